@@ -1,0 +1,1 @@
+//! Workloads, the fixed-frequency injector and comparisons with other engines.

@@ -1,0 +1,1 @@
+//! Operators, codecs, sources, sinks, queues, workers and acknowledgements: the way of an event.

@@ -1,0 +1,3 @@
+//! The `temblor` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The Temblor language: grammar, syntax tree, resolution, lowering, interpreter, values and diagnostics.

@@ -1,0 +1,1 @@
+//! What programs call: functions, extractors and aggregates, each declared once beside its documentation.
