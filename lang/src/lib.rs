@@ -1,1 +1,8 @@
-//! The Temblor language: grammar, syntax tree, resolution, lowering, interpreter, values and diagnostics.
+//! The Temblor language: grammar, syntax tree, resolution, lowering, interpreter, values and
+//! diagnostics. It knows no I/O and no clock but the one that it is handed.
+
+pub mod span;
+pub mod diagnostic;
+pub mod error;
+pub mod value;
+pub mod builtin;

@@ -1,0 +1,150 @@
+//! Equality and the two orders of values. Equality never fails; the order of `<` does for kinds
+//! that have none, and the total order serves sorting only.
+
+use super::{JsonStyle, Value, push_json};
+use std::cmp::Ordering;
+
+/// Two floats this near to each other are equal for `==`.
+const FLOAT_TOLERANCE: f64 = f64::EPSILON;
+
+/// Equality of `==` and of expression patterns: numbers by value across kinds (floats within
+/// [`FLOAT_TOLERANCE`]), strings and bytes by their bytes, containers element by element.
+#[must_use]
+pub fn equal(left: Value<'_>, right: Value<'_>) -> bool {
+    use Value::{Array, Bool, Bytes, Float, Int, Lazy, Null, Record, Str, UInt};
+    match (left, right) {
+        (Null, Null) => true,
+        (Bool(l), Bool(r)) => l == r,
+        (Int(l), Int(r)) => l == r,
+        (UInt(l), UInt(r)) => l == r,
+        (Int(l), UInt(r)) | (UInt(r), Int(l)) => u64::try_from(l).is_ok_and(|l| l == r),
+        (Float(_), Int(_) | UInt(_) | Float(_)) | (Int(_) | UInt(_), Float(_)) => {
+            match (left.as_f64(), right.as_f64()) {
+                (Some(l), Some(r)) => (l - r).abs() < FLOAT_TOLERANCE,
+                _ => false,
+            }
+        }
+        (Str(l), Str(r)) => l == r,
+        (Bytes(l), Bytes(r)) => l == r,
+        (Str(text), Bytes(bytes)) | (Bytes(bytes), Str(text)) => text.as_bytes() == bytes,
+        (Array(_) | Record(_) | Lazy(_), Array(_) | Record(_) | Lazy(_)) => {
+            equal_containers(left, right)
+        }
+        _ => false,
+    }
+}
+
+fn equal_containers(left: Value<'_>, right: Value<'_>) -> bool {
+    if left.kind() != right.kind() || left.size() != right.size() {
+        return false;
+    }
+    match (left, right) {
+        (Value::Lazy(lazy), _) if lazy.is_record() => lazy
+            .fields()
+            .all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other))),
+        (Value::Record(record), _) => record
+            .iter()
+            .all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other))),
+        _ => elements(left).zip(elements(right)).all(|(l, r)| equal(l, r)),
+    }
+}
+
+fn field<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {
+    match value {
+        Value::Record(record) => record.get(key),
+        Value::Lazy(lazy) => lazy.get(key),
+        _ => None,
+    }
+}
+
+fn elements<'a>(value: Value<'a>) -> Box<dyn Iterator<Item = Value<'a>> + 'a> {
+    match value {
+        Value::Array(items) => Box::new(items.iter().copied()),
+        Value::Lazy(lazy) => Box::new(lazy.elements()),
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// The kinds have no order (`<` on records, booleans, mixed kinds …).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotOrdered;
+
+/// The order of `<`, `<=`, `>`, `>=`: numbers with numbers, strings and bytes with each other.
+/// `Ok(None)` means unordered numbers (NaN): every comparison is false.
+///
+/// # Errors
+/// [`NotOrdered`] for all other kinds.
+pub fn order(left: Value<'_>, right: Value<'_>) -> Result<Option<Ordering>, NotOrdered> {
+    match (left, right) {
+        (
+            Value::Int(_) | Value::UInt(_) | Value::Float(_),
+            Value::Int(_) | Value::UInt(_) | Value::Float(_),
+        ) => Ok(order_numbers(left, right)),
+        (Value::Str(_) | Value::Bytes(_), Value::Str(_) | Value::Bytes(_)) => {
+            Ok(Some(left.as_bytes().cmp(&right.as_bytes())))
+        }
+        _ => Err(NotOrdered),
+    }
+}
+
+fn order_numbers(left: Value<'_>, right: Value<'_>) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Int(l), Value::Int(r)) => Some(l.cmp(&r)),
+        (Value::UInt(l), Value::UInt(r)) => Some(l.cmp(&r)),
+        (Value::Int(l), Value::UInt(r)) => Some(i128::from(l).cmp(&i128::from(r))),
+        (Value::UInt(l), Value::Int(r)) => Some(i128::from(l).cmp(&i128::from(r))),
+        _ => left.as_f64()?.partial_cmp(&right.as_f64()?),
+    }
+}
+
+/// A total order for sorting: record < array < string and bytes < number < bool < null, and
+/// false < true. Records compare by their text with sorted keys.
+#[must_use]
+pub fn total_order(left: Value<'_>, right: Value<'_>) -> Ordering {
+    let ranks = rank(left).cmp(&rank(right));
+    if ranks != Ordering::Equal {
+        return ranks;
+    }
+    match (left, right) {
+        (Value::Bool(l), Value::Bool(r)) => l.cmp(&r),
+        (Value::Str(_) | Value::Bytes(_), _) => left.as_bytes().cmp(&right.as_bytes()),
+        (Value::Int(_) | Value::UInt(_) | Value::Float(_), _) => {
+            order_numbers(left, right).unwrap_or_else(|| order_nan(left, right))
+        }
+        _ if rank(left) == RANK_ARRAY => elements(left)
+            .zip(elements(right))
+            .map(|(l, r)| total_order(l, r))
+            .find(|order| order.is_ne())
+            .unwrap_or_else(|| left.size().cmp(&right.size())),
+        _ if rank(left) == RANK_RECORD => canonical_key(left).cmp(&canonical_key(right)),
+        _ => Ordering::Equal,
+    }
+}
+
+fn order_nan(left: Value<'_>, right: Value<'_>) -> Ordering {
+    let number = |value: Value<'_>| value.as_f64().unwrap_or(f64::NAN);
+    number(left).total_cmp(&number(right))
+}
+
+const RANK_RECORD: u8 = 0;
+const RANK_ARRAY: u8 = 1;
+
+fn rank(value: Value<'_>) -> u8 {
+    match value {
+        Value::Record(_) => RANK_RECORD,
+        Value::Lazy(lazy) if lazy.is_record() => RANK_RECORD,
+        Value::Array(_) | Value::Lazy(_) => RANK_ARRAY,
+        Value::Str(_) | Value::Bytes(_) => 2,
+        Value::Int(_) | Value::UInt(_) | Value::Float(_) => 3,
+        Value::Bool(_) => 4,
+        Value::Null => 5,
+    }
+}
+
+/// The compact JSON text with sorted keys: the identity of a group.
+#[must_use]
+pub fn canonical_key(value: Value<'_>) -> String {
+    let mut text = Vec::new();
+    push_json(&mut text, value, JsonStyle::Sorted);
+    String::from_utf8(text).expect("JSON output is UTF-8")
+}

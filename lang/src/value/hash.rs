@@ -1,0 +1,73 @@
+//! The canonical hash of a value: equal whatever the order of a record's keys and whichever of
+//! the number kinds holds a whole number. It is stable over runs and machines (XXH3, 128 bit).
+
+use super::Value;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+/// Tags keep values of different kinds apart (`"1"` from `1`, `[]` from `{}`).
+#[derive(Clone, Copy)]
+enum Tag {
+    Null = 1,
+    Bool,
+    Whole,
+    Fraction,
+    Text,
+    Array,
+    Record,
+    Key,
+}
+
+/// A 128-bit hash of the whole value.
+#[must_use]
+pub fn hash128(value: Value<'_>) -> u128 {
+    match value {
+        Value::Null => leaf(Tag::Null, &[]),
+        Value::Bool(value) => leaf(Tag::Bool, &[u8::from(value)]),
+        Value::Int(value) => whole(i128::from(value)),
+        Value::UInt(value) => whole(i128::from(value)),
+        Value::Float(value) => number(value),
+        Value::Str(text) => leaf(Tag::Text, text.as_bytes()),
+        Value::Bytes(bytes) => leaf(Tag::Text, bytes),
+        Value::Array(items) => sequence(items.iter().copied()),
+        Value::Record(record) => fields(record.iter()),
+        Value::Lazy(lazy) if lazy.is_record() => fields(lazy.fields()),
+        Value::Lazy(lazy) => sequence(lazy.elements()),
+    }
+}
+
+fn leaf(tag: Tag, bytes: &[u8]) -> u128 {
+    xxh3_128_with_seed(bytes, tag as u64)
+}
+
+fn whole(value: i128) -> u128 {
+    leaf(Tag::Whole, &value.to_le_bytes())
+}
+
+fn number(value: f64) -> u128 {
+    /// Whole floats below this magnitude convert to integers without loss.
+    const WHOLE_MAX: f64 = 18_446_744_073_709_551_616.0;
+    if value.fract() == 0.0 && value.abs() < WHOLE_MAX {
+        whole(value as i128)
+    } else {
+        leaf(Tag::Fraction, &value.to_bits().to_le_bytes())
+    }
+}
+
+fn sequence<'a>(items: impl Iterator<Item = Value<'a>>) -> u128 {
+    items.fold(leaf(Tag::Array, &[]), |state, item| combine(Tag::Array, state, hash128(item)))
+}
+
+/// A sum of the fields' hashes, so that their order does not matter.
+fn fields<'a>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> u128 {
+    let sum = fields.fold(0u128, |sum, (key, value)| {
+        sum.wrapping_add(combine(Tag::Record, leaf(Tag::Key, key.as_bytes()), hash128(value)))
+    });
+    leaf(Tag::Record, &sum.to_le_bytes())
+}
+
+fn combine(tag: Tag, left: u128, right: u128) -> u128 {
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&left.to_le_bytes());
+    bytes[16..].copy_from_slice(&right.to_le_bytes());
+    leaf(tag, &bytes)
+}

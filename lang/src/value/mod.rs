@@ -1,0 +1,269 @@
+//! The values that programs compute with. A value is `Copy`: whatever it holds lives in an arena,
+//! in the event's bytes or in the program, and is never changed once a value refers to it.
+
+mod arena;
+mod compare;
+mod frozen;
+mod hash;
+mod json;
+mod lazy;
+mod owned;
+mod record;
+
+pub use arena::{Arena, ArrayBuilder};
+pub use compare::{NotOrdered, canonical_key, equal, order, total_order};
+pub use frozen::Frozen;
+pub use hash::hash128;
+pub use json::{JsonStyle, push_json, push_json_string, push_text, to_json};
+pub use lazy::Lazy;
+pub use owned::Owned;
+pub use record::{Entry, Key, Record, RecordBuilder};
+
+/// A value of the language.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// An integer that came from a signed computation; may also be positive.
+    Int(i64),
+    /// An integer that came from a literal or from JSON without a sign.
+    UInt(u64),
+    /// A 64-bit IEEE 754 number.
+    Float(f64),
+    /// UTF-8 text.
+    Str(&'a str),
+    /// Raw bytes.
+    Bytes(&'a [u8]),
+    /// `[1, 2]`
+    Array(&'a [Value<'a>]),
+    /// `{"a": 1}`
+    Record(&'a Record<'a>),
+    /// An array or a record that still stands on the tape of the parsed event.
+    Lazy(Lazy<'a>),
+}
+
+/// The kinds that users see. `Number`, `Any` and the like only appear in signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `bool`
+    Bool,
+    /// `integer`
+    Integer,
+    /// `float`
+    Float,
+    /// An integer or a float.
+    Number,
+    /// `string`
+    String,
+    /// `bytes`
+    Bytes,
+    /// `array`
+    Array,
+    /// `record`
+    Record,
+    /// Whatever there is.
+    Any,
+}
+
+impl Kind {
+    /// The word that programs and messages use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Bool => "bool",
+            Kind::Integer => "integer",
+            Kind::Float => "float",
+            Kind::Number => "number",
+            Kind::String => "string",
+            Kind::Bytes => "bytes",
+            Kind::Array => "array",
+            Kind::Record => "record",
+            Kind::Any => "any",
+        }
+    }
+
+    /// Whether a value of this kind is acceptable where `wanted` is asked for.
+    #[must_use]
+    pub fn fits(self, wanted: Kind) -> bool {
+        match wanted {
+            Kind::Any => true,
+            Kind::Number => matches!(self, Kind::Integer | Kind::Float | Kind::Number),
+            _ => self == wanted,
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// The kind of this value.
+    #[must_use]
+    pub fn kind(self) -> Kind {
+        match self {
+            Value::Null => Kind::Null,
+            Value::Bool(_) => Kind::Bool,
+            Value::Int(_) | Value::UInt(_) => Kind::Integer,
+            Value::Float(_) => Kind::Float,
+            Value::Str(_) => Kind::String,
+            Value::Bytes(_) => Kind::Bytes,
+            Value::Array(_) => Kind::Array,
+            Value::Record(_) => Kind::Record,
+            Value::Lazy(lazy) if lazy.is_record() => Kind::Record,
+            Value::Lazy(_) => Kind::Array,
+        }
+    }
+
+    /// The boolean, if it is one.
+    #[must_use]
+    pub fn as_bool(self) -> Option<bool> {
+        if let Value::Bool(value) = self { Some(value) } else { None }
+    }
+
+    /// The integer as i64, if it is an integer in that range.
+    #[must_use]
+    pub fn as_i64(self) -> Option<i64> {
+        match self {
+            Value::Int(value) => Some(value),
+            Value::UInt(value) => i64::try_from(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The integer as u64, if it is an integer in that range.
+    #[must_use]
+    pub fn as_u64(self) -> Option<u64> {
+        match self {
+            Value::Int(value) => u64::try_from(value).ok(),
+            Value::UInt(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The number as usize, for indexes and counts.
+    #[must_use]
+    pub fn as_usize(self) -> Option<usize> {
+        self.as_u64().and_then(|value| usize::try_from(value).ok())
+    }
+
+    /// Any number as a float; integers are rounded to the nearest float.
+    #[must_use]
+    pub fn as_f64(self) -> Option<f64> {
+        match self {
+            Value::Int(value) => Some(value as f64),
+            Value::UInt(value) => Some(value as f64),
+            Value::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The text, if it is a string.
+    #[must_use]
+    pub fn as_str(self) -> Option<&'a str> {
+        if let Value::Str(text) = self { Some(text) } else { None }
+    }
+
+    /// Bytes of a bytes value or of a string.
+    #[must_use]
+    pub fn as_bytes(self) -> Option<&'a [u8]> {
+        match self {
+            Value::Bytes(bytes) => Some(bytes),
+            Value::Str(text) => Some(text.as_bytes()),
+            _ => None,
+        }
+    }
+
+    /// The elements, if it is an array. A lazy array is unfolded by one level into `arena`.
+    #[must_use]
+    pub fn as_array(self, arena: &'a Arena) -> Option<&'a [Value<'a>]> {
+        match self {
+            Value::Array(items) => Some(items),
+            Value::Lazy(lazy) if !lazy.is_record() => Some(lazy.unfold_array(arena)),
+            _ => None,
+        }
+    }
+
+    /// The record, if it is one. A lazy record is unfolded by one level into `arena`.
+    #[must_use]
+    pub fn as_record(self, arena: &'a Arena) -> Option<&'a Record<'a>> {
+        match self {
+            Value::Record(record) => Some(record),
+            Value::Lazy(lazy) if lazy.is_record() => Some(lazy.unfold_record(arena)),
+            _ => None,
+        }
+    }
+
+    /// The value under `key`, if this is a record that has it. Touches nothing else.
+    #[must_use]
+    pub fn get(self, key: &Key<'_>) -> Option<Value<'a>> {
+        match self {
+            Value::Record(record) => record.get_key(key),
+            Value::Lazy(lazy) => lazy.get(key.text()),
+            _ => None,
+        }
+    }
+
+    /// The element at `index`, if this is an array that long.
+    #[must_use]
+    pub fn at(self, index: usize) -> Option<Value<'a>> {
+        match self {
+            Value::Array(items) => items.get(index).copied(),
+            Value::Lazy(lazy) => lazy.at(index),
+            _ => None,
+        }
+    }
+
+    /// Number of elements or fields; `None` for scalars.
+    #[must_use]
+    pub fn size(self) -> Option<usize> {
+        match self {
+            Value::Array(items) => Some(items.len()),
+            Value::Record(record) => Some(record.len()),
+            // Duplicate keys in the text make a lazy record's raw length an over-count.
+            Value::Lazy(lazy) if lazy.is_record() => Some(lazy.fields().count()),
+            Value::Lazy(lazy) => Some(lazy.raw_len()),
+            _ => None,
+        }
+    }
+
+    /// A deep copy whose every part lives in `arena`.
+    #[must_use]
+    pub fn copy_into<'b>(self, arena: &'b Arena) -> Value<'b> {
+        match self {
+            Value::Null => Value::Null,
+            Value::Bool(value) => Value::Bool(value),
+            Value::Int(value) => Value::Int(value),
+            Value::UInt(value) => Value::UInt(value),
+            Value::Float(value) => Value::Float(value),
+            Value::Str(text) => Value::Str(arena.str(text)),
+            Value::Bytes(bytes) => Value::Bytes(arena.bytes(bytes)),
+            Value::Array(items) => arena.array(items.iter().map(|item| item.copy_into(arena))),
+            Value::Record(record) => copy_fields(record.iter(), record.len(), arena),
+            Value::Lazy(lazy) if lazy.is_record() => {
+                copy_fields(lazy.fields(), lazy.raw_len(), arena)
+            }
+            Value::Lazy(lazy) => arena.array(lazy.elements().map(|item| item.copy_into(arena))),
+        }
+    }
+}
+
+fn copy_fields<'a, 'b>(
+    fields: impl Iterator<Item = (&'a str, Value<'a>)>,
+    size: usize,
+    arena: &'b Arena,
+) -> Value<'b> {
+    let mut builder = RecordBuilder::with_capacity(arena, size);
+    for (key, value) in fields {
+        builder.insert(arena.str(key), value.copy_into(arena));
+    }
+    builder.finish()
+}
+
+impl PartialEq for Value<'_> {
+    /// Equality of the language (`==`): see [`equal`].
+    fn eq(&self, other: &Self) -> bool {
+        equal(*self, *other)
+    }
+}

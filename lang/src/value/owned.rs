@@ -1,0 +1,75 @@
+//! A value tree that can change in place: the `state` of scripts. Everything read from it is
+//! copied into the event's arena, so no value ever refers to memory that a later write changes.
+
+use super::{Arena, Value};
+use halfbrown::HashMap;
+
+/// A mutable value.
+#[derive(Clone, Debug, Default)]
+pub enum Owned {
+    /// `null`
+    #[default]
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// See [`Value::Int`].
+    Int(i64),
+    /// See [`Value::UInt`].
+    UInt(u64),
+    /// A 64-bit float.
+    Float(f64),
+    /// Text.
+    Str(Box<str>),
+    /// Raw bytes.
+    Bytes(Box<[u8]>),
+    /// An array.
+    Array(Vec<Owned>),
+    /// A record.
+    Record(HashMap<Box<str>, Owned>),
+}
+
+impl Owned {
+    /// A copy of this value in `arena`.
+    #[must_use]
+    pub fn read<'a>(&self, arena: &'a Arena) -> Value<'a> {
+        match self {
+            Owned::Null => Value::Null,
+            Owned::Bool(value) => Value::Bool(*value),
+            Owned::Int(value) => Value::Int(*value),
+            Owned::UInt(value) => Value::UInt(*value),
+            Owned::Float(value) => Value::Float(*value),
+            Owned::Str(text) => Value::Str(arena.str(text)),
+            Owned::Bytes(bytes) => Value::Bytes(arena.bytes(bytes)),
+            Owned::Array(items) => arena.array(items.iter().map(|item| item.read(arena))),
+            Owned::Record(fields) => {
+                let mut record = arena.record_builder(fields.len());
+                for (key, value) in fields.iter() {
+                    record.append(arena.str(key), value.read(arena));
+                }
+                record.finish()
+            }
+        }
+    }
+}
+
+impl From<Value<'_>> for Owned {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::Null => Owned::Null,
+            Value::Bool(value) => Owned::Bool(value),
+            Value::Int(value) => Owned::Int(value),
+            Value::UInt(value) => Owned::UInt(value),
+            Value::Float(value) => Owned::Float(value),
+            Value::Str(text) => Owned::Str(text.into()),
+            Value::Bytes(bytes) => Owned::Bytes(bytes.into()),
+            Value::Array(items) => Owned::Array(items.iter().map(|item| (*item).into()).collect()),
+            Value::Record(record) => own_fields(record.iter()),
+            Value::Lazy(lazy) if lazy.is_record() => own_fields(lazy.fields()),
+            Value::Lazy(lazy) => Owned::Array(lazy.elements().map(Owned::from).collect()),
+        }
+    }
+}
+
+fn own_fields<'a>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> Owned {
+    Owned::Record(fields.map(|(key, value)| (key.into(), value.into())).collect())
+}
