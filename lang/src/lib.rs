@@ -6,3 +6,4 @@ pub mod diagnostic;
 pub mod error;
 pub mod value;
 pub mod builtin;
+pub mod syntax;

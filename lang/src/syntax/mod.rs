@@ -1,0 +1,3 @@
+//! From text to the syntax tree.
+
+pub mod tree;
