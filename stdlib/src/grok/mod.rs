@@ -1,0 +1,22 @@
+//! Grok: named, typed fields out of lines of text, by patterns made of named patterns.
+//!
+//! Invariant: whatever engine is chosen for a pattern, its results are those of leftmost-first
+//! backtracking; speed never changes an answer.
+
+mod captures;
+mod error;
+mod expand;
+mod fallback;
+mod field;
+mod library;
+mod pattern;
+mod reference;
+
+pub use captures::Captures;
+pub use error::{GrokError, GrokErrorKind};
+pub use field::{Conversion, FieldSpec};
+pub use library::Library;
+pub use pattern::{Anchor, Grok, Options, Strategy};
+
+#[cfg(test)]
+mod tests;

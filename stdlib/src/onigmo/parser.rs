@@ -1,0 +1,567 @@
+//! Parses a Ruby regular expression into a tree.
+//!
+//! Invariant: nesting is bounded by `NESTING_MAX`, so no pattern can exhaust the stack.
+
+use regex_syntax::hir::ClassUnicode;
+
+use super::class;
+use super::error::OnigmoError;
+use super::syntax::{Assertion, Greed, Label, Node, Options};
+
+/// Deepest nesting of groups and sets.
+pub(crate) const NESTING_MAX: usize = 128;
+/// Largest count in `{n,m}`; Onigmo's own limit.
+const REPEAT_MAX: u32 = 100_000;
+
+/// What the parser asks when it meets `%{…}`.
+pub(crate) trait References {
+    /// The error that resolving can end in; parse errors convert into it.
+    type Error: From<OnigmoError>;
+
+    /// Reads the reference that `rest` starts with: its length in bytes and its tree, or `None`
+    /// when this is no reference and the text stands for itself.
+    fn resolve(&mut self, rest: &str, place: Place) -> Result<Option<(usize, Node)>, Self::Error>;
+}
+
+/// Where the parser is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// Open groups around it.
+    pub depth: usize,
+}
+
+/// A plain pattern, in which `%{` has no meaning of its own.
+pub(crate) struct NoReferences;
+
+impl References for NoReferences {
+    type Error = OnigmoError;
+
+    fn resolve(&mut self, _: &str, _: Place) -> Result<Option<(usize, Node)>, OnigmoError> {
+        Ok(None)
+    }
+}
+
+/// The state of one parse.
+pub(crate) struct Parser<'a, R> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    flags: Options,
+    references: &'a mut R,
+}
+
+impl<'a, R: References> Parser<'a, R> {
+    /// A parser over `text`.
+    pub(crate) fn new(text: &'a str, options: Options, references: &'a mut R) -> Self {
+        Self { text, at: 0, depth: 0, flags: options, references }
+    }
+
+    /// Counts the text as lying `depth` groups deep already.
+    pub(crate) fn within(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Parses the whole text.
+    pub(crate) fn parse(mut self) -> Result<Node, R::Error> {
+        let node = self.alternation()?;
+        if self.at < self.text.len() {
+            return Err(self.error("unmatched `)`; write `\\)` for the character").into());
+        }
+        Ok(node)
+    }
+
+    fn place(&self) -> Place {
+        Place { offset: self.at, depth: self.depth }
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.at += c.len_utf8();
+        Some(c)
+    }
+
+    fn eat(&mut self, prefix: &str) -> bool {
+        let found = self.rest().starts_with(prefix);
+        if found {
+            self.at += prefix.len();
+        }
+        found
+    }
+
+    fn error(&self, message: impl Into<String>) -> OnigmoError {
+        OnigmoError::new(self.at, message)
+    }
+
+    fn enter(&mut self) -> Result<(), OnigmoError> {
+        self.depth += 1;
+        if self.depth > NESTING_MAX {
+            return Err(self.error(format!("groups nest deeper than {NESTING_MAX}")));
+        }
+        Ok(())
+    }
+
+    fn alternation(&mut self) -> Result<Node, R::Error> {
+        self.enter()?;
+        let flags = self.flags;
+        let mut branches = vec![self.sequence()?];
+        while self.eat("|") {
+            branches.push(self.sequence()?);
+        }
+        self.flags = flags;
+        self.depth -= 1;
+        Ok(Node::alternate(branches))
+    }
+
+    fn sequence(&mut self) -> Result<Node, R::Error> {
+        let mut items = Vec::new();
+        loop {
+            self.skip_extended();
+            match self.peek() {
+                None | Some('|' | ')') => break,
+                Some('%') if self.rest().starts_with("%{") => {
+                    let resolved = self.references.resolve(self.rest(), self.place())?;
+                    let node = match resolved {
+                        Some((length, node)) => {
+                            self.at += length;
+                            node
+                        }
+                        None => {
+                            self.at += 1;
+                            Node::Char('%')
+                        }
+                    };
+                    items.push(self.quantified(node)?);
+                }
+                Some(_) => {
+                    let atom = self.atom()?;
+                    items.push(self.quantified(atom)?);
+                }
+            }
+        }
+        Ok(Node::concat(items))
+    }
+
+    fn skip_extended(&mut self) {
+        while self.flags.extended {
+            match self.peek() {
+                Some(c) if c.is_ascii_whitespace() => self.at += 1,
+                Some('#') => {
+                    let length = self.rest().find('\n').unwrap_or(self.rest().len());
+                    self.at += length;
+                }
+                _ => break,
+            }
+        }
+    }
+
+    fn atom(&mut self) -> Result<Node, R::Error> {
+        let start = self.at;
+        let Some(c) = self.bump() else { return Ok(Node::Empty) };
+        Ok(match c {
+            '(' => return self.group(start),
+            '[' => Node::Class(self.set()?),
+            '.' => Node::Class(class::dot(self.flags.dot_matches_newline)),
+            '^' if self.flags.line_anchors => Node::Assert(Assertion::StartLine),
+            '^' => Node::Assert(Assertion::StartText),
+            '$' if self.flags.line_anchors => Node::Assert(Assertion::EndLine),
+            '$' => Node::Assert(Assertion::EndText),
+            '\\' => return Ok(self.escape()?),
+            '*' | '+' | '?' => {
+                let message = format!("nothing to repeat before `{c}`; write `\\{c}`");
+                return Err(OnigmoError::new(start, message).into());
+            }
+            c => self.literal(c),
+        })
+    }
+
+    /// One character, in both cases when the case is ignored.
+    fn literal(&self, c: char) -> Node {
+        if !self.flags.ignore_case {
+            return Node::Char(c);
+        }
+        let class = class::fold(class::ranges(&[(c, c)]));
+        if class.ranges().len() == 1 && class.ranges()[0].len() == 1 {
+            return Node::Char(c);
+        }
+        Node::Class(class)
+    }
+
+    fn quantified(&mut self, mut node: Node) -> Result<Node, R::Error> {
+        loop {
+            self.skip_extended();
+            let start = self.at;
+            let Some((min, max, interval)) = self.quantifier()? else { return Ok(node) };
+            if max.is_some_and(|max| max < min) {
+                return Err(OnigmoError::new(start, "the counts in `{n,m}` are reversed").into());
+            }
+            let fixed = interval && max == Some(min);
+            // Ruby reads `a{3}?` as `(?:a{3})?`, which the next turn of the loop does.
+            let lazy = !fixed && self.eat("?");
+            // Ruby has `a*+`, but reads `a{1,2}+` as `(?:a{1,2})+`.
+            let possessive = !interval && !lazy && self.eat("+");
+            let greed = if lazy { Greed::Lazy } else { Greed::Greedy };
+            node = Node::Repeat { body: Box::new(node), min, max, greed };
+            if possessive {
+                node = Node::Atomic(Box::new(node));
+            }
+        }
+    }
+
+    /// The quantifier here, if there is one: counts, and whether it was written in braces.
+    fn quantifier(&mut self) -> Result<Option<(u32, Option<u32>, bool)>, OnigmoError> {
+        let simple = match self.peek() {
+            Some('*') => (0, None, false),
+            Some('+') => (1, None, false),
+            Some('?') => (0, Some(1), false),
+            Some('{') => return self.interval(),
+            _ => return Ok(None),
+        };
+        self.at += 1;
+        Ok(Some(simple))
+    }
+
+    fn interval(&mut self) -> Result<Option<(u32, Option<u32>, bool)>, OnigmoError> {
+        let Some(close) = self.rest().find('}') else { return Ok(None) };
+        let inner = &self.rest()[1..close];
+        let (low, high) = inner.split_once(',').unwrap_or((inner, inner));
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        if !digits(low) || !digits(high) || (low.is_empty() && high.is_empty()) {
+            return Ok(None);
+        }
+        let count = |text: &str| match text.parse::<u32>() {
+            Ok(count) if count <= REPEAT_MAX => Ok(count),
+            _ => Err(self.error(format!("a repeat count is at most {REPEAT_MAX}"))),
+        };
+        let min = if low.is_empty() { 0 } else { count(low)? };
+        let max = if high.is_empty() { None } else { Some(count(high)?) };
+        self.at += close + 1;
+        Ok(Some((min, max, true)))
+    }
+
+    fn group(&mut self, start: usize) -> Result<Node, R::Error> {
+        if !self.eat("?") {
+            let body = Box::new(self.group_body(start)?);
+            return Ok(Node::Capture { label: Label::Unnamed, body });
+        }
+        if self.eat("#") {
+            let Some(close) = self.rest().find(')') else {
+                return Err(OnigmoError::new(start, "this comment has no `)`").into());
+            };
+            self.at += close + 1;
+            return Ok(Node::Empty);
+        }
+        for (opening, behind, negative) in
+            [("=", false, false), ("!", false, true), ("<=", true, false), ("<!", true, true)]
+        {
+            if self.eat(opening) {
+                let body = Box::new(self.group_body(start)?);
+                return Ok(Node::Look { behind, negative, body });
+            }
+        }
+        if self.eat(":") {
+            return self.group_body(start);
+        }
+        if self.eat(">") {
+            return Ok(Node::Atomic(Box::new(self.group_body(start)?)));
+        }
+        if self.eat("P<") || self.eat("<") {
+            return self.named_group(start, '>');
+        }
+        if self.eat("'") {
+            return self.named_group(start, '\'');
+        }
+        self.flag_group(start)
+    }
+
+    fn named_group(&mut self, start: usize, close: char) -> Result<Node, R::Error> {
+        let Some(length) = self.rest().find(close) else {
+            return Err(OnigmoError::new(start, format!("this group name has no `{close}`")).into());
+        };
+        let name = &self.rest()[..length];
+        if name.is_empty() || name.contains(['(', ')']) {
+            return Err(
+                OnigmoError::new(start, "a group name is needed, as in `(?<name>…)`").into()
+            );
+        }
+        self.at += length + close.len_utf8();
+        let body = Box::new(self.group_body(start)?);
+        Ok(Node::Capture { label: Label::Named(name.to_string()), body })
+    }
+
+    fn group_body(&mut self, start: usize) -> Result<Node, R::Error> {
+        let body = self.alternation()?;
+        if !self.eat(")") {
+            return Err(OnigmoError::new(start, "this `(` has no matching `)`").into());
+        }
+        Ok(body)
+    }
+
+    /// `(?im-x)` for the rest of the enclosing group, alternatives included, or `(?im-x:…)`.
+    fn flag_group(&mut self, start: usize) -> Result<Node, R::Error> {
+        let saved = self.flags;
+        let mut on = true;
+        loop {
+            match self.bump() {
+                Some('-') => on = false,
+                Some('i') => self.flags.ignore_case = on,
+                Some('m') => self.flags.dot_matches_newline = on,
+                Some('x') => self.flags.extended = on,
+                Some('a' | 'd') if on => self.flags.unicode_classes = false,
+                Some('u') if on => self.flags.unicode_classes = true,
+                Some(':') => {
+                    let body = self.group_body(start);
+                    self.flags = saved;
+                    return body;
+                }
+                Some(')') => {
+                    let rest = self.alternation();
+                    self.flags = saved;
+                    return rest;
+                }
+                _ => {
+                    let message = "unknown group; known are `(?:`, `(?<name>`, `(?>`, `(?=`, \
+                                   `(?!`, `(?<=`, `(?<!`, `(?#` and the flags i, m, x, a, d, u";
+                    return Err(OnigmoError::new(start, message).into());
+                }
+            }
+        }
+    }
+
+    /// What follows a backslash outside a set.
+    fn escape(&mut self) -> Result<Node, OnigmoError> {
+        let start = self.at - 1;
+        let Some(c) = self.bump() else {
+            return Err(OnigmoError::new(start, "a pattern cannot end in `\\`; write `\\\\`"));
+        };
+        if let Some(class) = self.class_escape(c)? {
+            return Ok(Node::Class(class));
+        }
+        Ok(match c {
+            'A' => Node::Assert(Assertion::StartText),
+            'z' => Node::Assert(Assertion::EndText),
+            'Z' => Node::Assert(Assertion::EndTextNewline),
+            'b' => Node::Assert(Assertion::WordBoundary),
+            'B' => Node::Assert(Assertion::NotWordBoundary),
+            'R' => line_break(),
+            'k' => {
+                let close = match self.bump() {
+                    Some('<') => '>',
+                    Some('\'') => '\'',
+                    _ => return Err(OnigmoError::new(start, "write `\\k<name>`")),
+                };
+                let Some(length) = self.rest().find(close) else {
+                    return Err(OnigmoError::new(start, "this `\\k` has no end"));
+                };
+                let name = self.rest()[..length].to_string();
+                self.at += length + 1;
+                Node::Backreference(name)
+            }
+            '1'..='9' => {
+                self.at -= 1;
+                let octal = self.rest().bytes().take(3).take_while(|b| matches!(b, b'0'..=b'7'));
+                if octal.count() == 3 {
+                    let c = self.number(8, 3, start)?;
+                    return Ok(self.literal(c));
+                }
+                let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+                let name = self.rest()[..digits].to_string();
+                self.at += digits;
+                Node::Backreference(name)
+            }
+            'G' | 'K' | 'X' | 'g' => {
+                return Err(OnigmoError::new(start, format!("`\\{c}` is not supported")));
+            }
+            c => {
+                let c = self.char_escape(c, start)?;
+                self.literal(c)
+            }
+        })
+    }
+
+    /// `\d` and its like, and `\p{…}`.
+    fn class_escape(&mut self, letter: char) -> Result<Option<ClassUnicode>, OnigmoError> {
+        if let Some(class) = class::shorthand(letter, self.flags.unicode_classes) {
+            return Ok(Some(class));
+        }
+        if !matches!(letter, 'p' | 'P') || !self.rest().starts_with('{') {
+            return Ok(None);
+        }
+        let Some(close) = self.rest().find('}') else {
+            return Err(self.error("this `\\p{` has no `}`"));
+        };
+        let name = &self.rest()[1..close];
+        let Some(class) = class::property(name) else {
+            return Err(self.error(format!("unknown character property `{name}`")));
+        };
+        self.at += close + 1;
+        Ok(Some(if letter == 'P' { class::negated(class) } else { class }))
+    }
+
+    /// A character written as an escape; `c` is what followed the backslash.
+    fn char_escape(&mut self, c: char, start: usize) -> Result<char, OnigmoError> {
+        Ok(match c {
+            't' => '\t',
+            'n' => '\n',
+            'r' => '\r',
+            'f' => '\x0C',
+            'v' => '\x0B',
+            'a' => '\x07',
+            'e' => '\x1B',
+            '0'..='7' => {
+                self.at -= 1;
+                self.number(8, 3, start)?
+            }
+            'x' if self.eat("{") => {
+                let c = self.number(16, 8, start)?;
+                if !self.eat("}") {
+                    return Err(OnigmoError::new(start, "this `\\x{` has no `}`"));
+                }
+                c
+            }
+            'x' => self.number(16, 2, start)?,
+            'u' => self.number(16, 4, start)?,
+            'c' => match self.bump() {
+                Some(c) if c.is_ascii() => char::from(c as u8 & 0x1F),
+                _ => return Err(OnigmoError::new(start, "write a letter after `\\c`")),
+            },
+            c => c,
+        })
+    }
+
+    fn number(&mut self, radix: u32, digits_max: usize, start: usize) -> Result<char, OnigmoError> {
+        let digits = self.rest().chars().take(digits_max).take_while(|c| c.is_digit(radix)).count();
+        let value = u32::from_str_radix(&self.rest()[..digits], radix).unwrap_or(u32::MAX);
+        self.at += digits;
+        char::from_u32(value)
+            .ok_or_else(|| OnigmoError::new(start, "this escape is no Unicode character"))
+    }
+
+    /// The set whose `[` has been read.
+    fn set(&mut self) -> Result<ClassUnicode, OnigmoError> {
+        self.enter()?;
+        let start = self.at - 1;
+        let negative = self.eat("^");
+        let mut result: Option<ClassUnicode> = None;
+        let mut current = class::ranges(&[]);
+        let mut first = true;
+        loop {
+            if self.eat("&&") {
+                result = Some(intersect(result, &current));
+                current = class::ranges(&[]);
+                continue;
+            }
+            match self.bump() {
+                None => return Err(OnigmoError::new(start, "this `[` has no matching `]`")),
+                Some(']') if !first || !self.rest().contains(']') => break,
+                Some('[') if self.rest().starts_with(':') && self.posix(&mut current) => {}
+                Some('[') => current.union(&self.set()?),
+                Some(c) => self.set_item(c, &mut current)?,
+            }
+            first = false;
+        }
+        self.depth -= 1;
+        let mut class = match result {
+            Some(result) => intersect(Some(result), &current),
+            None => current,
+        };
+        if self.flags.ignore_case {
+            class = class::fold(class);
+        }
+        Ok(if negative { class::negated(class) } else { class })
+    }
+
+    /// `[:name:]` inside a set; the `[` has been read.
+    fn posix(&mut self, current: &mut ClassUnicode) -> bool {
+        let Some(end) = self.rest().find(":]") else { return false };
+        let name = &self.rest()[1..end];
+        let (name, negative) = match name.strip_prefix('^') {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let Some(class) = class::posix(name) else { return false };
+        current.union(&if negative { class::negated(class) } else { class });
+        self.at += end + 2;
+        true
+    }
+
+    /// One character, range or escape inside a set.
+    fn set_item(&mut self, c: char, current: &mut ClassUnicode) -> Result<(), OnigmoError> {
+        let Some(low) = self.set_char(c, current)? else { return Ok(()) };
+        let mut after = self.rest().chars();
+        let is_range = after.next() == Some('-')
+            && after.next().is_some_and(|c| c != ']' && c != '[')
+            && !self.rest().starts_with("-&&");
+        if !is_range {
+            current.union(&class::ranges(&[(low, low)]));
+            return Ok(());
+        }
+        let start = self.at;
+        self.at += 1;
+        let Some(c) = self.bump() else { return Ok(()) };
+        match self.set_char(c, current)? {
+            Some(high) if high < low => {
+                Err(OnigmoError::new(start, format!("the range {low}-{high} is reversed")))
+            }
+            Some(high) => {
+                current.union(&class::ranges(&[(low, high)]));
+                Ok(())
+            }
+            // `[a-\d]`: the class cannot end a range, so all three stand for themselves.
+            None => {
+                current.union(&class::ranges(&[(low, low), ('-', '-')]));
+                Ok(())
+            }
+        }
+    }
+
+    /// A character of a set, or `None` when it was a class, which is added to `current`.
+    fn set_char(
+        &mut self,
+        c: char,
+        current: &mut ClassUnicode,
+    ) -> Result<Option<char>, OnigmoError> {
+        if c != '\\' {
+            return Ok(Some(c));
+        }
+        let start = self.at - 1;
+        let Some(letter) = self.bump() else {
+            return Err(OnigmoError::new(start, "a pattern cannot end in `\\`; write `\\\\`"));
+        };
+        if let Some(class) = self.class_escape(letter)? {
+            current.union(&class);
+            return Ok(None);
+        }
+        if letter == 'b' {
+            return Ok(Some('\x08'));
+        }
+        self.char_escape(letter, start).map(Some)
+    }
+}
+
+fn intersect(left: Option<ClassUnicode>, right: &ClassUnicode) -> ClassUnicode {
+    match left {
+        None => right.clone(),
+        Some(mut left) => {
+            left.intersect(right);
+            left
+        }
+    }
+}
+
+/// `\R`
+fn line_break() -> Node {
+    let pair = Node::Concat(vec![Node::Char('\r'), Node::Char('\n')]);
+    let single = class::ranges(&[('\n', '\r'), ('\u{85}', '\u{85}'), ('\u{2028}', '\u{2029}')]);
+    Node::Atomic(Box::new(Node::Alternate(vec![pair, Node::Class(single)])))
+}
