@@ -2,3 +2,11 @@
 
 pub mod onigmo;
 pub mod grok;
+mod declare;
+pub mod functions;
+pub mod extractors;
+pub mod aggregates;
+mod modules;
+mod library;
+
+pub use library::{Library, registry};

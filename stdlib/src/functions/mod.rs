@@ -1,0 +1,42 @@
+//! The functions that programs call, one file a module. Every function stands in [`GROUPS`]
+//! exactly once.
+
+mod array;
+mod binary;
+mod chash;
+mod datetime;
+mod float;
+mod integer;
+mod json;
+mod kind;
+mod math;
+mod path;
+mod random;
+mod range;
+mod re;
+mod record;
+mod string;
+mod system;
+
+use temblor_lang::builtin::Function;
+
+/// All functions.
+pub static GROUPS: &[&[Function]] = &[
+    array::FUNCTIONS,
+    binary::FUNCTIONS,
+    chash::FUNCTIONS,
+    datetime::FUNCTIONS,
+    datetime::PARSE_FUNCTIONS,
+    float::FUNCTIONS,
+    integer::FUNCTIONS,
+    json::FUNCTIONS,
+    kind::FUNCTIONS,
+    math::FUNCTIONS,
+    path::FUNCTIONS,
+    random::FUNCTIONS,
+    range::FUNCTIONS,
+    re::FUNCTIONS,
+    record::FUNCTIONS,
+    string::FUNCTIONS,
+    system::FUNCTIONS,
+];
