@@ -7,3 +7,5 @@ pub mod error;
 pub mod value;
 pub mod builtin;
 pub mod syntax;
+pub mod program;
+pub mod run;

@@ -587,6 +587,7 @@ pub struct Query {
 }
 
 /// A statement of a query.
+#[expect(clippy::large_enum_variant, reason = "few nodes a file; a box would only add noise")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
     /// `use …`
@@ -771,6 +772,7 @@ pub struct Deploy {
 }
 
 /// A statement of a deploy file.
+#[expect(clippy::large_enum_variant, reason = "few nodes a file; a box would only add noise")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeployStatement {
     /// `use …`

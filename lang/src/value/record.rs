@@ -22,6 +22,18 @@ impl<'k> Key<'k> {
         Self { text, hash: xxh3_64(text.as_bytes()) }
     }
 
+    /// A key whose hash was taken by [`Key::new`] before.
+    #[must_use]
+    pub(crate) fn with_hash(text: &'k str, hash: u64) -> Self {
+        Self { text, hash }
+    }
+
+    /// The hash, to be kept beside a key that is stored.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
     /// The key itself.
     #[must_use]
     pub fn text(&self) -> &'k str {

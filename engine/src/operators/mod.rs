@@ -1,0 +1,165 @@
+//! The operators, one a file. Each is declared once, as an [`OperatorKind`] beside its code: the
+//! declaration says which settings it takes in the long notation and how a chain writes them.
+
+use crate::operator::AnyOperator;
+use std::sync::Arc;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::program::Formula;
+use temblor_lang::span::Span;
+use temblor_lang::value::{Frozen, Kind};
+
+/// A kind of operator: what `define operator x from generic::batch with … end` names.
+#[derive(Debug)]
+pub struct OperatorKind {
+    /// `generic::batch`; ours are `stream::dedup` and so on.
+    pub path: &'static str,
+    /// The word of a chain step, when it is not the path.
+    pub word: Option<&'static str>,
+    /// For the manual; one or more sentences.
+    pub doc: &'static str,
+    /// Chains that run as tests (see `spec/operators`).
+    pub examples: &'static [&'static str],
+    /// What can be set.
+    pub settings: &'static [Setting],
+    /// Output ports besides `out` and `err`.
+    pub ports: &'static [&'static str],
+    /// Makes the operator from its settings. Names and kinds have been checked.
+    pub build: fn(&Settings) -> Result<Box<dyn AnyOperator>, Diagnostic>,
+}
+
+/// Something that can be set.
+#[derive(Debug)]
+pub struct Setting {
+    /// The key in `with … end`.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// Whether it must be set.
+    pub required: bool,
+    /// How a chain writes it.
+    pub chain: InChain,
+    /// For the manual.
+    pub doc: &'static str,
+}
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Takes {
+    /// An expression that is evaluated for each event.
+    Formula,
+    /// A value of this kind that is known at load.
+    Constant(Kind),
+    /// A duration: nanoseconds as an integer, or text such as `"10s"`. Given as nanoseconds.
+    Duration,
+    /// One of these words; a chain writes them without quotes.
+    Word(&'static [&'static str]),
+}
+
+/// How a chain writes a setting, besides `with name = value end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InChain {
+    /// The value alone, in the order of the declaration: `rate_limit 1000`.
+    Positional,
+    /// A word in front: `by event.a`.
+    Clause(&'static str),
+    /// Only the word, which means true: `refresh`.
+    Flag(&'static str),
+    /// Only in `with`.
+    No,
+}
+
+/// The settings of one operator, checked against its declaration.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// The whole definition, for messages.
+    pub span: Span,
+    entries: Vec<(&'static str, Span, Given)>,
+}
+
+/// The value of a setting.
+#[derive(Debug)]
+pub enum Given {
+    /// Evaluated for each event.
+    Formula(Arc<Formula>),
+    /// Known.
+    Constant(Arc<Frozen>),
+}
+
+impl Settings {
+    /// No settings yet.
+    #[must_use]
+    pub fn new(span: Span) -> Self {
+        Self { span, entries: Vec::new() }
+    }
+
+    /// Adds a setting.
+    pub fn set(&mut self, name: &'static str, span: Span, given: Given) {
+        self.entries.push((name, span, given));
+    }
+
+    /// Where a setting is written; the whole definition when it is not.
+    #[must_use]
+    pub fn span_of(&self, name: &str) -> Span {
+        self.entry(name).map_or(self.span, |(_, span, _)| *span)
+    }
+
+    fn entry(&self, name: &str) -> Option<&(&'static str, Span, Given)> {
+        self.entries.iter().rev().find(|(key, _, _)| *key == name)
+    }
+
+    /// The expression of a [`Takes::Formula`] setting.
+    #[must_use]
+    pub fn formula(&self, name: &str) -> Option<Arc<Formula>> {
+        match self.entry(name) {
+            Some((_, _, Given::Formula(formula))) => Some(formula.clone()),
+            _ => None,
+        }
+    }
+
+    /// The value of any other setting.
+    #[must_use]
+    pub fn constant(&self, name: &str) -> Option<Arc<Frozen>> {
+        match self.entry(name) {
+            Some((_, _, Given::Constant(value))) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// A whole number from 0 ([`Takes::Duration`]: nanoseconds).
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.constant(name).and_then(|value| value.get().as_u64())
+    }
+
+    /// A text or a word.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.constant(name).and_then(|value| value.get().as_str().map(str::to_string))
+    }
+
+    /// A flag; false when it is not set.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        self.constant(name).and_then(|value| value.get().as_bool()).unwrap_or(false)
+    }
+
+    /// An error about a setting.
+    #[must_use]
+    pub fn error(&self, name: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error("E0510", self.span_of(name), message)
+    }
+}
+
+/// All kinds of operators, in the order of the manual.
+pub static KINDS: &[&[OperatorKind]] = &[];
+
+/// The kind that a path (`generic::batch`) or the word of a step (`batch`) names.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static OperatorKind> {
+    kinds().find(|kind| kind.path == name || kind.word == Some(name))
+}
+
+/// All kinds.
+pub fn kinds() -> impl Iterator<Item = &'static OperatorKind> {
+    KINDS.iter().flat_map(|file| file.iter())
+}

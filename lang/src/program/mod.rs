@@ -1,0 +1,57 @@
+//! The lowered program: names are slots, keys are hashed, constants are values, extractors are
+//! compiled. It is immutable and shared by all workers; `run` walks it.
+
+mod expr;
+mod pattern;
+
+pub use expr::{
+    Binary, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, FnCases, Key, Patch, PatchOp,
+    Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn, UserFnBody,
+};
+pub use pattern::{Arm, FieldPattern, FieldTest, Match, Pattern, RecordPattern, Switch};
+
+use crate::builtin::Aggregate;
+use crate::span::Span;
+
+/// Statements in order; the value is that of the last.
+#[derive(Debug, Default)]
+pub struct Block {
+    /// All but the last are run for their effect.
+    pub effects: Vec<Expr>,
+    /// Gives the value; `null` when there is none.
+    pub last: Option<Box<Expr>>,
+}
+
+/// A script that is ready to run.
+#[derive(Debug)]
+pub struct Script {
+    /// What it does.
+    pub body: Block,
+    /// Number of local slots.
+    pub slots: usize,
+    /// Whether the script may read or write `state`.
+    pub uses_state: bool,
+}
+
+/// An expression that is evaluated once an event outside of a script: `where`, `group by`, a
+/// dedup key.
+#[derive(Debug)]
+pub struct Formula {
+    /// What is evaluated.
+    pub expr: Expr,
+    /// Number of local slots (pattern bindings and comprehensions).
+    pub slots: usize,
+    /// The aggregate calls in it, in order of writing.
+    pub aggregates: Vec<AggregateCall>,
+}
+
+/// One textual call of an aggregate function.
+#[derive(Debug)]
+pub struct AggregateCall {
+    /// The function.
+    pub aggregate: &'static Aggregate,
+    /// Evaluated for each event that the window takes.
+    pub arguments: Vec<Expr>,
+    /// The call.
+    pub span: Span,
+}

@@ -1,0 +1,117 @@
+//! `let`: a new value at the end of a path. Values never change, so the records along the path
+//! are built anew; only `state` is changed in place.
+
+use super::{Eval, Run, failure};
+use crate::error::EvalError;
+use crate::program::{Segment, Target, TargetRoot};
+use crate::value::{Arena, Kind, Owned, RecordBuilder, Value};
+use halfbrown::HashMap;
+
+impl<'a> Run<'a, '_, '_> {
+    pub(super) fn assign(&mut self, target: &'a Target, value: Value<'a>) -> Eval<'a, ()> {
+        if let TargetRoot::Invalid(what) = target.root {
+            return Err(failure::not_assignable(what, target.span).into());
+        }
+        if let ([], TargetRoot::Local(slot)) = (target.segments.as_slice(), target.root) {
+            self.set_local(slot, value);
+            return Ok(());
+        }
+        let keys = self.keys(&target.segments)?;
+        let arena = self.arena();
+        match target.root {
+            TargetRoot::Event => {
+                self.context.event = put(arena, Some(self.context.event), &keys, value, target)?;
+            }
+            TargetRoot::Meta => {
+                self.context.meta = put(arena, Some(self.context.meta), &keys, value, target)?;
+            }
+            TargetRoot::State => put_state(self.context.state, &keys, value, target)?,
+            TargetRoot::Local(slot) => {
+                let Some(current) = self.local(slot) else {
+                    return Err(failure::missing_local(&target.name, target.span).into());
+                };
+                let changed = put(arena, Some(current), &keys, value, target)?;
+                self.set_local(slot, changed);
+            }
+            TargetRoot::Invalid(_) => unreachable!("refused above"),
+        }
+        Ok(())
+    }
+
+    fn keys(&mut self, segments: &'a [Segment]) -> Eval<'a, Vec<&'a str>> {
+        let mut keys = Vec::with_capacity(segments.len());
+        for segment in segments {
+            keys.push(match segment {
+                Segment::Field(name, _, _) => name,
+                Segment::Expr(expr, span) => match self.eval(expr)? {
+                    Value::Str(name) => name,
+                    Value::Int(_) | Value::UInt(_) => {
+                        return Err(failure::assign_to_array(*span).into());
+                    }
+                    other => {
+                        let error = failure::conflicting_type(other.kind(), "string", *span);
+                        return Err(error.into());
+                    }
+                },
+                other => return Err(failure::assign_to_array(other.span()).into()),
+            });
+        }
+        Ok(keys)
+    }
+}
+
+/// `current` with `value` at the end of `keys`; missing records on the way are made.
+fn put<'a>(
+    arena: &'a Arena,
+    current: Option<Value<'a>>,
+    keys: &[&'a str],
+    value: Value<'a>,
+    target: &Target,
+) -> Result<Value<'a>, EvalError> {
+    let Some((key, rest)) = keys.split_first() else { return Ok(value) };
+    let mut record = match current {
+        None => RecordBuilder::with_capacity(arena, 1),
+        Some(current) => match current.as_record(arena) {
+            Some(record) => RecordBuilder::from_record(arena, record, 1),
+            None => return Err(wrong_container(current.kind(), target)),
+        },
+    };
+    let inner = put(arena, record.get(key), rest, value, target)?;
+    record.insert(key, inner);
+    Ok(record.finish())
+}
+
+fn put_state(
+    state: &mut Owned,
+    keys: &[&str],
+    value: Value<'_>,
+    target: &Target,
+) -> Result<(), EvalError> {
+    let Some((key, rest)) = keys.split_first() else {
+        *state = Owned::from(value);
+        return Ok(());
+    };
+    let Owned::Record(fields) = state else {
+        return Err(wrong_container(kind_of(state), target));
+    };
+    if !fields.contains_key(*key) {
+        let fresh = if rest.is_empty() { Owned::Null } else { Owned::Record(HashMap::new()) };
+        fields.insert((*key).into(), fresh);
+    }
+    let inner = fields.get_mut(*key).expect("inserted above");
+    put_state(inner, rest, value, target)
+}
+
+fn kind_of(state: &Owned) -> Kind {
+    match state {
+        Owned::Array(_) => Kind::Array,
+        Owned::Record(_) => Kind::Record,
+        // A scalar needs no arena memory beyond its text; this is the way of an error.
+        scalar => scalar.read(&Arena::new()).kind(),
+    }
+}
+
+#[cold]
+fn wrong_container(kind: Kind, target: &Target) -> EvalError {
+    failure::conflicting_type(kind, "record", target.span)
+}

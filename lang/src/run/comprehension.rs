@@ -1,0 +1,123 @@
+//! `for`: goes through an array or a record and gathers what the arms give.
+
+use super::{Eval, Run, arithmetic, failure};
+use crate::error::EvalError;
+use crate::program::Comprehension;
+use crate::syntax::tree::BinaryOp;
+use crate::value::{ArrayBuilder, Kind, RecordBuilder, Value};
+
+/// Where the results go.
+enum Gather<'a> {
+    Array(ArrayBuilder<'a>),
+    Record(RecordBuilder<'a>),
+    Fold(Value<'a>, BinaryOp),
+}
+
+impl<'a> Run<'a, '_, '_> {
+    pub(super) fn comprehension(&mut self, comprehension: &'a Comprehension) -> Eval<'a> {
+        let target = self.eval(&comprehension.target)?;
+        let mut gather = self.start(comprehension)?;
+        if let Some(items) = target.as_array(self.arena()) {
+            for (index, item) in items.iter().enumerate() {
+                if !self.turn(comprehension, Value::UInt(index as u64), *item, &mut gather)? {
+                    break;
+                }
+            }
+        } else if let Some(record) = target.as_record(self.arena()) {
+            for (key, value) in record.iter() {
+                if !self.turn(comprehension, Value::Str(key), value, &mut gather)? {
+                    break;
+                }
+            }
+        }
+        Ok(match gather {
+            Gather::Array(items) => items.finish(),
+            Gather::Record(record) => record.finish(),
+            Gather::Fold(value, _) => value,
+        })
+    }
+
+    fn start(&mut self, comprehension: &'a Comprehension) -> Eval<'a, Gather<'a>> {
+        let arena = self.arena();
+        let Some(into) = &comprehension.into else {
+            return Ok(Gather::Array(arena.array_builder(0)));
+        };
+        let initial = self.eval(into)?;
+        let op = comprehension.fold.unwrap_or(BinaryOp::Add);
+        if let Kind::Array | Kind::Record = initial.kind()
+            && op != BinaryOp::Add
+        {
+            return Err(failure::bad_fold(op.text(), initial.kind(), comprehension.span).into());
+        }
+        if let Some(items) = initial.as_array(arena) {
+            let mut builder = arena.array_builder(items.len());
+            builder.extend(items);
+            return Ok(Gather::Array(builder));
+        }
+        if let Some(record) = initial.as_record(arena) {
+            return Ok(Gather::Record(RecordBuilder::from_record(arena, record, 0)));
+        }
+        Ok(Gather::Fold(initial, op))
+    }
+
+    /// One element; false ends the comprehension early.
+    fn turn(
+        &mut self,
+        comprehension: &'a Comprehension,
+        key: Value<'a>,
+        value: Value<'a>,
+        gather: &mut Gather<'a>,
+    ) -> Eval<'a, bool> {
+        for arm in &comprehension.arms {
+            self.set_local(arm.key, key);
+            self.set_local(arm.value, value);
+            if self.guard(arm.guard.as_ref())? {
+                let result = self.block(&arm.body)?;
+                return Ok(self.gather(comprehension, gather, result)?);
+            }
+        }
+        Ok(true)
+    }
+
+    fn gather(
+        &self,
+        comprehension: &Comprehension,
+        gather: &mut Gather<'a>,
+        result: Value<'a>,
+    ) -> Result<bool, EvalError> {
+        match gather {
+            Gather::Array(items) => items.push(result),
+            Gather::Record(record) => {
+                let Some(fields) = result.as_record(self.arena()) else {
+                    let kind = result.kind();
+                    return Err(failure::conflicting_type(kind, "record", comprehension.span));
+                };
+                fields.iter().for_each(|(key, value)| record.insert(key, value));
+            }
+            Gather::Fold(value, op) => {
+                *value = self.fold(comprehension, *op, *value, result)?;
+                let decided = match op {
+                    BinaryOp::Or => Value::Bool(true),
+                    BinaryOp::And => Value::Bool(false),
+                    _ => return Ok(true),
+                };
+                return Ok(*value != decided);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Folding is defined for numbers and booleans; strings are not concatenated.
+    fn fold(
+        &self,
+        comprehension: &Comprehension,
+        op: BinaryOp,
+        value: Value<'a>,
+        result: Value<'a>,
+    ) -> Result<Value<'a>, EvalError> {
+        if value.kind() == Kind::String && op == BinaryOp::Add {
+            return Err(failure::bad_fold(op.text(), Kind::String, comprehension.span));
+        }
+        arithmetic::binary(op, value, result, comprehension.span, self.arena())
+    }
+}

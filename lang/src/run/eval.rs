@@ -1,0 +1,159 @@
+//! One arm for each kind of expression. Small ones are done here, larger ones in files of their
+//! own; none of them looks at the program again.
+
+use super::{Eval, Run, Stop, arithmetic, failure};
+use crate::program::{Binary, Block, Call, Expr, Key, Target, TextPart};
+use crate::syntax::tree::BinaryOp;
+use crate::value::Value;
+
+impl<'a> Run<'a, '_, '_> {
+    /// Runs the effects, gives the last value.
+    pub(super) fn block(&mut self, block: &'a Block) -> Eval<'a> {
+        for effect in &block.effects {
+            self.eval(effect)?;
+        }
+        match &block.last {
+            Some(last) => self.eval(last),
+            None => Ok(Value::Null),
+        }
+    }
+
+    pub(super) fn eval(&mut self, expr: &'a Expr) -> Eval<'a> {
+        match expr {
+            Expr::Const(value) => Ok(value.get()),
+            Expr::Event => Ok(self.context.event),
+            Expr::Local(slot, place) => match self.local(*slot) {
+                Some(value) => Ok(value),
+                None => Err(failure::missing_local(&place.name, place.span).into()),
+            },
+            Expr::Path(path) => self.read(path),
+            Expr::Binary(binary) => self.binary(binary),
+            Expr::Logic(binary) => self.logic(binary),
+            Expr::Call(call) => self.call(call),
+            Expr::Match(matching) => self.matching(matching),
+            Expr::Let(target, value) => self.assign_value(target, value),
+            Expr::Text(parts) => self.text(parts).map(Value::Str),
+            Expr::List(items) => self.values(items).map(Value::Array),
+            Expr::Record(fields) => self.record(fields),
+            Expr::Patch(patch) => self.patch(patch),
+            Expr::Merge(target, with, span) => self.merge(target, with, *span),
+            Expr::For(comprehension) => self.comprehension(comprehension),
+            Expr::Presence(wanted, path) => Ok(Value::Bool(self.is_present(path)? == *wanted)),
+            Expr::Unary(op, operand, span) => {
+                let operand = self.eval(operand)?;
+                Ok(arithmetic::unary(*op, operand, *span)?)
+            }
+            Expr::Coalesce(value, otherwise) => self.coalesce(value, otherwise),
+            Expr::If(arms, otherwise) => self.choose(arms, otherwise.as_ref()),
+            Expr::CallUser(function, arguments, span) => self.call_user(function, arguments, *span),
+            Expr::Recur(arguments, _) => {
+                self.recur = Some(self.values(arguments)?);
+                Err(Stop::Recur)
+            }
+            Expr::Aggregate(call, _) => self.aggregate(*call),
+            Expr::Bytes(parts) => self.bytes(parts),
+            Expr::Drop => Err(Stop::Drop),
+            Expr::Emit(value, port) => self.emit(value.as_deref(), port.as_deref()),
+        }
+    }
+
+    /// All values in order, in the arena.
+    pub(super) fn values(&mut self, exprs: &'a [Expr]) -> Eval<'a, &'a [Value<'a>]> {
+        let mut values = self.arena().array_builder(exprs.len());
+        for expr in exprs {
+            values.push(self.eval(expr)?);
+        }
+        Ok(values.into_slice())
+    }
+
+    fn record(&mut self, fields: &'a [(Key, Expr)]) -> Eval<'a> {
+        let mut record = self.arena().record_builder(fields.len());
+        for (key, value) in fields {
+            let key = self.key(key)?;
+            record.insert(key, self.eval(value)?);
+        }
+        Ok(record.finish())
+    }
+
+    fn binary(&mut self, binary: &'a Binary) -> Eval<'a> {
+        let left = self.eval(&binary.left)?;
+        let right = self.eval(&binary.right)?;
+        Ok(arithmetic::binary(binary.op, left, right, binary.span, self.arena())?)
+    }
+
+    fn logic(&mut self, binary: &'a Binary) -> Eval<'a> {
+        let decided = binary.op == BinaryOp::Or;
+        let left = self.eval(&binary.left)?;
+        let Some(left_bool) = left.as_bool() else {
+            return Err(failure::not_bool(left, "the left operand", binary.span).into());
+        };
+        if left_bool == decided {
+            return Ok(left);
+        }
+        let right = self.eval(&binary.right)?;
+        if right.as_bool().is_none() {
+            return Err(failure::not_bool(right, "the right operand", binary.span).into());
+        }
+        Ok(right)
+    }
+
+    fn call(&mut self, call: &'a Call) -> Eval<'a> {
+        let arguments = self.values(&call.arguments)?;
+        call.function
+            .invoke(&self.context.call, arguments)
+            .map_err(|error| failure::call(call.function, &error, arguments, call.span).into())
+    }
+
+    fn aggregate(&mut self, call: usize) -> Eval<'a> {
+        let Some(accumulator) = self.context.aggregates.get(call) else {
+            return Ok(Value::Null);
+        };
+        accumulator.emit(&self.context.call).map_err(|error| {
+            crate::error::EvalError::new("E0425", format!("aggregate: {error}")).into()
+        })
+    }
+
+    /// `a ?? b`: a missing key or local counts as null; other errors stay errors.
+    fn coalesce(&mut self, value: &'a Expr, otherwise: &'a Expr) -> Eval<'a> {
+        let present = match value {
+            Expr::Path(path) if !self.is_present(path)? => Value::Null,
+            Expr::Local(slot, _) => self.local(*slot).unwrap_or(Value::Null),
+            _ => self.eval(value)?,
+        };
+        match present {
+            Value::Null => self.eval(otherwise),
+            value => Ok(value),
+        }
+    }
+
+    fn choose(&mut self, arms: &'a [(Expr, Block)], otherwise: Option<&'a Block>) -> Eval<'a> {
+        for (condition, block) in arms {
+            let value = self.eval(condition)?;
+            match value.as_bool() {
+                Some(true) => return self.block(block),
+                Some(false) => {}
+                None => return Err(failure::not_bool_here(value, "a condition").into()),
+            }
+        }
+        otherwise.map_or(Ok(Value::Null), |block| self.block(block))
+    }
+
+    fn assign_value(&mut self, target: &'a Target, value: &'a Expr) -> Eval<'a> {
+        let value = self.eval(value)?;
+        self.assign(target, value)?;
+        Ok(value)
+    }
+
+    fn emit(&mut self, value: Option<&'a Expr>, port: Option<&'a [TextPart]>) -> Eval<'a> {
+        let value = match value {
+            Some(value) => self.eval(value)?,
+            None => self.context.event,
+        };
+        let port = match port {
+            Some(parts) => Some(self.text(parts)?),
+            None => None,
+        };
+        self.emitted = Some((value, port));
+        Err(Stop::Emit)
+    }
+}

@@ -1,0 +1,196 @@
+//! `patch` and `merge`. All keys and values of a patch are evaluated before the first operation
+//! is applied; the target itself never changes, so a patch that fails has done nothing.
+
+use super::{Eval, Run, failure};
+use crate::error::EvalError;
+use crate::program::{Expr, Patch, PatchOp};
+use crate::span::Span;
+use crate::value::{Arena, Kind, RecordBuilder, Value};
+
+/// Key and value of an operation, evaluated.
+struct Prepared<'a> {
+    key: &'a str,
+    /// The second key of `move` and `copy`.
+    to: &'a str,
+    value: Value<'a>,
+}
+
+impl<'a> Run<'a, '_, '_> {
+    pub(super) fn patch(&mut self, patch: &'a Patch) -> Eval<'a> {
+        let target = self.eval(&patch.target)?;
+        let mut prepared =
+            bumpalo::collections::Vec::with_capacity_in(patch.ops.len(), self.arena().bump());
+        for (op, _) in &patch.ops {
+            prepared.push(self.prepare(op)?);
+        }
+        let Some(record) = target.as_record(self.arena()) else {
+            return Err(
+                failure::conflicting_type(target.kind(), "record", patch.target_span).into()
+            );
+        };
+        let mut record = RecordBuilder::from_record(self.arena(), record, patch.ops.len());
+        for ((op, span), prepared) in patch.ops.iter().zip(prepared) {
+            self.apply(&mut record, op, prepared, *span)?;
+        }
+        Ok(record.finish())
+    }
+
+    fn prepare(&mut self, op: &'a PatchOp) -> Eval<'a, Prepared<'a>> {
+        let (key, to, value) = match op {
+            PatchOp::Insert(key, value)
+            | PatchOp::Upsert(key, value)
+            | PatchOp::Update(key, value)
+            | PatchOp::Merge(key, value) => (Some(key), None, Some(value)),
+            PatchOp::Erase(key) | PatchOp::Default(key, _) => (Some(key), None, None),
+            PatchOp::Move(from, to) | PatchOp::Copy(from, to) => (Some(from), Some(to), None),
+            PatchOp::MergeAll(value) => (None, None, Some(value)),
+            PatchOp::DefaultAll(_) => (None, None, None),
+        };
+        let key = key.map_or(Ok(""), |key| self.key(key))?;
+        let to = to.map_or(Ok(""), |to| self.key(to))?;
+        let value = value.map_or(Ok(Value::Null), |value| self.eval(value))?;
+        Ok(Prepared { key, to, value })
+    }
+
+    fn apply(
+        &mut self,
+        record: &mut RecordBuilder<'a>,
+        op: &'a PatchOp,
+        Prepared { key, to, value }: Prepared<'a>,
+        span: Span,
+    ) -> Eval<'a, ()> {
+        match op {
+            PatchOp::Insert(..) if record.contains(key) => {
+                return Err(failure::key_exists(key, span).into());
+            }
+            PatchOp::Update(..) if !record.contains(key) => {
+                return Err(failure::update_missing(key, span).into());
+            }
+            PatchOp::Insert(..) | PatchOp::Upsert(..) | PatchOp::Update(..) => {
+                record.insert(key, value);
+            }
+            PatchOp::Erase(_) => {
+                record.remove(key);
+            }
+            PatchOp::Move(..) | PatchOp::Copy(..) => self.transfer(record, op, key, to, span)?,
+            PatchOp::Merge(..) => self.merge_field(record, key, value, span)?,
+            PatchOp::MergeAll(_) => {
+                if value.kind() != Kind::Record {
+                    return Err(failure::conflicting_type(value.kind(), "record", span).into());
+                }
+                merge_into(self.arena(), record, value);
+            }
+            PatchOp::Default(_, default) => {
+                if !record.contains(key) {
+                    let value = self.eval(default)?;
+                    record.insert(key, value);
+                }
+            }
+            PatchOp::DefaultAll(default) => self.default_all(record, default, span)?,
+        }
+        Ok(())
+    }
+
+    fn transfer(
+        &self,
+        record: &mut RecordBuilder<'a>,
+        op: &PatchOp,
+        from: &'a str,
+        to: &'a str,
+        span: Span,
+    ) -> Result<(), EvalError> {
+        if record.contains(to) {
+            return Err(failure::key_exists(to, span));
+        }
+        let value = match op {
+            PatchOp::Move(..) => record.remove(from),
+            _ => record.get(from),
+        };
+        if let Some(value) = value {
+            record.insert(to, value);
+        }
+        Ok(())
+    }
+
+    fn merge_field(
+        &self,
+        record: &mut RecordBuilder<'a>,
+        key: &'a str,
+        value: Value<'a>,
+        span: Span,
+    ) -> Result<(), EvalError> {
+        let merged = match record.get(key) {
+            None => value,
+            Some(field) => match (field.kind(), value.kind()) {
+                (Kind::Record, Kind::Record) => merged(self.arena(), field, value),
+                (Kind::Record, other) | (other, _) => {
+                    return Err(failure::conflicting_type(other, "record", span));
+                }
+            },
+        };
+        record.insert(key, merged);
+        Ok(())
+    }
+
+    fn default_all(
+        &mut self,
+        record: &mut RecordBuilder<'a>,
+        default: &'a Expr,
+        span: Span,
+    ) -> Eval<'a, ()> {
+        let default = self.eval(default)?;
+        if default.kind() != Kind::Record {
+            return Err(failure::conflicting_type(default.kind(), "record", span).into());
+        }
+        fill(self.arena(), record, default);
+        Ok(())
+    }
+
+    pub(super) fn merge(&mut self, target: &'a Expr, with: &'a Expr, span: Span) -> Eval<'a> {
+        let target = self.eval(target)?;
+        let with = self.eval(with)?;
+        for value in [target, with] {
+            if value.kind() != Kind::Record {
+                return Err(failure::conflicting_type(value.kind(), "record", span).into());
+            }
+        }
+        Ok(merged(self.arena(), target, with))
+    }
+}
+
+/// Both are records: `with` overrides, records on both sides are merged recursively.
+fn merged<'a>(arena: &'a Arena, target: Value<'a>, with: Value<'a>) -> Value<'a> {
+    let Some(record) = target.as_record(arena) else { return with };
+    let mut record = RecordBuilder::from_record(arena, record, with.size().unwrap_or(0));
+    merge_into(arena, &mut record, with);
+    record.finish()
+}
+
+fn merge_into<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, with: Value<'a>) {
+    let Some(with) = with.as_record(arena) else { return };
+    for (key, value) in with.iter() {
+        let value = match record.get(key) {
+            Some(old) if old.kind() == Kind::Record && value.kind() == Kind::Record => {
+                merged(arena, old, value)
+            }
+            _ => value,
+        };
+        record.insert(key, value);
+    }
+}
+
+/// Adds what is missing, at all levels where both sides hold records.
+fn fill<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, default: Value<'a>) {
+    let Some(default) = default.as_record(arena) else { return };
+    for (key, value) in default.iter() {
+        let Some(old) = record.get(key) else {
+            record.insert(key, value);
+            continue;
+        };
+        if let (Some(inner), Kind::Record) = (old.as_record(arena), value.kind()) {
+            let mut inner = RecordBuilder::from_record(arena, inner, 0);
+            fill(arena, &mut inner, value);
+            record.insert(key, inner.finish());
+        }
+    }
+}

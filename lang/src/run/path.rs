@@ -1,0 +1,175 @@
+//! Reading along a path, and asking whether it leads anywhere.
+
+use super::{Eval, Run, failure};
+use crate::error::EvalError;
+use crate::program::{Path, Root, Segment};
+use crate::span::Span;
+use crate::value::{Key, Kind, Owned, Value};
+
+/// A segment whose expression has been evaluated.
+enum Step<'a> {
+    Field(Key<'a>),
+    Index(usize),
+    Range(usize, usize),
+}
+
+impl<'a> Run<'a, '_, '_> {
+    pub(super) fn read(&mut self, path: &'a Path) -> Eval<'a> {
+        if let Root::State = path.root {
+            return self.read_state(path);
+        }
+        let mut value = self.root(&path.root)?;
+        for segment in &path.segments {
+            let step = self.step(segment, value.kind())?;
+            value = self.follow(value, &step, path.root.noun(), segment.span())?;
+        }
+        Ok(value)
+    }
+
+    fn root(&mut self, root: &'a Root) -> Eval<'a> {
+        Ok(match root {
+            Root::Event => self.context.event,
+            Root::Meta => self.context.meta,
+            Root::Args => self.context.args,
+            Root::Group => self.context.group,
+            Root::Window => self.context.window,
+            Root::State => self.context.state.read(self.context.call.arena),
+            Root::Expr(expr) => self.eval(expr)?,
+            Root::Local(slot, place) => match self.local(*slot) {
+                Some(value) => value,
+                None => return Err(failure::missing_local(&place.name, place.span).into()),
+            },
+        })
+    }
+
+    /// Evaluates a segment; `container` only serves the message when the kind is wrong.
+    fn step(&mut self, segment: &'a Segment, container: Kind) -> Eval<'a, Step<'a>> {
+        match segment {
+            Segment::Field(name, hash, _) => Ok(Step::Field(Key::with_hash(name, *hash))),
+            Segment::Index(index, _) => Ok(Step::Index(*index)),
+            Segment::Expr(expr, span) => match self.eval(expr)? {
+                Value::Str(name) => Ok(Step::Field(Key::new(name))),
+                value @ (Value::Int(_) | Value::UInt(_)) => match value.as_usize() {
+                    Some(index) => Ok(Step::Index(index)),
+                    None => Err(failure::bad_index(value, *span).into()),
+                },
+                value => {
+                    let expected = if container == Kind::Array { "integer" } else { "string" };
+                    Err(failure::conflicting_type(value.kind(), expected, *span).into())
+                }
+            },
+            Segment::Range(bounds, span) => {
+                let start = self.bound(&bounds.0, *span)?;
+                let end = self.bound(&bounds.1, *span)?;
+                Ok(Step::Range(start, end))
+            }
+        }
+    }
+
+    fn bound(&mut self, bound: &'a crate::program::Expr, span: Span) -> Eval<'a, usize> {
+        let value = self.eval(bound)?;
+        match (value.as_usize(), value.kind()) {
+            (Some(bound), _) => Ok(bound),
+            (None, Kind::Integer) => Err(failure::bad_index(value, span).into()),
+            (None, kind) => Err(failure::conflicting_type(kind, "integer", span).into()),
+        }
+    }
+
+    fn follow(
+        &self,
+        value: Value<'a>,
+        step: &Step<'a>,
+        noun: &str,
+        span: Span,
+    ) -> Result<Value<'a>, EvalError> {
+        match (step, value.kind()) {
+            (Step::Field(key), Kind::Record) => {
+                value.get(key).ok_or_else(|| failure::missing_key(noun, key.text(), value, span))
+            }
+            (Step::Index(index), Kind::Array) => value.at(*index).ok_or_else(|| {
+                failure::index_out_of_bounds(*index, value.size().unwrap_or(0), span)
+            }),
+            (Step::Range(start, end), Kind::Array) => {
+                let items = value.as_array(self.arena()).unwrap_or(&[]);
+                match items.get(*start..*end) {
+                    Some(items) => Ok(Value::Array(items)),
+                    None => Err(failure::bad_range(*start, *end, items.len(), span)),
+                }
+            }
+            (Step::Field(_), kind) => Err(failure::conflicting_type(kind, "record", span)),
+            (_, kind) => Err(failure::conflicting_type(kind, "array", span)),
+        }
+    }
+
+    /// Walks the mutable state without copying more than the value at the end of the path.
+    fn read_state(&mut self, path: &'a Path) -> Eval<'a> {
+        let mut steps = Vec::with_capacity(path.segments.len());
+        for segment in &path.segments {
+            if let Segment::Range(..) = segment {
+                return self.read_state_copy(path);
+            }
+            steps.push(self.step(segment, Kind::Record)?);
+        }
+        let arena = self.arena();
+        let mut owned: &Owned = self.context.state;
+        for (step, segment) in steps.iter().zip(&path.segments) {
+            let next = match (step, owned) {
+                (Step::Field(key), Owned::Record(fields)) => fields.get(key.text()),
+                (Step::Index(index), Owned::Array(items)) => items.get(*index),
+                _ => None,
+            };
+            owned = match next {
+                Some(next) => next,
+                // Build the message from the same code as every other path.
+                None => {
+                    let value = owned.read(arena);
+                    return Ok(self.follow(value, step, "state", segment.span())?);
+                }
+            };
+        }
+        Ok(owned.read(arena))
+    }
+
+    fn read_state_copy(&mut self, path: &'a Path) -> Eval<'a> {
+        let mut value = self.context.state.read(self.arena());
+        for segment in &path.segments {
+            let step = self.step(segment, value.kind())?;
+            value = self.follow(value, &step, "state", segment.span())?;
+        }
+        Ok(value)
+    }
+
+    /// `present path`: false when the path leads nowhere, an error only for a dynamic segment of
+    /// a bad kind and for a reversed range.
+    pub(super) fn is_present(&mut self, path: &'a Path) -> Eval<'a, bool> {
+        let mut value = match &path.root {
+            Root::Local(slot, _) => match self.local(*slot) {
+                Some(value) => value,
+                None => return Ok(false),
+            },
+            root => self.root(root)?,
+        };
+        for segment in &path.segments {
+            let step = self.step(segment, value.kind())?;
+            if let Step::Range(start, end) = step
+                && end < start
+            {
+                return Err(failure::bad_range(start, end, 0, segment.span()).into());
+            }
+            let next = match (&step, value.kind()) {
+                (Step::Field(key), Kind::Record) => value.get(key),
+                (Step::Index(index), Kind::Array) => value.at(*index),
+                (Step::Range(start, end), Kind::Array) => {
+                    let items = value.as_array(self.arena()).unwrap_or(&[]);
+                    items.get(*start..*end).map(Value::Array)
+                }
+                _ => None,
+            };
+            match next {
+                Some(next) => value = next,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}
