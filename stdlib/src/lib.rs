@@ -4,6 +4,7 @@ pub mod onigmo;
 pub mod grok;
 mod declare;
 pub mod functions;
+pub mod formats;
 pub mod extractors;
 pub mod aggregates;
 mod modules;

@@ -1,0 +1,18 @@
+//! Text formats: each a struct compiled once and a `parse` from text to value. Strings in results
+//! refer to the text where no escape forbids it; a failure is a [`FormatError`] without allocation.
+
+mod error;
+mod keys;
+pub mod delimiter;
+pub mod base64;
+pub mod cidr;
+pub mod datetime;
+pub mod dissect;
+pub mod glob;
+pub mod influx;
+pub mod json;
+pub mod kv;
+pub mod regex;
+
+pub use error::{FormatError, Quote};
+pub use keys::{Keys, PlacedKeys};
