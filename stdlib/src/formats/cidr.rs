@@ -148,11 +148,9 @@ fn merge(mut ranges: Vec<(u32, u32)>) -> Box<[(u32, u32)]> {
 fn parse_range(text: &str) -> Option<(u32, u32)> {
     let (address, bits) = match text.split_once('/') {
         Some((address, bits)) => (address, parse_prefix_bits(bits)?),
+        None if text.ends_with('.') => return None,
         None => (text, 32),
     };
-    if text.ends_with('.') {
-        return None;
-    }
     let parts = address.split('.').map(parse_octet).collect::<Option<Vec<u8>>>()?;
     let (last, leading) = parts.split_last()?;
     let mut octets = [0; 4];
@@ -271,6 +269,7 @@ mod tests {
             ("1..2.3", 0x0100_0203, 0x0100_0203),
             ("10.0.0.0/245", 0x0a00_0000, 0x0a00_00ff),
             ("/8", 0, 0x00ff_ffff),
+            ("1../24.", 0x0100_0000, 0x0100_00ff),
         ] {
             let ranges = Ipv4Ranges::compile(list).expect(list);
             assert_eq!(ranges.as_slice(), &[(first, last)], "{list}");

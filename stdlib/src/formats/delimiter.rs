@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 pub struct Delimiter {
     text: Box<str>,
     /// `None` when the text is one byte, which `memchr` finds faster.
-    finder: Option<Finder<'static>>,
+    finder: Option<Box<Finder<'static>>>,
 }
 
 impl Delimiter {
@@ -16,7 +16,7 @@ impl Delimiter {
     #[must_use]
     pub fn new(text: &str) -> Self {
         assert!(!text.is_empty(), "a delimiter is never empty");
-        let finder = (text.len() > 1).then(|| Finder::new(text).into_owned());
+        let finder = (text.len() > 1).then(|| Box::new(Finder::new(text).into_owned()));
         Self { text: text.into(), finder }
     }
 

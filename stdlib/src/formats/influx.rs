@@ -21,7 +21,7 @@ pub fn parse<'a>(
     if reader.rest().is_empty() || reader.rest().starts_with('#') {
         return Ok(None);
     }
-    let measurement = reader.name(&[b',', b' '], "',' or a blank after the measurement")?;
+    let measurement = reader.name(b", ", "',' or a blank after the measurement")?;
     let tags = reader.tags()?;
     reader.skip(b' ');
     let fields = reader.fields()?;
