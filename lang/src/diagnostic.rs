@@ -1,6 +1,7 @@
 //! Errors and warnings about source text. They are data, made by named constructors where they
 //! are found and turned into text in one place, [`render`]; nothing else formats them.
 
+pub mod codes;
 mod nearest;
 mod render;
 

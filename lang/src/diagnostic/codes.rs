@@ -1,0 +1,32 @@
+//! The stable codes of diagnostics. A code is never used for a second matter.
+
+/// A literal that is not closed before the end of its line or of the text.
+pub const UNTERMINATED: &str = "E0101";
+/// `"\x"`, or a backslash in a test literal that escapes nothing.
+pub const BAD_ESCAPE: &str = "E0102";
+/// `"\uD800"`
+pub const BAD_UNICODE_ESCAPE: &str = "E0103";
+/// An integer that does not fit 64 bits.
+pub const INVALID_INTEGER: &str = "E0104";
+/// `"#{}"`
+pub const EMPTY_INTERPOLATION: &str = "E0106";
+/// A text that does not follow the grammar.
+pub const UNEXPECTED: &str = "E0201";
+/// Nested deeper than the limit.
+pub const TOO_DEEP: &str = "E0202";
+/// A call or a literal where only a path can stand.
+pub const PATH_EXPECTED: &str = "E0203";
+/// `if (a, b) then …`
+pub const IF_CONDITION: &str = "E0204";
+/// The size of a part of a bytes literal.
+pub const BYTES_SIZE: &str = "E0205";
+/// The type of a part of a bytes literal.
+pub const BYTES_KIND: &str = "E0206";
+/// `script from in`
+pub const RESERVED_PORT: &str = "E0207";
+/// Two scripts for one port, or a port named twice.
+pub const DUPLICATE_PORT: &str = "E0208";
+/// `connect /connector/a to /connector/b`
+pub const CONNECTOR_TO_CONNECTOR: &str = "E0209";
+/// `case _ => a, b` in an immutable match.
+pub const DISCARDED_EXPRESSION: &str = "W0610";

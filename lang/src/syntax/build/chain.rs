@@ -1,0 +1,158 @@
+//! Temblor's own notation: programs with sources and sinks, and chains of steps.
+
+use super::super::grammar::{Pair, Rule};
+use super::super::tree::{
+    Chain, ChainSelect, EndpointDef, Expr, ExprKind, Ident, ModPath, Path, PathRoot, Program,
+    Script, Step, StepKind,
+};
+use super::query::SelectClauses;
+use super::{Builder, only, parts, sole, take};
+
+impl Builder {
+    /// A `.tmb` file.
+    pub(in crate::syntax) fn program(&mut self, pair: Pair) -> Program {
+        let mut program = Program::default();
+        for part in parts(pair) {
+            match part.as_rule() {
+                Rule::source_def | Rule::sink_def => {
+                    program.endpoints.push(self.endpoint_def(part))
+                }
+                _ => self.query_part(part, &mut program.query),
+            }
+        }
+        program
+    }
+
+    fn endpoint_def(&mut self, pair: Pair) -> EndpointDef {
+        let span = self.span(&pair);
+        let is_source = pair.as_rule() == Rule::source_def;
+        let argument = self.string_in(pair.clone());
+        let mut inner = parts(pair);
+        let name = self.ident(&take(&mut inner));
+        let kind = self.ident(&sole(take(&mut inner)));
+        let with = inner.find(|part| part.as_rule() == Rule::with_block);
+        let with = with.map(|with| self.bindings(with)).unwrap_or_default();
+        EndpointDef { is_source, name, kind, argument, with, span }
+    }
+
+    pub(super) fn flow_chain(&mut self, pair: Pair) -> Chain {
+        let span = self.span(&pair);
+        let mut chain = Chain { from: None, steps: Vec::new(), span };
+        for part in parts(pair) {
+            match part.as_rule() {
+                Rule::stream => chain.from = Some(self.stream(part)),
+                _ => chain.steps.push(self.step(part)),
+            }
+        }
+        chain
+    }
+
+    fn step(&mut self, pair: Pair) -> Step {
+        let span = self.span(&pair);
+        let step = sole(pair);
+        let kind = match step.as_rule() {
+            Rule::step_script => StepKind::Script(self.step_script(step)),
+            Rule::step_set => StepKind::Set(self.step_set(step)),
+            Rule::step_route => self.step_route(step),
+            Rule::step_select => StepKind::Select(Box::new(self.step_select(step))),
+            Rule::step_into => StepKind::Into(self.stream(sole(step))),
+            _ => self.step_operator(step),
+        };
+        Step { kind, span }
+    }
+
+    fn step_script(&mut self, pair: Pair) -> Script {
+        let body = only(pair, Rule::script_body).next();
+        body.map(|body| self.script_body(body)).unwrap_or_default()
+    }
+
+    fn step_set(&mut self, pair: Pair) -> Vec<(Path, Expr)> {
+        let mut pairs = Vec::new();
+        for assignment in parts(pair) {
+            let mut inner = parts(assignment);
+            let path = self.path_of(take(&mut inner), "`set` assigns to a path");
+            let value = self.expr(take(&mut inner));
+            pairs.extend(path.map(|path| (path, value)));
+        }
+        pairs
+    }
+
+    fn step_route(&mut self, pair: Pair) -> StepKind {
+        let mut all = false;
+        let mut arms = Vec::new();
+        let mut default = None;
+        for part in parts(pair) {
+            match part.as_rule() {
+                Rule::word_all => all = true,
+                Rule::route_arm => {
+                    let mut inner = parts(part);
+                    let condition = self.expr(take(&mut inner));
+                    arms.push((condition, self.ident(&take(&mut inner))));
+                }
+                _ => default = only(part, Rule::ident).next().map(|port| self.ident(&port)),
+            }
+        }
+        StepKind::Route { all, arms, default }
+    }
+
+    fn step_select(&mut self, pair: Pair) -> ChainSelect {
+        let mut inner = parts(pair);
+        let target = self.expr(take(&mut inner));
+        let SelectClauses { windows, filter, group, having, .. } = self.clauses(&mut inner);
+        ChainSelect { target, windows, filter, group, having }
+    }
+
+    /// `over w1, w2` or `over [w1, w2]`
+    pub(super) fn over(&mut self, pair: Pair) -> Vec<ModPath> {
+        let mut windows = Vec::new();
+        for part in parts(pair) {
+            match part.as_rule() {
+                Rule::windows => windows.extend(self.windows(part)),
+                _ => windows.push(self.mod_path(part)),
+            }
+        }
+        windows
+    }
+
+    fn step_operator(&mut self, pair: Pair) -> StepKind {
+        let mut inner = parts(pair);
+        let name = self.operator_name(take(&mut inner));
+        let (mut positional, mut clauses, mut with) = (Vec::new(), Vec::new(), Vec::new());
+        for part in inner {
+            match part.as_rule() {
+                Rule::positional => positional.push(self.expr(sole(part))),
+                Rule::clause => clauses.push(self.clause(part)),
+                _ => with = self.bindings(part),
+            }
+        }
+        StepKind::Operator { name, positional, clauses, with }
+    }
+
+    fn operator_name(&mut self, pair: Pair) -> ModPath {
+        let name = sole(pair);
+        match name.as_rule() {
+            Rule::mod_path => self.mod_path(name),
+            _ => {
+                let word = self.ident(&name);
+                ModPath { span: word.span, segments: vec![word] }
+            }
+        }
+    }
+
+    fn clause(&mut self, pair: Pair) -> (Ident, Option<Expr>) {
+        let mut inner = parts(pair);
+        let word = self.ident(&take(&mut inner));
+        let value = inner.next().map(|value| match value.as_rule() {
+            Rule::ident => self.name_expr(&value),
+            _ => self.expr(value),
+        });
+        (word, value)
+    }
+
+    /// The name behind `else`, as an expression.
+    fn name_expr(&self, pair: &Pair) -> Expr {
+        let span = self.span(pair);
+        let path = Path { root: PathRoot::Local(self.ident(pair)), segments: Vec::new(), span };
+        Expr { kind: ExprKind::Path(Box::new(path)), span }
+    }
+}

@@ -1,0 +1,105 @@
+//! Number literals: integers, floats, durations (nanoseconds) and sizes (bytes). A number that
+//! does not fit is reported and becomes an error node.
+
+use super::super::grammar::{Pair, Rule};
+use super::super::tree::{BytesPart, Expr, ExprKind};
+use super::Builder;
+use crate::diagnostic::{Diagnostic, codes};
+
+/// The widest integer that a bytes literal can write, in bits.
+const BYTES_BITS_MAX: u64 = 64;
+
+/// The spellings behind the slash of a bytes literal.
+const BYTES_KINDS: [&str; 13] = [
+    "integer",
+    "big",
+    "unsigned",
+    "big_integer",
+    "unsigned_integer",
+    "big_unsigned_integer",
+    "signed_integer",
+    "big_signed_integer",
+    "little",
+    "little_integer",
+    "little_unsigned_integer",
+    "little_signed_integer",
+    "binary",
+];
+
+/// Units of durations, in nanoseconds, and of sizes, in bytes.
+const UNITS: [(&str, u64); 20] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60 * 1_000_000_000),
+    ("min", 60 * 1_000_000_000),
+    ("h", 3_600 * 1_000_000_000),
+    ("d", 86_400 * 1_000_000_000),
+    ("w", 7 * 86_400 * 1_000_000_000),
+    ("B", 1),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+
+impl Builder {
+    pub(super) fn number(&mut self, pair: Pair) -> Expr {
+        let span = self.span(&pair);
+        let text = pair.as_str().replace('_', "");
+        let kind = match pair.as_rule() {
+            Rule::float => text.parse().ok().map(ExprKind::Float),
+            Rule::hex => u64::from_str_radix(&text[2..], 16).ok().map(ExprKind::Int),
+            Rule::quantity => quantity(&text).map(ExprKind::Int),
+            _ => text.parse().ok().map(ExprKind::Int),
+        };
+        let kind = kind.unwrap_or_else(|| {
+            self.report(
+                Diagnostic::error(codes::INVALID_INTEGER, span, "this integer does not fit")
+                    .with_label(format!("larger than {}", u64::MAX))
+                    .with_help("integers have 64 bits; write a float (`1.0e20`) for more"),
+            );
+            ExprKind::Error
+        });
+        Expr { kind, span }
+    }
+
+    /// The size of a part of a bytes literal; whether it is in range is checked with its type.
+    pub(super) fn bits(&mut self, pair: &Pair) -> u64 {
+        pair.as_str().replace('_', "").parse().unwrap_or(u64::MAX)
+    }
+
+    pub(super) fn check_bytes_part(&mut self, part: &BytesPart) {
+        if let Some((size, span)) = part.size
+            && !(1..=BYTES_BITS_MAX).contains(&size)
+        {
+            let message = format!("the size of a part must be 1 to {BYTES_BITS_MAX}");
+            self.report(Diagnostic::error(codes::BYTES_SIZE, span, message));
+        }
+        if let Some(kind) = &part.kind
+            && !BYTES_KINDS.contains(&kind.text.as_str())
+        {
+            let message = format!("`{}` is no type of a bytes literal", kind.text);
+            self.report(
+                Diagnostic::error(codes::BYTES_KIND, kind.span, message)
+                    .with_label("unknown type")
+                    .with_help("use `integer`, `little`, `signed_integer`, `little_signed_integer` or `binary`")
+                    .with_nearest(&kind.text, BYTES_KINDS),
+            );
+        }
+    }
+}
+
+fn quantity(text: &str) -> Option<u64> {
+    let split = text.find(|c: char| !c.is_ascii_digit())?;
+    let (digits, unit) = text.split_at(split);
+    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
+    digits.parse::<u64>().ok()?.checked_mul(*factor)
+}

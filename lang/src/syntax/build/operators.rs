@@ -1,0 +1,162 @@
+//! Binary operators: a flat list of operands and operators becomes a tree by precedence climbing.
+//! All operators are left-associative; `??` is the loosest of all.
+
+use super::super::grammar::{Pair, Rule};
+use super::super::tree::{BinaryOp, Expr, ExprKind, Path, PathRoot, UnaryOp};
+use super::{Builder, parts};
+use crate::diagnostic::{Diagnostic, codes};
+use crate::span::Span;
+use std::iter::Peekable;
+
+/// An infix operator with its place.
+#[derive(Clone, Copy)]
+struct Infix {
+    /// `None` is `??`.
+    op: Option<BinaryOp>,
+    span: Span,
+}
+
+impl Infix {
+    /// How tight it binds; larger is tighter.
+    fn level(self) -> u8 {
+        self.op.map_or(0, level)
+    }
+}
+
+/// How tight an operator binds; larger is tighter, and `??` has level 0.
+pub(in crate::syntax) fn level(op: BinaryOp) -> u8 {
+    use BinaryOp as Op;
+    match op {
+        Op::Or => 1,
+        Op::Xor => 2,
+        Op::And => 3,
+        Op::BitXor => 4,
+        Op::BitAnd => 5,
+        Op::Eq | Op::NotEq => 6,
+        Op::Gte | Op::Gt | Op::Lte | Op::Lt => 7,
+        Op::Shr | Op::ShrUnsigned | Op::Shl => 8,
+        Op::Add | Op::Sub => 9,
+        Op::Mul | Op::Div | Op::Mod => 10,
+    }
+}
+
+impl Builder {
+    /// `operand (operator operand)*`, perhaps an `if` whose condition looks like a call.
+    pub(super) fn chain(&mut self, pair: Pair) -> Expr {
+        let whole = self.span(&pair);
+        let mut operands = Vec::new();
+        let mut infixes = Vec::new();
+        let mut tail = None;
+        for part in parts(pair) {
+            match part.as_rule() {
+                Rule::if_tail | Rule::iif_tail => tail = Some(part),
+                rule => match infix(rule) {
+                    Some(op) => infixes.push(Infix { op, span: self.span(&part) }),
+                    None => operands.push(self.expr(part)),
+                },
+            }
+        }
+        let Some(tail) = tail else { return climb(operands, infixes) };
+        if let Some(&Infix { op: Some(sign @ (BinaryOp::Add | BinaryOp::Sub)), span }) =
+            infixes.first()
+            && matches!(&operands[0].kind, ExprKind::Path(path) if is_bare_if(path))
+        {
+            infixes.remove(0);
+            operands.remove(0);
+            let op = if sign == BinaryOp::Add { UnaryOp::Plus } else { UnaryOp::Minus };
+            let value = operands.remove(0);
+            let signed = span.to(value.span);
+            let kind = ExprKind::Unary(op, Box::new(value));
+            operands.insert(0, Expr { kind, span: signed });
+        } else {
+            self.bracketed_condition(&mut operands[0]);
+        }
+        let condition = climb(operands, infixes);
+        let kind = self.if_arms(Some(condition), tail);
+        Expr { kind, span: whole }
+    }
+
+    /// `if (c).a` was read as a call of `if`; the condition starts with the bracketed `c`.
+    fn bracketed_condition(&mut self, first: &mut Expr) {
+        if let ExprKind::Path(path) = &mut first.kind
+            && let PathRoot::Expr(root) = &mut path.root
+        {
+            return self.bracketed_condition(root);
+        }
+        let replacement = match &mut first.kind {
+            ExprKind::Call(_, args) if args.len() == 1 => ExprKind::Paren(Box::new(args.remove(0))),
+            ExprKind::Unary(_, value) => return self.bracketed_condition(value),
+            _ => {
+                let message = "an `if` has one condition";
+                self.report(Diagnostic::error(codes::IF_CONDITION, first.span, message));
+                ExprKind::Error
+            }
+        };
+        first.kind = replacement;
+    }
+}
+
+fn is_bare_if(path: &Path) -> bool {
+    path.segments.is_empty() && matches!(&path.root, PathRoot::Local(name) if name.text == "if")
+}
+
+fn climb(operands: Vec<Expr>, infixes: Vec<Infix>) -> Expr {
+    let mut operands = operands.into_iter();
+    let mut infixes = infixes.into_iter().peekable();
+    climb_from(&mut operands, &mut infixes, 0)
+}
+
+/// Reads operators of `level_min` or tighter. Recursion is at most as deep as there are levels.
+fn climb_from(
+    operands: &mut impl Iterator<Item = Expr>,
+    infixes: &mut Peekable<impl Iterator<Item = Infix>>,
+    level_min: u8,
+) -> Expr {
+    let mut left = operands.next().expect("an operator stands between two operands");
+    while let Some(infix) = infixes.next_if(|infix| infix.level() >= level_min) {
+        let right = climb_from(operands, infixes, infix.level() + 1);
+        let span = left.span.to(right.span);
+        let (left_box, right_box) = (Box::new(left), Box::new(right));
+        let kind = match infix.op {
+            Some(op) => ExprKind::Binary(op, left_box, right_box),
+            None => ExprKind::Coalesce(left_box, right_box),
+        };
+        left = Expr { kind, span };
+    }
+    left
+}
+
+/// The operator of a token; the inner `None` is `??`.
+fn infix(rule: Rule) -> Option<Option<BinaryOp>> {
+    match rule {
+        Rule::op_coalesce => Some(None),
+        rule => binary(rule).map(Some),
+    }
+}
+
+/// The binary operator that a token stands for.
+pub(super) fn binary(rule: Rule) -> Option<BinaryOp> {
+    use BinaryOp as Op;
+    Some(match rule {
+        Rule::op_or => Op::Or,
+        Rule::op_xor => Op::Xor,
+        Rule::op_and => Op::And,
+        Rule::op_bitxor => Op::BitXor,
+        Rule::op_bitand => Op::BitAnd,
+        Rule::op_eq => Op::Eq,
+        Rule::op_noteq => Op::NotEq,
+        Rule::op_gte => Op::Gte,
+        Rule::op_gt => Op::Gt,
+        Rule::op_lte => Op::Lte,
+        Rule::op_lt => Op::Lt,
+        Rule::op_shr => Op::Shr,
+        Rule::op_shru => Op::ShrUnsigned,
+        Rule::op_shl => Op::Shl,
+        Rule::op_add => Op::Add,
+        Rule::op_sub => Op::Sub,
+        Rule::op_mul => Op::Mul,
+        Rule::op_div => Op::Div,
+        Rule::op_mod => Op::Mod,
+        _ => return None,
+    })
+}
