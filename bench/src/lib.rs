@@ -1,1 +1,3 @@
 //! Workloads, the fixed-frequency injector and comparisons with other engines.
+
+pub mod workload;

@@ -1,0 +1,74 @@
+//! A small random number generator whose sequence never changes between releases, so that figures stay comparable.
+//!
+//! SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
+
+/// A seeded sequence of numbers.
+#[derive(Clone, Debug)]
+pub struct Random {
+    state: u64,
+}
+
+impl Random {
+    /// Starts the sequence of `seed`.
+    pub fn seeded(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0 up to, but without, `limit` (0 when `limit` is 0).
+    pub fn below(&mut self, limit: u64) -> u64 {
+        ((u128::from(self.bits()) * u128::from(limit)) >> 64) as u64
+    }
+
+    /// A number from `low` up to, but without, `high`.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.below(high.saturating_sub(low))
+    }
+
+    /// True in `per_mille` of a thousand calls.
+    pub fn chance(&mut self, per_mille: u64) -> bool {
+        self.below(1_000) < per_mille
+    }
+
+    /// One of `choices`; early ones come more often, as popular names do.
+    pub fn skewed<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        let first = self.below(choices.len() as u64);
+        let second = self.below(choices.len() as u64);
+        choices[first.min(second) as usize]
+    }
+
+    /// One of `choices`, each as likely as the other.
+    pub fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    #[test]
+    fn the_sequence_is_the_published_one() {
+        let mut random = Random::seeded(1_234_567);
+        let first: Vec<u64> = (0..3).map(|_| random.bits()).collect();
+        assert_eq!(
+            first,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
+    }
+
+    #[test]
+    fn numbers_stay_in_their_range() {
+        let mut random = Random::seeded(1);
+        assert!((0..10_000).all(|_| (5..9).contains(&random.between(5, 9))));
+        assert_eq!(random.below(0), 0);
+    }
+}
