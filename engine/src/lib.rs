@@ -1,5 +1,34 @@
 //! Operators, codecs, sources, sinks, queues, workers and acknowledgements: the way of an event.
+//!
+//! Modules stand in the order of their dependencies; the way of a batch is source, queue, worker,
+//! outbox, writer.
 
+pub mod error;
+pub mod limits;
+pub mod clock;
+pub mod buffer;
+pub mod framing;
+pub mod identity;
+pub mod checkpoint;
+pub mod ack;
+pub mod batch;
+pub mod queue;
+pub mod turnstile;
+pub mod outputs;
+pub mod outbox;
+pub mod processor;
+pub mod worker;
+pub mod stats;
+pub mod report;
+pub mod console;
+pub mod troubles;
+pub mod stop;
+pub mod source;
+pub mod sink;
+pub mod keeper;
+pub mod writer;
+pub mod control;
+pub mod run;
 pub mod event;
 pub mod operator;
 pub mod operators;

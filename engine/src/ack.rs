@@ -1,0 +1,247 @@
+//! Acknowledgements: a token travels with every batch and with all that stems from it; when the last
+//! copy is gone, the batch is settled, and the source's mark may move.
+//!
+//! Invariant: the mark of an input only ever covers bytes whose batches, and all batches before them,
+//! are settled without failure.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::checkpoint::FileMark;
+use crate::identity::Identity;
+
+/// Which source of the plan a batch came from.
+pub type SourceId = usize;
+
+/// A place in a source's input: everything before it has been read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// Index of the file among the files of the source, in the order of reading.
+    pub file: usize,
+    /// Bytes before the place (after decompression).
+    pub offset: u64,
+    /// Number of the line that starts there, counted from 1.
+    pub line: u64,
+}
+
+/// Proof that a batch is still under way. Cloning it extends the way; dropping the last clone settles
+/// the batch.
+#[derive(Clone)]
+pub struct Token(Arc<Pending>);
+
+struct Pending {
+    ledger: Arc<Ledger>,
+    source: SourceId,
+    /// The number of the batch within its source.
+    number: u64,
+    failed: AtomicBool,
+}
+
+impl Token {
+    /// States that something of the batch did not get where it should: it will never be acknowledged.
+    pub fn fail(&self) {
+        self.0.failed.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        let failed = *self.failed.get_mut();
+        self.ledger.settle(self.source, self.number, !failed);
+    }
+}
+
+/// What is known of each source's batches.
+pub struct Ledger {
+    sources: Mutex<Vec<Account>>,
+}
+
+/// The batches of one source that are not yet covered by its mark.
+#[derive(Default)]
+struct Account {
+    /// How many batches were opened: the number of the next.
+    opened: u64,
+    /// The oldest first; the number of the first is `marked`. The value says whether it is settled.
+    open: VecDeque<(Position, bool)>,
+    /// How many batches the mark covers.
+    marked: u64,
+    /// How many batches the writer is done with.
+    written: u64,
+    /// For every file of the source, the last place that the mark covers.
+    marks: Vec<Option<Position>>,
+    /// The files of the source that have been opened, where they can be told from others.
+    names: Vec<Option<FileName>>,
+    /// The first batch that failed. The mark never gets there, so what follows is not remembered.
+    failed: Option<u64>,
+}
+
+/// What identifies a file, and its path.
+pub type FileName = (Identity, PathBuf);
+
+/// The state of all sources at one moment.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// How far each file is covered, of those that can be told from others.
+    pub files: Vec<FileMark>,
+    /// The marks cover all that has been written: outputs hold what belongs to them, and no more.
+    pub exact: bool,
+    /// Batches covered, over all sources; grows when any mark moves.
+    pub batches: u64,
+}
+
+impl Ledger {
+    /// A ledger for the given number of sources.
+    pub fn new(sources: usize) -> Arc<Self> {
+        let accounts = std::iter::repeat_with(Account::default).take(sources).collect();
+        Arc::new(Ledger { sources: Mutex::new(accounts) })
+    }
+
+    /// Opens an entry for the next batch of `source`, which ends at `position`.
+    pub fn open(self: &Arc<Self>, source: SourceId, position: Position) -> Token {
+        let mut sources = self.lock();
+        let account = &mut sources[source];
+        let number = account.opened;
+        account.opened += 1;
+        if account.failed.is_none() {
+            account.open.push_back((position, false));
+        }
+        let ledger = Arc::clone(self);
+        Token(Arc::new(Pending { ledger, source, number, failed: AtomicBool::new(false) }))
+    }
+
+    /// The writer is done with everything that the batch put out in its own turn.
+    pub fn written(&self, source: SourceId) {
+        self.lock()[source].written += 1;
+    }
+
+    /// States which file the source reads under the given index.
+    pub fn name_file(&self, source: SourceId, file: usize, name: Option<FileName>) {
+        let mut sources = self.lock();
+        let names = &mut sources[source].names;
+        if names.len() <= file {
+            names.resize(file + 1, None);
+        }
+        names[file] = name;
+    }
+
+    /// The marks now.
+    pub fn marks(&self) -> Marks {
+        let sources = self.lock();
+        Marks {
+            files: sources.iter().flat_map(Account::file_marks).collect(),
+            exact: sources.iter().all(|account| account.marked == account.written),
+            batches: sources.iter().map(|account| account.marked).sum(),
+        }
+    }
+
+    /// The last place in a file that its source's mark covers.
+    pub fn position(&self, source: SourceId, file: usize) -> Option<Position> {
+        self.lock()[source].marks.get(file).copied().flatten()
+    }
+
+    fn settle(&self, source: SourceId, number: u64, good: bool) {
+        let mut sources = self.lock();
+        let account = &mut sources[source];
+        if account.failed.is_some_and(|failed| number >= failed) {
+            return;
+        }
+        let index = usize::try_from(number - account.marked).expect("an index of a queue");
+        if good {
+            account.open[index].1 = true;
+            account.advance();
+        } else {
+            account.failed = Some(number);
+            account.open.truncate(index);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Account>> {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Account {
+    fn file_marks(&self) -> impl Iterator<Item = FileMark> {
+        let named = self.marks.iter().zip(&self.names);
+        named.filter_map(|(position, name)| {
+            let (Position { offset, line, .. }, (identity, path)) = ((*position)?, name.as_ref()?);
+            Some(FileMark { identity: *identity, offset, line, path: path.clone() })
+        })
+    }
+
+    fn advance(&mut self) {
+        while let Some(&(position, true)) = self.open.front() {
+            self.open.pop_front();
+            if self.marks.len() <= position.file {
+                self.marks.resize(position.file + 1, None);
+            }
+            self.marks[position.file] = Some(position);
+            self.marked += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(offset: u64) -> Position {
+        Position { file: 0, offset, line: 1 }
+    }
+
+    fn mark(ledger: &Ledger) -> Option<u64> {
+        ledger.position(0, 0).map(|position| position.offset)
+    }
+
+    #[test]
+    fn the_mark_moves_over_settled_batches_only_in_their_order() {
+        let ledger = Ledger::new(1);
+        let first = ledger.open(0, at(10));
+        let second = ledger.open(0, at(20));
+        let copy = first.clone();
+        drop(second);
+        drop(first);
+        assert_eq!(mark(&ledger), None, "a copy of the first is still under way");
+        drop(copy);
+        assert_eq!(mark(&ledger), Some(20));
+        assert_eq!(ledger.marks().batches, 2);
+    }
+
+    #[test]
+    fn a_failed_batch_holds_the_mark_for_good() {
+        let ledger = Ledger::new(1);
+        let tokens: Vec<Token> = (1..=4).map(|number| ledger.open(0, at(number * 10))).collect();
+        let mut tokens = tokens.into_iter();
+        let (first, second) = (tokens.next().unwrap(), tokens.next().unwrap());
+        second.fail();
+        drop(second);
+        drop(tokens);
+        drop(first);
+        assert_eq!(mark(&ledger), Some(10));
+        drop(ledger.open(0, at(50)));
+        assert_eq!(mark(&ledger), Some(10));
+    }
+
+    #[test]
+    fn marks_are_exact_only_when_they_cover_all_that_is_written() {
+        let ledger = Ledger::new(1);
+        let (held, second) = (ledger.open(0, at(10)), ledger.open(0, at(20)));
+        ledger.written(0);
+        ledger.written(0);
+        drop(second);
+        assert!(!ledger.marks().exact, "the first batch is still held by an operator");
+        drop(held);
+        assert!(ledger.marks().exact);
+    }
+
+    #[test]
+    fn every_file_of_a_source_has_its_own_mark() {
+        let ledger = Ledger::new(1);
+        drop(ledger.open(0, at(10)));
+        drop(ledger.open(0, Position { file: 2, offset: 5, line: 2 }));
+        let offsets = [0, 1, 2].map(|file| ledger.position(0, file).map(|place| place.offset));
+        assert_eq!(offsets, [Some(10), None, Some(5)]);
+    }
+}

@@ -1,0 +1,164 @@
+//! Standard error, shared by diagnostics and the progress line.
+//!
+//! Invariant: a message never lands inside a progress line, and the number of printed event errors is
+//! bounded.
+
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::limits::{ERROR_BYTES_PRINTED, ERRORS_PRINTED_MAX};
+use crate::outputs::{ErrorRecord, place_of};
+
+/// Takes the cursor to the start of the line and wipes the line.
+const WIPE_LINE: &str = "\r\x1b[K";
+
+/// Where messages go.
+pub struct Console {
+    state: Mutex<State>,
+}
+
+struct State {
+    out: Box<dyn Write + Send>,
+    /// A progress line stands on the terminal's last line.
+    progress_shown: bool,
+    errors_printed: u64,
+}
+
+impl Console {
+    /// A console that writes to `out` (standard error, but for tests).
+    pub fn new(out: Box<dyn Write + Send>) -> Self {
+        let state = State { out, progress_shown: false, errors_printed: 0 };
+        Console { state: Mutex::new(state) }
+    }
+
+    /// Prints a message that ends its line. A console that cannot be written to stays silent.
+    pub fn message(&self, text: &str) {
+        self.lock().message(text);
+    }
+
+    /// Replaces the progress line.
+    pub fn progress(&self, text: &str) {
+        let mut state = self.lock();
+        state.progress_shown = true;
+        let _ = write!(state.out, "{WIPE_LINE}{text}");
+        let _ = state.out.flush();
+    }
+
+    /// Wipes the progress line, if there is one.
+    pub fn end_progress(&self) {
+        self.lock().wipe();
+    }
+
+    /// Prints an event error, unless enough were printed.
+    pub fn event_error(&self, record: &ErrorRecord) {
+        let mut state = self.lock();
+        if state.errors_printed == ERRORS_PRINTED_MAX {
+            return;
+        }
+        state.errors_printed += 1;
+        state.message(&render_error(record));
+    }
+
+    /// Says how many event errors were not printed, `counted` being all there were.
+    pub fn end_errors(&self, counted: u64) {
+        let mut state = self.lock();
+        if state.errors_printed == ERRORS_PRINTED_MAX && counted > state.errors_printed {
+            let more = counted - state.errors_printed;
+            state.message(&format!("… and {more} more errors, counted by kind in the summary"));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn message(&mut self, text: &str) {
+        self.wipe();
+        let _ = writeln!(self.out, "{text}");
+    }
+
+    fn wipe(&mut self) {
+        if std::mem::take(&mut self.progress_shown) {
+            let _ = write!(self.out, "{WIPE_LINE}");
+            let _ = self.out.flush();
+        }
+    }
+}
+
+/// An event error as text: place and reason, then the original bytes.
+pub fn render_error(record: &ErrorRecord) -> String {
+    let mut text = format!("error: {}: {}", place_of(&record.origin, record.line), record.reason);
+    if !record.bytes.is_empty() {
+        let shown = &record.bytes[..record.bytes.len().min(ERROR_BYTES_PRINTED)];
+        let more = if shown.len() < record.bytes.len() { " …" } else { "" };
+        text.push_str(&format!("\n  | {}{more}", escape(shown)));
+    }
+    text
+}
+
+/// Bytes as text that cannot confuse a terminal.
+fn escape(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for character in String::from_utf8_lossy(bytes).chars() {
+        match character {
+            '\t' => text.push(character),
+            _ if character.is_control() => text.extend(character.escape_default()),
+            _ => text.push(character),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn record() -> ErrorRecord {
+        let (origin, reason) = ("a.log".to_string(), "no JSON".to_string());
+        ErrorRecord { kind: "decode", origin, line: 3, reason, bytes: b"x\x1b[0m".to_vec() }
+    }
+
+    #[test]
+    fn errors_name_place_and_reason_and_show_bytes_that_cannot_harm() {
+        assert_eq!(render_error(&record()), "error: a.log:3: no JSON\n  | x\\u{1b}[0m");
+    }
+
+    #[test]
+    fn printed_errors_are_bounded_and_the_rest_is_told() {
+        let out = Shared::default();
+        let console = Console::new(Box::new(out.clone()));
+        for _ in 0..ERRORS_PRINTED_MAX + 5 {
+            console.event_error(&record());
+        }
+        console.end_errors(ERRORS_PRINTED_MAX + 5);
+        let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.matches("no JSON").count() as u64, ERRORS_PRINTED_MAX);
+        assert!(text.ends_with("… and 5 more errors, counted by kind in the summary\n"), "{text}");
+    }
+
+    #[test]
+    fn a_message_wipes_the_progress_line_first() {
+        let out = Shared::default();
+        let console = Console::new(Box::new(out.clone()));
+        console.progress("10 %");
+        console.message("note");
+        console.message("more");
+        let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text, "\r\x1b[K10 %\r\x1b[Knote\nmore\n");
+    }
+}

@@ -1,0 +1,137 @@
+//! How a stream of bytes is cut into frames: what a source needs to cut a block after its last whole
+//! frame, and what a worker needs to walk the frames of a block.
+//!
+//! Invariant: source and worker see the same frames, wherever the borders of the blocks fall.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use crate::limits::{LINE_BYTES_MAX, WHOLE_BYTES_MAX};
+
+/// The way frames are told apart. Length-prefixed and octet-counted frames become further variants:
+/// they, too, answer how many frames are whole in a block, and where the next one ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Framing {
+    /// Frames end with `\n`; a `\r` before it is not part of the frame.
+    #[default]
+    Lines,
+    /// Frames end with the given byte.
+    Separated(u8),
+    /// All of one input (one file, all of standard input) is one frame.
+    Whole,
+}
+
+/// The frames that a source found whole in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeFrames {
+    /// Length of the bytes that hold them.
+    pub bytes: usize,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl Framing {
+    /// The longest frame.
+    pub fn frame_bytes_max(self) -> usize {
+        match self {
+            Framing::Lines | Framing::Separated(_) => LINE_BYTES_MAX,
+            Framing::Whole => WHOLE_BYTES_MAX,
+        }
+    }
+
+    /// Where the last whole frame of `bytes` ends, if there is one.
+    pub fn cut(self, bytes: &[u8]) -> Option<usize> {
+        memrchr(self.separator()?, bytes).map(|last| last + 1)
+    }
+
+    /// Where the first frame of `bytes` ends, its separator included.
+    pub fn end_of_first(self, bytes: &[u8]) -> Option<usize> {
+        memchr(self.separator()?, bytes).map(|first| first + 1)
+    }
+
+    /// How many frames `bytes` holds, which end with a whole frame.
+    pub fn count(self, bytes: &[u8]) -> u64 {
+        match self.separator() {
+            Some(separator) => memchr_iter(separator, bytes).count() as u64,
+            None => u64::from(!bytes.is_empty()),
+        }
+    }
+
+    fn separator(self) -> Option<u8> {
+        match self {
+            Framing::Lines => Some(b'\n'),
+            Framing::Separated(byte) => Some(byte),
+            Framing::Whole => None,
+        }
+    }
+}
+
+/// Walks the frames of a block without borrowing it, so that a frame's bytes may be changed (the JSON
+/// parser unescapes in place) while the walk goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameCursor {
+    framing: Framing,
+    at: usize,
+    end: usize,
+}
+
+impl FrameCursor {
+    /// A walk over `range` of a block.
+    pub fn new(framing: Framing, range: Range<usize>) -> Self {
+        FrameCursor { framing, at: range.start, end: range.end }
+    }
+
+    /// The range of the next frame in `block`, without its separator.
+    #[inline]
+    pub fn next(&mut self, block: &[u8]) -> Option<Range<usize>> {
+        let start = self.at;
+        if start >= self.end {
+            return None;
+        }
+        let rest = &block[start..self.end];
+        let separator = self.framing.separator();
+        let found = separator.and_then(|byte| memchr(byte, rest));
+        let length = found.unwrap_or(rest.len());
+        self.at = start + length + usize::from(found.is_some());
+        let carriage_return =
+            self.framing == Framing::Lines && rest[..length].last() == Some(&b'\r');
+        Some(start..start + length - usize::from(carriage_return))
+    }
+
+    /// Where the walk stands: behind the separator of the frame returned last.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(framing: Framing, block: &[u8]) -> Vec<&[u8]> {
+        let mut cursor = FrameCursor::new(framing, 0..block.len());
+        std::iter::from_fn(|| cursor.next(block).map(|range| &block[range])).collect()
+    }
+
+    #[test]
+    fn lines_lose_their_ends_and_the_last_needs_none() {
+        assert_eq!(frames(Framing::Lines, b"a\r\n\nbc\r\nd"), [&b"a"[..], b"", b"bc", b"d"]);
+        assert_eq!(frames(Framing::Lines, b"a\rb\n\r\n"), [&b"a\rb"[..], b""]);
+        assert!(frames(Framing::Lines, b"").is_empty());
+    }
+
+    #[test]
+    fn other_framings_keep_carriage_returns() {
+        assert_eq!(frames(Framing::Separated(0), b"a\r\0b\n\0"), [&b"a\r"[..], b"b\n"]);
+        assert_eq!(frames(Framing::Whole, b"a\nb\n"), [&b"a\nb\n"[..]]);
+    }
+
+    #[test]
+    fn a_block_is_cut_after_its_last_whole_frame() {
+        assert_eq!(Framing::Lines.cut(b"ab\ncd\nef"), Some(6));
+        assert_eq!(Framing::Lines.cut(b"abc"), None);
+        assert_eq!(Framing::Whole.cut(b"a\n"), None);
+        assert_eq!(Framing::Lines.count(b"ab\ncd\n"), 2);
+    }
+}

@@ -1,0 +1,182 @@
+//! The keeper of a state directory: decides when a checkpoint is written, and what it says.
+//!
+//! Invariant: an output file is recorded before the run writes its first byte to it, so that after a
+//! crash what the run has written can be told from what was there before.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::ack::Marks;
+use crate::checkpoint::{Checkpoint, FileMark, OutputMark};
+use crate::error::Error;
+use crate::limits::{CHECKPOINT_BYTES, CHECKPOINT_FILES_MAX, CHECKPOINT_INTERVAL};
+
+const LOCK_NAME: &str = "lock";
+
+/// Keeps the checkpoints of one run.
+pub struct Keeper {
+    directory: PathBuf,
+    /// Holds other runs off while it is open.
+    _lock: File,
+    /// What the directory holds now.
+    last: Checkpoint,
+    /// The input marks of earlier runs.
+    carried: Vec<FileMark>,
+    /// Batches that `last` covers.
+    batches: u64,
+    stored_at: Instant,
+    bytes_since: u64,
+}
+
+impl Keeper {
+    /// Takes a state directory for this run, creating it where needed, and reads what is in it.
+    pub fn open(directory: &Path) -> Result<(Self, Option<Checkpoint>), Error> {
+        let lock = lock(directory)?;
+        let found = Checkpoint::load(directory)?;
+        let last = found.clone().unwrap_or_default();
+        let carried = last.files.clone();
+        let keeper = Keeper {
+            directory: directory.to_path_buf(),
+            _lock: lock,
+            last,
+            carried,
+            batches: 0,
+            stored_at: Instant::now(),
+            bytes_since: 0,
+        };
+        Ok((keeper, found))
+    }
+
+    /// The writer has written that many bytes; says whether it is time for a checkpoint.
+    pub fn is_due(&mut self, bytes_written: u64) -> bool {
+        self.bytes_since += bytes_written;
+        self.bytes_since >= CHECKPOINT_BYTES || self.stored_at.elapsed() >= CHECKPOINT_INTERVAL
+    }
+
+    /// Whether an output is recorded already.
+    pub fn knows(&self, output: &OutputMark) -> bool {
+        !self.last.finished && self.last.outputs.iter().any(|known| same_file(known, output))
+    }
+
+    /// Writes a checkpoint, if there is anything new to say. `finished` ends the run in peace.
+    pub fn store(
+        &mut self,
+        marks: Marks,
+        outputs: Vec<OutputMark>,
+        finished: bool,
+    ) -> Result<(), Error> {
+        self.stored_at = Instant::now();
+        self.bytes_since = 0;
+        let batches = marks.batches;
+        let next = self.next(marks, outputs, finished);
+        if next != self.last {
+            next.store(&self.directory)?;
+            self.last = next;
+        }
+        self.batches = batches;
+        Ok(())
+    }
+
+    fn next(&self, marks: Marks, outputs: Vec<OutputMark>, finished: bool) -> Checkpoint {
+        let Marks { files, exact, batches } = marks;
+        if exact || batches > self.batches {
+            let files = self.with_carried(files);
+            return Checkpoint { finished: finished && exact, exact, files, outputs };
+        }
+        // The marks stand where they stood: the lengths recorded then still belong to them. Outputs
+        // opened since had their present length then.
+        let mut next = Checkpoint { finished: false, ..self.last.clone() };
+        let new = outputs.into_iter().filter(|output| !self.knows(output));
+        next.outputs.extend(new);
+        next
+    }
+
+    /// The marks of this run, and those of files that only earlier runs have read.
+    fn with_carried(&self, mut files: Vec<FileMark>) -> Vec<FileMark> {
+        let read = files.len();
+        for mark in &self.carried {
+            let is_same = |file: &FileMark| {
+                (file.identity.device, file.identity.inode)
+                    == (mark.identity.device, mark.identity.inode)
+            };
+            if !files[..read].iter().any(is_same) {
+                files.push(mark.clone());
+            }
+        }
+        files.truncate(read.max(CHECKPOINT_FILES_MAX));
+        files
+    }
+}
+
+fn same_file(one: &OutputMark, other: &OutputMark) -> bool {
+    (one.device, one.inode) == (other.device, other.inode)
+}
+
+fn lock(directory: &Path) -> Result<File, Error> {
+    let unusable = |error: std::io::Error| {
+        let help = "give a directory that can be created and written";
+        Error::state(directory.display().to_string(), format!("cannot be used: {error}"), help)
+    };
+    std::fs::create_dir_all(directory).map_err(unusable)?;
+    let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
+    let file = options.open(directory.join(LOCK_NAME)).map_err(unusable)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::Error(error)) => Err(unusable(error)),
+        Err(TryLockError::WouldBlock) => Err(Error::state(
+            directory.display().to_string(),
+            "is in use by another run",
+            "wait for it to end, or give each run its own directory",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::Identity;
+
+    fn output(inode: u64, length: u64) -> OutputMark {
+        OutputMark { device: 1, inode, length, path: PathBuf::from("out") }
+    }
+
+    fn file(offset: u64) -> FileMark {
+        let identity = Identity { device: 1, inode: 1, head_bytes: 0, fingerprint: 0 };
+        FileMark { identity, offset, line: 1, path: PathBuf::from("in") }
+    }
+
+    fn marks(offset: u64, batches: u64, exact: bool) -> Marks {
+        Marks { files: vec![file(offset)], exact, batches }
+    }
+
+    #[test]
+    fn lengths_stay_with_the_marks_they_belong_to() {
+        let directory = std::env::temp_dir().join(format!("temblor-keeper-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        let (mut keeper, found) = Keeper::open(&directory).unwrap();
+        assert!(found.is_none());
+        assert_eq!(Keeper::open(&directory).err().unwrap().exit_code(), 6, "one run at a time");
+
+        keeper.store(marks(10, 1, true), vec![output(7, 100)], false).unwrap();
+        // Output went on, but the marks did not: a file opened meanwhile is added, nothing else moves.
+        keeper.store(marks(10, 1, false), vec![output(7, 150), output(8, 0)], false).unwrap();
+        let stored = Checkpoint::load(&directory).unwrap().unwrap();
+        assert_eq!(stored.outputs, [output(7, 100), output(8, 0)]);
+        assert!(stored.exact && stored.files == [file(10)]);
+
+        // The marks moved, but not over all that is written: lengths only tell whose files they are.
+        keeper.store(marks(20, 2, false), vec![output(7, 200)], true).unwrap();
+        let stored = Checkpoint::load(&directory).unwrap().unwrap();
+        assert!(!stored.exact && !stored.finished && stored.outputs == [output(7, 200)]);
+
+        drop(keeper);
+        let (mut keeper, found) = Keeper::open(&directory).unwrap();
+        assert_eq!(found.unwrap().files, [file(20)]);
+        let none_read = Marks { files: Vec::new(), exact: true, batches: 0 };
+        keeper.store(none_read, Vec::new(), true).unwrap();
+        let stored = Checkpoint::load(&directory).unwrap().unwrap();
+        assert!(stored.finished && stored.files == [file(20)], "earlier marks are carried on");
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+}

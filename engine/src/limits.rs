@@ -1,0 +1,80 @@
+//! Every limit of the runtime, named, with its unit last.
+//!
+//! Invariant: no other file of the runtime holds a bare number that bounds memory, time or output.
+
+use std::time::Duration;
+
+/// What a source asks of the operating system at a time, and what a pooled buffer holds.
+pub const BLOCK_BYTES: usize = 256 * 1024;
+
+/// The longest line; a longer one is reported as one bad frame and skipped without being kept.
+pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The longest input that is read as one single frame.
+pub const WHOLE_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// How many first bytes of a bad frame are kept for the report.
+pub const BAD_FRAME_BYTES_KEPT: usize = 256;
+
+/// Free buffers that the pool keeps; further ones go back to the allocator.
+pub const POOL_BUFFERS_MAX: usize = 32;
+
+/// Batches between the sources and the workers.
+pub const QUEUE_BATCHES_MAX: usize = 256;
+
+/// Bytes (of buffers, filled or not) between the sources and one worker.
+pub const QUEUE_BYTES_PER_WORKER_MAX: usize = 2 * 1024 * 1024;
+
+/// Bytes of encoded output between the workers and the writer, for each worker.
+pub const OUTBOX_BYTES_PER_WORKER_MAX: usize = 4 * 1024 * 1024;
+
+/// Processed batches between the workers and the writer; also the window of the reordering.
+pub const OUTBOX_ITEMS_MAX: usize = 256;
+
+/// Worker threads.
+pub const WORKERS_MAX: usize = 1024;
+
+/// A buffer for output that grew beyond this goes back to the allocator after its batch.
+pub const OUTPUT_BYTES_KEPT: usize = 2 * 1024 * 1024;
+
+/// Time between two ticks, by the run's clock.
+pub const TICK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Time between two drawings of the progress line.
+pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
+
+/// Time between two checkpoints while bytes are acknowledged.
+pub const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Acknowledged output bytes after which a checkpoint is written before its time.
+pub const CHECKPOINT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Input files that a checkpoint remembers although the run no longer reads them.
+pub const CHECKPOINT_FILES_MAX: usize = 10_000;
+
+/// The biggest checkpoint file that is read.
+pub const CHECKPOINT_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// First bytes of a file that take part in its identity.
+pub const FINGERPRINT_BYTES: usize = 1024;
+
+/// Output files with a path chosen per event that are open at the same time.
+pub const OPEN_FILES_MAX: usize = 256;
+
+/// Output paths in the modes `truncate` and `overwrite` whose state must be remembered.
+pub const OUTPUT_PATHS_MAX: usize = 1_000_000;
+
+/// Event errors that are printed; the rest is counted.
+pub const ERRORS_PRINTED_MAX: u64 = 20;
+
+/// Original bytes that are printed with an event error.
+pub const ERROR_BYTES_PRINTED: usize = 160;
+
+/// Capacity asked for a pipe on standard input (Linux gives 64 KiB unasked).
+pub const PIPE_BYTES: usize = 1024 * 1024;
+
+/// The largest window that a zstd frame may ask for.
+pub const ZSTD_WINDOW_BYTES_MAX: u64 = 128 * 1024 * 1024;
+
+/// Memory that an xz stream may ask for, in KiB.
+pub const XZ_MEMORY_KIB_MAX: u32 = 192 * 1024;

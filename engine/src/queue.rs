@@ -1,0 +1,189 @@
+//! The queue from the sources to the workers, bounded by bytes and by count.
+//!
+//! Invariant: work leaves the queue with consecutive numbers, and a source that finds no room waits:
+//! back-pressure is the absence of room.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::batch::Batch;
+use crate::clock::Timestamp;
+
+/// What a worker does next. The number gives the order in which results leave.
+pub enum Work {
+    /// Process a batch.
+    Batch(u64, Box<Batch>),
+    /// Let timers run.
+    Tick(u64, Timestamp),
+    /// The input has ended; each worker gets this once.
+    End(u64),
+}
+
+/// The run stops; nothing is taken any more.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Closed;
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Memory of what waits, in bytes.
+    pub bytes_max: usize,
+    /// Number of things that wait.
+    pub count_max: usize,
+}
+
+/// The queue.
+pub struct Queue {
+    state: Mutex<State>,
+    bounds: Bounds,
+    /// Signalled when there is work, or the end.
+    work: Condvar,
+    /// Signalled when there is room again, for threads.
+    room: Condvar,
+    /// The same, for tasks.
+    room_for_tasks: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    batches: VecDeque<Box<Batch>>,
+    bytes: usize,
+    next_number: u64,
+    /// A tick that no worker has taken yet; a later one replaces it.
+    tick: Option<Timestamp>,
+    /// Sources that may still send.
+    senders: usize,
+    /// Nobody sends or receives any more.
+    aborted: bool,
+}
+
+impl Queue {
+    /// A queue that the given number of senders will use; it ends when all have [left](Self::leave).
+    pub fn new(bounds: Bounds, senders: usize) -> Self {
+        Queue {
+            state: Mutex::new(State { senders, ..State::default() }),
+            bounds,
+            work: Condvar::new(),
+            room: Condvar::new(),
+            room_for_tasks: Notify::new(),
+        }
+    }
+
+    /// Adds a batch, waiting for room.
+    pub fn send(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        let mut state = self.lock();
+        while !state.aborted && !self.has_room(&state, &batch) {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.put(state, batch)
+    }
+
+    /// Adds a batch, waiting for room as a task: what network sources use.
+    pub async fn send_async(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        loop {
+            let room = self.room_for_tasks.notified();
+            tokio::pin!(room);
+            room.as_mut().enable();
+            {
+                let state = self.lock();
+                if state.aborted || self.has_room(&state, &batch) {
+                    return self.put(state, batch);
+                }
+            }
+            room.await;
+        }
+    }
+
+    /// Takes the next work, waiting for it. `None` when the run was aborted.
+    pub fn receive(&self) -> Option<Work> {
+        let mut state = self.lock();
+        loop {
+            if state.aborted {
+                return None;
+            }
+            if let Some(now) = state.tick.take() {
+                return Some(Work::Tick(state.take_number(), now));
+            }
+            if let Some(batch) = state.batches.pop_front() {
+                state.bytes -= batch.held_bytes();
+                let number = state.take_number();
+                drop(state);
+                self.room.notify_one();
+                self.room_for_tasks.notify_one();
+                return Some(Work::Batch(number, batch));
+            }
+            if state.senders == 0 {
+                return Some(Work::End(state.take_number()));
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Asks for a tick at the given time; one worker will take it.
+    pub fn tick(&self, now: Timestamp) {
+        self.lock().tick = Some(now);
+        self.work.notify_one();
+    }
+
+    /// Whether a worker would have to wait now, so that there is no reason to collect more.
+    pub fn is_hungry(&self) -> bool {
+        self.lock().batches.is_empty()
+    }
+
+    /// A sender has nothing more to send.
+    pub fn leave(&self) {
+        let mut state = self.lock();
+        state.senders = state.senders.saturating_sub(1);
+        if state.senders == 0 {
+            drop(state);
+            self.work.notify_all();
+        }
+    }
+
+    /// Ends all sending and receiving at once; what waits is let go, unacknowledged.
+    pub fn abort(&self) {
+        let waiting = {
+            let mut state = self.lock();
+            state.aborted = true;
+            state.bytes = 0;
+            std::mem::take(&mut state.batches)
+        };
+        self.work.notify_all();
+        self.room.notify_all();
+        self.room_for_tasks.notify_waiters();
+        self.room_for_tasks.notify_one();
+        waiting.iter().for_each(|batch| batch.token.fail());
+    }
+
+    fn has_room(&self, state: &State, batch: &Batch) -> bool {
+        let fits = state.bytes + batch.held_bytes() <= self.bounds.bytes_max
+            && state.batches.len() < self.bounds.count_max;
+        fits || state.batches.is_empty()
+    }
+
+    fn put(&self, mut state: MutexGuard<'_, State>, batch: Box<Batch>) -> Result<(), Closed> {
+        if state.aborted {
+            batch.token.fail();
+            return Err(Closed);
+        }
+        state.bytes += batch.held_bytes();
+        state.batches.push_back(batch);
+        drop(state);
+        self.work.notify_one();
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take_number(&mut self) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        number
+    }
+}

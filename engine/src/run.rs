@@ -1,0 +1,326 @@
+//! Runs a plan: sources, workers, writer and control, each in threads of their own, from start to end.
+//!
+//! Invariant: the run ends by its sources ending (input over, or asked to stop), and the end travels
+//! with the data: queue, workers, outbox, writer. Only an error takes the short way.
+//!
+//! What comes later fits in here without another shape:
+//! - A network source is a task that builds the same [`Batch`](crate::batch::Batch)es and hands them to
+//!   [`Queue::send_async`]; it holds its reply or broker acknowledgement back until the ledger's mark
+//!   has passed the batch. Its `Position` is the broker's offset or delivery tag.
+//! - A broker or network sink takes a chunk and clones of the result's tokens, and lets them go when
+//!   the other side has confirmed. The writer does not wait; the mark does.
+//! - A disk buffer is a sink and a source: it lets the tokens go once a segment is on disk, and opens
+//!   new ones when it reads the segment back.
+//! - Following a growing file is the `file` source that, at the end, waits instead of finishing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::{Scope, scope};
+use std::time::Instant;
+
+use tokio::sync::Notify;
+
+use crate::ack::Ledger;
+use crate::buffer::Pool;
+use crate::clock::Clock;
+use crate::console::Console;
+use crate::control::Control;
+use crate::error::Error;
+use crate::keeper::Keeper;
+use crate::limits::{
+    BLOCK_BYTES, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX, QUEUE_BATCHES_MAX,
+    QUEUE_BYTES_PER_WORKER_MAX, WORKERS_MAX,
+};
+use crate::outbox::{Order, Outbox};
+use crate::processor::Processor;
+use crate::queue::{Bounds, Queue};
+use crate::sink::repair::repair;
+use crate::sink::{self, Sink, SinkConfig};
+use crate::source::feed::Feed;
+use crate::source::{self, Source, SourceConfig};
+use crate::stats::{Counts, PortStats, SourceStats, Stats};
+use crate::stop::Stop;
+use crate::troubles::Troubles;
+use crate::turnstile::Turnstile;
+use crate::worker::{Shop, Worker};
+use crate::writer::{Ended, Writer};
+
+/// A sink and the name that the summary gives it.
+#[derive(Clone, Debug)]
+pub struct NamedSink {
+    /// What the user calls it.
+    pub name: String,
+    /// What it is.
+    pub config: SinkConfig,
+}
+
+/// What is to be run, apart from the program itself.
+pub struct RunPlan {
+    /// Where events come from.
+    pub sources: Vec<SourceConfig>,
+    /// Where they go; a processor names a sink by its index.
+    pub sinks: Vec<NamedSink>,
+    /// Names of the program's ports; a processor names a port by its index.
+    pub ports: Vec<String>,
+    /// Number of worker threads, at least one.
+    pub workers: usize,
+    /// The order of the output.
+    pub order: Order,
+    /// Where ingest times come from.
+    pub clock: Clock,
+    /// Where checkpoints are kept.
+    pub state: Option<PathBuf>,
+    /// Whether the first event error ends the run.
+    pub fail_fast: bool,
+    /// Whether Ctrl-C and SIGTERM are caught.
+    pub signals: bool,
+    /// Width of the progress line, in characters, if there is to be one.
+    pub progress_width: Option<usize>,
+    /// Where messages go; `None` for standard error.
+    pub console: Option<Console>,
+    /// When the run began, for the elapsed time.
+    pub started: Instant,
+}
+
+impl Default for RunPlan {
+    fn default() -> Self {
+        RunPlan {
+            sources: Vec::new(),
+            sinks: Vec::new(),
+            ports: Vec::new(),
+            workers: 1,
+            order: Order::default(),
+            clock: Clock::default(),
+            state: None,
+            fail_fast: false,
+            signals: false,
+            progress_width: None,
+            console: None,
+            started: Instant::now(),
+        }
+    }
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub struct Summary {
+    /// All counts.
+    pub counts: Counts,
+    /// The error that ended the run, or the first that ended a part of it. It has been printed, unless
+    /// `ended_early` is set.
+    pub error: Option<Error>,
+    /// The error ended the run before its input was over.
+    pub ended_early: bool,
+}
+
+impl Summary {
+    /// The exit code for the process.
+    pub fn exit_code(&self) -> u8 {
+        self.error.as_ref().map_or(0, Error::exit_code)
+    }
+}
+
+/// Runs a plan to its end. `make_processor` makes the copy of the program for each worker. `Err` when
+/// the run could not begin.
+pub fn run(
+    mut plan: RunPlan,
+    mut make_processor: impl FnMut(usize) -> Result<Box<dyn Processor>, Error>,
+) -> Result<Summary, Error> {
+    check(&plan)?;
+    let console = plan.console.take().unwrap_or_else(|| Console::new(Box::new(std::io::stderr())));
+    let (keeper, sources, sinks) = open(&plan, &console)?;
+    let processors = (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
+    let stats = stats(&plan, &sources);
+    let stop = Stop::new().map_err(|error| Error::bug("stop", error.to_string()))?;
+    let run = Run {
+        ticks: processors.iter().any(|processor| processor.wants_ticks()),
+        shop: shop(&plan),
+        ledger: Ledger::new(sources.len()),
+        pool: Pool::new(BLOCK_BYTES),
+        troubles: Troubles::default(),
+        over: Notify::new(),
+        stats,
+        stop,
+        console,
+        plan,
+    };
+    let ended = run.perform(sources, processors, sinks, keeper);
+    Ok(run.summary(ended))
+}
+
+fn check(plan: &RunPlan) -> Result<(), Error> {
+    if plan.workers == 0 || plan.workers > WORKERS_MAX {
+        let reason = format!("must be between 1 and {WORKERS_MAX}, not {}", plan.workers);
+        return Err(Error::config("workers", reason));
+    }
+    if plan.clock != Clock::System && plan.workers > 1 {
+        return Err(Error::config("virtual clock", "needs exactly one worker"));
+    }
+    if plan.sources.is_empty() {
+        return Err(Error::config("sources", "there must be at least one"));
+    }
+    Ok(())
+}
+
+type Opened = (Option<Keeper>, Vec<Box<dyn Source>>, Vec<Box<dyn Sink>>);
+
+/// Opens state, inputs and outputs, in this order: nothing is touched when an input is missing.
+fn open(plan: &RunPlan, console: &Console) -> Result<Opened, Error> {
+    let (keeper, found) = match &plan.state {
+        Some(directory) => {
+            let (keeper, found) = Keeper::open(directory)?;
+            (Some(keeper), found)
+        }
+        None => (None, None),
+    };
+    let marks = found.as_ref().map_or(&[][..], |found| &found.files);
+    let sources = plan.sources.iter().map(|config| source::open(config, marks));
+    let sources = sources.collect::<Result<Vec<_>, _>>()?;
+    if let Some(checkpoint) = &found {
+        let cut = repair(checkpoint)?;
+        if cut > 0 {
+            console.message(&format!("note: {cut} unfinished bytes of output cut off; going on"));
+        }
+    }
+    let sinks = plan.sinks.iter().map(|sink| sink::open(&sink.config, found.is_some()));
+    Ok((keeper, sources, sinks.collect::<Result<Vec<_>, _>>()?))
+}
+
+fn stats(plan: &RunPlan, sources: &[Box<dyn Source>]) -> Stats {
+    let sources = sources.iter().map(|source| {
+        let stats = SourceStats::named(&source.name());
+        let total = source.total_bytes().unwrap_or(0);
+        stats.total_bytes.store(total, std::sync::atomic::Ordering::Relaxed);
+        stats
+    });
+    let ports = plan.ports.iter().map(|port| PortStats::named(port)).collect();
+    let sinks = plan.sinks.iter().map(|sink| PortStats::named(&sink.name)).collect();
+    Stats::new(sources.collect(), ports, sinks, plan.started)
+}
+
+fn shop(plan: &RunPlan) -> Shop {
+    let inbound = Bounds {
+        bytes_max: QUEUE_BYTES_PER_WORKER_MAX * plan.workers,
+        count_max: QUEUE_BATCHES_MAX,
+    };
+    let outbound = Bounds {
+        bytes_max: OUTBOX_BYTES_PER_WORKER_MAX * plan.workers,
+        count_max: OUTBOX_ITEMS_MAX,
+    };
+    Shop {
+        queue: Queue::new(inbound, plan.sources.len()),
+        outbox: Outbox::new(outbound, plan.order, plan.workers),
+        turnstile: Turnstile::default(),
+        sinks: plan.sinks.len(),
+        ports: plan.ports.len(),
+        fail_fast: plan.fail_fast,
+        clock: plan.clock,
+    }
+}
+
+/// A run under way: what its threads share.
+struct Run {
+    plan: RunPlan,
+    shop: Shop,
+    ledger: Arc<Ledger>,
+    pool: Arc<Pool>,
+    stats: Stats,
+    console: Console,
+    troubles: Troubles,
+    stop: Stop,
+    /// Signalled when the control has nothing more to do.
+    over: Notify,
+    ticks: bool,
+}
+
+impl Run {
+    fn perform(
+        &self,
+        sources: Vec<Box<dyn Source>>,
+        processors: Vec<Box<dyn Processor>>,
+        sinks: Vec<Box<dyn Sink>>,
+        keeper: Option<Keeper>,
+    ) -> Ended {
+        scope(|scope| {
+            self.start_control(scope);
+            for processor in processors {
+                scope.spawn(|| Worker::new(&self.shop, processor).run());
+            }
+            for (index, source) in sources.into_iter().enumerate() {
+                scope.spawn(move || self.run_source(index, source));
+            }
+            let ended = self.writer(sinks, keeper).run();
+            if !matches!(ended, Ended::AtEnd) {
+                self.stop.ask();
+                self.shop.queue.abort();
+                self.shop.outbox.abort();
+            }
+            self.over.notify_one();
+            ended
+        })
+    }
+
+    fn start_control<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
+        let ticks = self.ticks && self.plan.clock == Clock::System;
+        let (signals, progress_width) = (self.plan.signals, self.plan.progress_width);
+        if !ticks && !signals && progress_width.is_none() {
+            return;
+        }
+        let control = Control {
+            queue: &self.shop.queue,
+            stop: &self.stop,
+            console: &self.console,
+            stats: &self.stats,
+            over: &self.over,
+            signals,
+            ticks,
+            progress_width,
+        };
+        scope.spawn(move || {
+            if let Err(error) = control.run() {
+                self.troubles.report(&self.console, error);
+            }
+        });
+    }
+
+    fn run_source(&self, index: usize, mut source: Box<dyn Source>) {
+        let feed = Feed {
+            source: index,
+            queue: &self.shop.queue,
+            pool: &self.pool,
+            ledger: &self.ledger,
+            stats: &self.stats,
+            console: &self.console,
+            troubles: &self.troubles,
+            stop: &self.stop,
+        };
+        if let Err(error) = source.run(&feed) {
+            feed.trouble(error);
+        }
+        self.shop.queue.leave();
+    }
+
+    fn writer(&self, sinks: Vec<Box<dyn Sink>>, keeper: Option<Keeper>) -> Writer<'_> {
+        Writer {
+            outbox: &self.shop.outbox,
+            sinks,
+            ledger: &self.ledger,
+            keeper,
+            stats: &self.stats,
+            console: &self.console,
+            troubles: &self.troubles,
+        }
+    }
+
+    fn summary(&self, ended: Ended) -> Summary {
+        let counts = self.stats.counts();
+        self.console.end_progress();
+        self.console.end_errors(counts.error_count());
+        match ended {
+            Ended::Failed(error) => Summary { counts, error: Some(error), ended_early: true },
+            Ended::AtEnd | Ended::NobodyReads => {
+                Summary { counts, error: self.troubles.first(), ended_early: false }
+            }
+        }
+    }
+}

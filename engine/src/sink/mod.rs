@@ -1,0 +1,99 @@
+//! Sinks: where encoded events go. The writer's thread calls them; they keep nothing back.
+//!
+//! Invariant: when a write returns well, its bytes are with the operating system.
+
+pub mod file;
+pub mod repair;
+pub mod stream;
+
+use std::path::PathBuf;
+
+use crate::checkpoint::OutputMark;
+use crate::error::Error;
+
+use file::FileSink;
+use stream::StdoutSink;
+
+/// What a plan says of a sink.
+#[derive(Clone, Debug)]
+pub enum SinkConfig {
+    /// Standard output.
+    Stdout,
+    /// Nowhere.
+    Null,
+    /// One file.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// What becomes of what it holds.
+        mode: FileMode,
+    },
+    /// Files whose paths are chosen per event.
+    Files {
+        /// The directory that no path may leave.
+        directory: PathBuf,
+        /// What becomes of what they hold.
+        mode: FileMode,
+    },
+}
+
+/// What becomes of the content of an existing output file. A run that goes on from a checkpoint always
+/// appends: what is there is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum FileMode {
+    /// Kept; events are written behind it.
+    #[default]
+    Append,
+    /// Thrown away when the run opens the file first.
+    Truncate,
+    /// Written over from the beginning; what is not reached stays.
+    Overwrite,
+}
+
+/// Why bytes were not written.
+#[derive(Debug)]
+pub enum WriteFailure {
+    /// Nobody reads any more: the run ends quietly.
+    NobodyReads,
+    /// They could not be written.
+    Refused(Error),
+}
+
+/// Somewhere to write to.
+pub trait Sink: Send {
+    /// Opens what the next write to `place` needs. For sinks with one place, `place` is empty.
+    fn prepare(&mut self, place: &str) -> Result<(), Error> {
+        let _ = place;
+        Ok(())
+    }
+
+    /// Writes whole events.
+    fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure>;
+
+    /// The output files that are open, with their lengths.
+    fn open_files(&self) -> Vec<OutputMark> {
+        Vec::new()
+    }
+}
+
+/// Opens a sink; `resumed` says that the run goes on from a checkpoint.
+pub fn open(config: &SinkConfig, resumed: bool) -> Result<Box<dyn Sink>, Error> {
+    let mode_of = |mode: FileMode| if resumed { FileMode::Append } else { mode };
+    Ok(match config {
+        SinkConfig::Stdout => Box::new(StdoutSink::open()?),
+        SinkConfig::Null => Box::new(NullSink),
+        SinkConfig::File { path, mode } => Box::new(FileSink::one(path, mode_of(*mode))?),
+        SinkConfig::Files { directory, mode } => {
+            Box::new(FileSink::many(directory, mode_of(*mode)))
+        }
+    })
+}
+
+/// Takes everything and keeps nothing.
+struct NullSink;
+
+impl Sink for NullSink {
+    fn write(&mut self, _place: &str, _bytes: &[u8]) -> Result<(), WriteFailure> {
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! A source's way into the run: blocks become batches with a token, and go to the queue.
+//!
+//! Invariant: a block's token is opened before the block can be seen by a worker, in input order.
+
+use std::io::{ErrorKind, Read, Result as IoResult};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::ack::{Ledger, Position, SourceId};
+use crate::batch::{Batch, Origin};
+use crate::buffer::Pool;
+use crate::clock::{EventTimes, system_time};
+use crate::console::Console;
+use crate::error::Error;
+use crate::framing::Framing;
+use crate::queue::{Closed, Queue};
+use crate::source::assembler::{Assembler, Block};
+use crate::stats::{SourceStats, Stats};
+use crate::stop::Stop;
+use crate::troubles::Troubles;
+
+/// What a source needs of the run.
+pub struct Feed<'a> {
+    /// The source's index in the plan.
+    pub source: SourceId,
+    /// Where batches go.
+    pub queue: &'a Queue,
+    /// Where buffers come from.
+    pub pool: &'a Arc<Pool>,
+    /// Where tokens come from.
+    pub ledger: &'a Arc<Ledger>,
+    /// The run's counters.
+    pub stats: &'a Stats,
+    /// Where notes to the user go.
+    pub console: &'a Console,
+    /// Where errors go that do not end the run.
+    pub troubles: &'a Troubles,
+    /// The wish to stop.
+    pub stop: &'a Stop,
+}
+
+/// Something to read from that knows whether reading would wait.
+pub trait Input: Read {
+    /// Whether a read would have to wait now.
+    fn is_idle(&self) -> bool {
+        false
+    }
+}
+
+/// How the reading of one input ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// There is no more.
+    AtEnd,
+    /// The run stops.
+    Stopped,
+}
+
+impl Feed<'_> {
+    /// The counters of this source.
+    pub fn counters(&self) -> &SourceStats {
+        &self.stats.sources[self.source]
+    }
+
+    /// Reports an error that ends one input but not the run.
+    pub fn trouble(&self, error: Error) {
+        self.stats.add_error("source");
+        self.troubles.report(self.console, error);
+    }
+
+    /// Reads an input to its end, sending blocks as they become full, or as soon as there is a worker
+    /// with nothing to do, or nothing more to read for now.
+    pub fn pump(
+        &self,
+        input: &mut dyn Input,
+        assembler: &mut Assembler,
+        at: &At,
+    ) -> IoResult<Ended> {
+        loop {
+            if self.stop.is_asked() {
+                return Ok(Ended::Stopped);
+            }
+            let is_wanted = assembler.has_block() && (self.queue.is_hungry() || input.is_idle());
+            if is_wanted && self.send(assembler.cut(), at).is_err() {
+                return Ok(Ended::Stopped);
+            }
+            let count = match input.read(assembler.space()) {
+                Ok(0) => return Ok(Ended::AtEnd),
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) if self.stop.is_asked() => return Ok(Ended::Stopped),
+                Err(error) => return Err(error),
+            };
+            assembler.filled(count);
+            if assembler.is_full() && self.send(assembler.cut(), at).is_err() {
+                return Ok(Ended::Stopped);
+            }
+        }
+    }
+
+    /// Sends a block, waiting for room in the queue.
+    pub fn send(&self, block: Option<Block>, at: &At) -> Result<(), Closed> {
+        let Some(block) = block else { return Ok(()) };
+        self.counters().bytes.fetch_add(block.range.len() as u64, Ordering::Relaxed);
+        self.queue.send(Box::new(self.batch(block, at)))
+    }
+
+    fn batch(&self, block: Block, at: &At) -> Batch {
+        let bad = &block.bad;
+        // A bad frame has a number but no bytes in the block.
+        let behind = bad.iter().filter(|bad| bad.line >= block.first_line + block.frames).count();
+        let end = Position {
+            file: at.file,
+            offset: block.offset + block.range.len() as u64,
+            line: block.first_line + block.frames + behind as u64,
+        };
+        let arrival = system_time();
+        Batch {
+            source: self.source,
+            origin: Arc::clone(&at.origin),
+            bad: block.bad,
+            times: EventTimes::same(arrival),
+            arrival,
+            buffer: block.buffer,
+            range: block.range,
+            framing: at.framing,
+            frames: block.frames,
+            first_line: block.first_line,
+            offset: block.offset,
+            token: self.ledger.open(self.source, end),
+        }
+    }
+}
+
+/// Which input is being read.
+pub struct At {
+    /// What messages call it.
+    pub origin: Arc<Origin>,
+    /// Its index among the files of the source.
+    pub file: usize,
+    /// How its frames are told apart.
+    pub framing: Framing,
+}

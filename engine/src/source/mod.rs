@@ -1,0 +1,53 @@
+//! Sources: where batches come from. Each runs in a thread of its own, reads, and sends.
+//!
+//! Invariant: a source does no work per event, holds back nothing when no more input is there, and
+//! reads no further while the queue has no room.
+
+pub mod assembler;
+pub mod compression;
+pub mod feed;
+pub mod file;
+pub mod stream;
+
+use crate::checkpoint::FileMark;
+use crate::error::Error;
+use crate::framing::Framing;
+
+use feed::Feed;
+use file::{FileConfig, FileSource};
+use stream::StdinSource;
+
+/// What a plan says of a source.
+#[derive(Clone, Debug)]
+pub enum SourceConfig {
+    /// Standard input, compressed or not.
+    Stdin {
+        /// How frames are told apart.
+        framing: Framing,
+    },
+    /// Files, compressed or not, one after the other.
+    File(FileConfig),
+}
+
+/// A source that is ready to run.
+pub trait Source: Send {
+    /// What the user calls it.
+    fn name(&self) -> String;
+
+    /// How many bytes there are to read, when that is known.
+    fn total_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Reads until the input ends or the run stops. What is wrong with one file of several is reported
+    /// to the feed and does not end the source.
+    fn run(&mut self, feed: &Feed) -> Result<(), Error>;
+}
+
+/// Opens a source; `marks` are the places that an earlier run got to.
+pub fn open(config: &SourceConfig, marks: &[FileMark]) -> Result<Box<dyn Source>, Error> {
+    Ok(match config {
+        SourceConfig::Stdin { framing } => Box::new(StdinSource::new(*framing)),
+        SourceConfig::File(config) => Box::new(FileSource::open(config, marks)?),
+    })
+}

@@ -1,0 +1,163 @@
+//! Standard input, and everything else that is read as it comes: pipes, terminals, sockets as files.
+//!
+//! Invariant: a read that waits ends when the run is asked to stop.
+
+use std::fs::File;
+use std::io::{Chain, Cursor, Error as IoError, ErrorKind, Read, Result as IoResult};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::batch::Origin;
+use crate::error::Error;
+use crate::framing::Framing;
+use crate::limits::PIPE_BYTES;
+use crate::source::Source;
+use crate::source::assembler::Assembler;
+use crate::source::compression::{self, Compression, MAGIC_BYTES_MAX};
+use crate::source::feed::{At, Ended, Feed, Input};
+
+/// The name of standard input in messages.
+pub const STDIN: &str = "<stdin>";
+
+/// Standard input.
+pub struct StdinSource {
+    framing: Framing,
+}
+
+impl StdinSource {
+    /// Standard input, cut into frames.
+    pub fn new(framing: Framing) -> Self {
+        StdinSource { framing }
+    }
+}
+
+impl Source for StdinSource {
+    fn name(&self) -> String {
+        STDIN.to_string()
+    }
+
+    fn total_bytes(&self) -> Option<u64> {
+        let file = File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
+        let metadata = file.metadata().ok()?;
+        (metadata.is_file() && metadata.len() > 0).then_some(metadata.len())
+    }
+
+    fn run(&mut self, feed: &Feed) -> Result<(), Error> {
+        let input =
+            std::io::stdin().as_fd().try_clone_to_owned().map_err(|error| stdin_error(&error))?;
+        let origin = Arc::new(Origin { name: STDIN.to_string() });
+        let at = At { origin, file: 0, framing: self.framing };
+        read_stream(File::from(input), feed, &at).map_err(|error| stdin_error(&error))
+    }
+}
+
+fn stdin_error(error: &IoError) -> Error {
+    let help = "give events on standard input (a file with `<`, or a pipe)";
+    Error::input(STDIN, format!("cannot be read: {error}"), help)
+}
+
+/// Reads a stream to its end; decompresses it when it starts as compressed data do.
+pub fn read_stream(file: File, feed: &Feed, at: &At) -> IoResult<()> {
+    // Fewer changes between writer and reader; a system that refuses gives the usual pipe.
+    let _ = rustix::pipe::fcntl_setpipe_size(&file, PIPE_BYTES);
+    let mut stream = Stream { file, feed };
+    let mut head = [0; MAGIC_BYTES_MAX];
+    let Some(length) = stream.read_head(&mut head)? else { return Ok(()) };
+    let compression = Compression::of(&head[..length]);
+    let mut chain = Cursor::new(head[..length].to_vec()).chain(stream);
+    let mut assembler = Assembler::new(at.framing, feed.pool, 0, 1);
+    let ended = match compression {
+        None => feed.pump(&mut chain, &mut assembler, at),
+        Some(compression) => {
+            let mut decoder = Decoded(compression::decoder(compression, Box::new(chain))?);
+            feed.pump(&mut decoder, &mut assembler, at)
+        }
+    };
+    end_input(ended, &mut assembler, feed, at)
+}
+
+/// Sends what is left after the reading of an input ended.
+pub fn end_input(
+    ended: IoResult<Ended>,
+    assembler: &mut Assembler,
+    feed: &Feed,
+    at: &At,
+) -> IoResult<()> {
+    // When the queue is closed, the run is over and what is left is not acknowledged.
+    let _ = match &ended {
+        Ok(Ended::AtEnd) => feed.send(assembler.finish(), at),
+        Ok(Ended::Stopped) => feed.send(assembler.cut(), at),
+        Err(error) => feed.send(assembler.abandon(&format!("input broke off: {error}")), at),
+    };
+    ended.map(|_| ())
+}
+
+/// A stream whose reads end when the run stops.
+struct Stream<'a> {
+    file: File,
+    feed: &'a Feed<'a>,
+}
+
+impl Stream<'_> {
+    /// Reads until `head` is full, the stream ends, or its first bytes cannot start compressed data:
+    /// a first line that is short is not held back. `None` when the run stops.
+    fn read_head(&mut self, head: &mut [u8]) -> IoResult<Option<usize>> {
+        let mut length = 0;
+        while length < head.len() && (length == 0 || Compression::may_start(&head[..length])) {
+            match self.read(&mut head[length..]) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) if self.feed.stop.is_asked() => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(length))
+    }
+
+    /// Waits until there is something to read; `false` when the run stops first.
+    fn wait(&self) -> IoResult<bool> {
+        let stop = self.feed.stop.descriptor();
+        let mut descriptors =
+            [PollFd::new(&self.file, PollFlags::IN), PollFd::new(&stop, PollFlags::IN)];
+        poll(&mut descriptors, None)?;
+        Ok(descriptors[1].revents().is_empty())
+    }
+}
+
+impl Read for Stream<'_> {
+    fn read(&mut self, space: &mut [u8]) -> IoResult<usize> {
+        if !self.wait()? {
+            return Err(IoError::other("the run stops"));
+        }
+        let count = self.file.read(space)?;
+        self.feed.counters().raw_bytes.fetch_add(count as u64, Ordering::Relaxed);
+        Ok(count)
+    }
+}
+
+impl Input for Chain<Cursor<Vec<u8>>, Stream<'_>> {
+    fn is_idle(&self) -> bool {
+        let (head, stream) = self.get_ref();
+        if head.position() < head.get_ref().len() as u64 {
+            return false;
+        }
+        let mut descriptors = [PollFd::new(&stream.file, PollFlags::IN)];
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        matches!(poll(&mut descriptors, Some(&at_once)), Ok(0))
+    }
+}
+
+/// A decoder as an input.
+pub struct Decoded<'a>(pub Box<dyn Read + 'a>);
+
+impl Read for Decoded<'_> {
+    fn read(&mut self, space: &mut [u8]) -> IoResult<usize> {
+        self.0.read(space)
+    }
+}
+
+impl Input for Decoded<'_> {}

@@ -1,0 +1,40 @@
+//! The wish to stop, which reaches threads that run and threads that wait for input.
+//!
+//! Invariant: once asked for, a stop stays asked for.
+
+use std::io::{PipeReader, PipeWriter, Result, pipe};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Tells sources to take in no more. Everything taken in is still brought to its end.
+pub struct Stop {
+    asked: AtomicBool,
+    /// Closed when a stop is asked for, which makes `reader` ready for everyone who polls it.
+    writer: Mutex<Option<PipeWriter>>,
+    reader: PipeReader,
+}
+
+impl Stop {
+    /// A stop that nobody has asked for yet. Fails when no pipe can be had.
+    pub fn new() -> Result<Self> {
+        let (reader, writer) = pipe()?;
+        Ok(Stop { asked: AtomicBool::new(false), writer: Mutex::new(Some(writer)), reader })
+    }
+
+    /// Asks for the stop.
+    pub fn ask(&self) {
+        self.asked.store(true, Ordering::Release);
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Whether somebody asked.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// Becomes readable when the stop is asked for.
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.reader.as_fd()
+    }
+}

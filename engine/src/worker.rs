@@ -1,0 +1,163 @@
+//! A worker: takes work from the queue, has the processor do it, and hands the outputs on.
+//!
+//! Invariant: every number taken from the queue is put into the outbox exactly once, even when the
+//! processor panics, so that nobody waits for it for ever.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::batch::Batch;
+use crate::clock::{Clock, EventTimes, Timestamp, nanoseconds, system_time};
+use crate::error::Error;
+use crate::framing::FrameCursor;
+use crate::limits::TICK_INTERVAL;
+use crate::outbox::Outbox;
+use crate::outputs::Outputs;
+use crate::processor::Processor;
+use crate::queue::{Queue, Work};
+use crate::turnstile::{Turn, Turnstile};
+
+/// What the workers of a run share.
+pub struct Shop {
+    /// Where work comes from.
+    pub queue: Queue,
+    /// Where results go.
+    pub outbox: Outbox,
+    /// Keeps ordered sections in order.
+    pub turnstile: Turnstile,
+    /// Number of sinks in the plan.
+    pub sinks: usize,
+    /// Number of ports in the plan.
+    pub ports: usize,
+    /// Whether the first event error ends the run.
+    pub fail_fast: bool,
+    /// The run's clock.
+    pub clock: Clock,
+}
+
+/// One worker.
+pub struct Worker<'a> {
+    shop: &'a Shop,
+    processor: Box<dyn Processor>,
+    /// Events received so far; drives the virtual clock.
+    events: u64,
+    /// When the virtual clock last ticked.
+    last_tick: Timestamp,
+}
+
+impl<'a> Worker<'a> {
+    /// A worker with its copy of the program.
+    pub fn new(shop: &'a Shop, processor: Box<dyn Processor>) -> Self {
+        Worker { shop, processor, events: 0, last_tick: 0 }
+    }
+
+    /// Works until the input ends or the run is aborted.
+    pub fn run(mut self) {
+        while let Some(work) = self.shop.queue.receive() {
+            let at_end = matches!(work, Work::End(_));
+            let mut outputs = self.fresh_outputs();
+            let number = self.perform(work, &mut outputs);
+            let stop = at_end || outputs.fatal.is_some();
+            if self.shop.outbox.put(number, outputs).is_err() || stop {
+                break;
+            }
+        }
+        self.shop.outbox.leave();
+    }
+
+    fn fresh_outputs(&self) -> Box<Outputs> {
+        let shop = self.shop;
+        let spare = shop.outbox.spare();
+        spare.unwrap_or_else(|| Box::new(Outputs::new(shop.sinks, shop.ports, shop.fail_fast)))
+    }
+
+    fn perform(&mut self, work: Work, outputs: &mut Outputs) -> u64 {
+        let (Work::Batch(number, _) | Work::Tick(number, _) | Work::End(number)) = work;
+        if let Work::Batch(_, batch) = &work {
+            outputs.attach(batch.token());
+            outputs.source = Some(batch.source);
+        }
+        // The turn lives outside the guarded call: it passes whatever happens inside.
+        let mut turn = self.shop.turnstile.turn(number);
+        let done = catch_unwind(AssertUnwindSafe(|| self.dispatch(work, &mut turn, outputs)));
+        let result = done.unwrap_or_else(|panic| Err(bug(panic.as_ref())));
+        if let Err(error) = result {
+            outputs.tokens.iter().for_each(|token| token.fail());
+            outputs.fatal = Some(error);
+        }
+        self.events += outputs.received;
+        number
+    }
+
+    fn dispatch(
+        &mut self,
+        work: Work,
+        turn: &mut Turn<'_>,
+        outputs: &mut Outputs,
+    ) -> Result<(), Error> {
+        match work {
+            Work::Batch(_, mut batch) => self.process(&mut batch, turn, outputs),
+            Work::Tick(_, now) => {
+                turn.wait();
+                self.processor.tick(now, outputs)
+            }
+            Work::End(_) => {
+                turn.wait();
+                let now = self.shop.clock.now(self.events);
+                self.processor.flush(now, outputs)
+            }
+        }
+    }
+
+    fn process(
+        &mut self,
+        batch: &mut Batch,
+        turn: &mut Turn<'_>,
+        outputs: &mut Outputs,
+    ) -> Result<(), Error> {
+        for bad in &batch.bad {
+            self.processor.reject(batch, bad, outputs)?;
+        }
+        match self.shop.clock {
+            Clock::System => {
+                batch.times = EventTimes::same(batch.arrival);
+                self.processor.process(batch, turn, outputs)
+            }
+            Clock::Virtual { .. } => self.process_singly(batch, turn, outputs),
+        }
+    }
+
+    /// With the virtual clock every frame is a batch of its own, so that timers run between events.
+    fn process_singly(
+        &mut self,
+        batch: &mut Batch,
+        turn: &mut Turn<'_>,
+        outputs: &mut Outputs,
+    ) -> Result<(), Error> {
+        turn.wait();
+        let whole = batch.range.clone();
+        let mut cursor = FrameCursor::new(batch.framing, whole);
+        let mut start = cursor.position();
+        batch.frames = 1;
+        while cursor.next(&batch.buffer).is_some() {
+            let seen = self.events + outputs.received;
+            let now = self.shop.clock.now(seen);
+            if now >= self.last_tick.saturating_add(nanoseconds(TICK_INTERVAL)) {
+                self.last_tick = now;
+                self.processor.tick(now, outputs)?;
+            }
+            batch.range = start..cursor.position();
+            batch.times = self.shop.clock.times(system_time(), seen);
+            self.processor.process(batch, turn, outputs)?;
+            batch.first_line += 1;
+            batch.offset += batch.range.len() as u64;
+            start = cursor.position();
+        }
+        Ok(())
+    }
+}
+
+fn bug(panic: &(dyn std::any::Any + Send)) -> Error {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    Error::bug("worker", text.unwrap_or_else(|| "a processor panicked".to_string()))
+}

@@ -1,0 +1,149 @@
+//! The writer: takes results in order, writes them, acknowledges them, and keeps the checkpoints.
+//!
+//! Invariant: tokens are let go only after all bytes that stem from them are with the operating
+//! system; one thread does all this, so lengths and marks in a checkpoint belong together.
+
+use std::sync::Arc;
+
+use crate::ack::Ledger;
+use crate::console::Console;
+use crate::error::Error;
+use crate::keeper::Keeper;
+use crate::limits::CHECKPOINT_INTERVAL;
+use crate::outbox::{Outbox, Taken};
+use crate::outputs::{Chunk, Count, Outputs, SinkId};
+use crate::sink::{Sink, WriteFailure};
+use crate::stats::Stats;
+use crate::troubles::Troubles;
+
+/// The writer.
+pub struct Writer<'a> {
+    /// Where results come from.
+    pub outbox: &'a Outbox,
+    /// By their index in the plan.
+    pub sinks: Vec<Box<dyn Sink>>,
+    /// The batches under way.
+    pub ledger: &'a Arc<Ledger>,
+    /// Keeps checkpoints, when the run has a state directory.
+    pub keeper: Option<Keeper>,
+    /// The run's counters.
+    pub stats: &'a Stats,
+    /// Where event errors are printed.
+    pub console: &'a Console,
+    /// Where errors go that do not end the run.
+    pub troubles: &'a Troubles,
+}
+
+/// How the writing ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// All is written.
+    AtEnd,
+    /// Standard output has no reader any more.
+    NobodyReads,
+    /// An error ended the run.
+    Failed(Error),
+}
+
+impl Writer<'_> {
+    /// Writes until the workers have left.
+    pub fn run(mut self) -> Ended {
+        let patience = self.keeper.as_ref().map(|_| CHECKPOINT_INTERVAL);
+        loop {
+            match self.outbox.take(patience) {
+                Taken::Item(outputs) => {
+                    if let Some(ended) = self.handle(outputs) {
+                        self.store_checkpoint(false);
+                        return ended;
+                    }
+                }
+                Taken::Nothing => self.store_checkpoint(false),
+                Taken::End => {
+                    self.store_checkpoint(true);
+                    return Ended::AtEnd;
+                }
+            }
+        }
+    }
+
+    /// Deals with one result; says when it ends the run.
+    fn handle(&mut self, mut outputs: Box<Outputs>) -> Option<Ended> {
+        self.stats.add_outputs(&outputs);
+        outputs.errors.iter().for_each(|record| self.console.event_error(record));
+        self.record_new_files(&outputs);
+        let bytes = outputs.held_bytes() as u64;
+        let written = self.write(&outputs);
+        if written.is_err() {
+            outputs.tokens.iter().for_each(|token| token.fail());
+        }
+        if let Some(source) = outputs.source {
+            self.ledger.written(source);
+        }
+        let fatal = outputs.fatal.take();
+        outputs.clear();
+        self.outbox.keep_spare(outputs);
+        if let Err(NobodyReads) = written {
+            return Some(Ended::NobodyReads);
+        }
+        if let Some(error) = fatal {
+            return Some(Ended::Failed(error));
+        }
+        if self.keeper.as_mut().is_some_and(|keeper| keeper.is_due(bytes)) {
+            self.store_checkpoint(false);
+        }
+        None
+    }
+
+    fn write(&mut self, outputs: &Outputs) -> Result<(), NobodyReads> {
+        for (sink, place, chunk) in chunks(outputs) {
+            match self.sinks[sink].write(place, &chunk.bytes) {
+                Ok(()) => {
+                    let (events, bytes) = (chunk.events, chunk.bytes.len() as u64);
+                    self.stats.sinks[sink].add(Count { events, bytes });
+                }
+                Err(WriteFailure::NobodyReads) => return Err(NobodyReads),
+                Err(WriteFailure::Refused(error)) => {
+                    outputs.tokens.iter().for_each(|token| token.fail());
+                    self.stats.sinks[sink].add_failed(chunk.events);
+                    self.stats.add_error("sink");
+                    self.troubles.report(self.console, error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the files that the outputs go to, and records those that are new before they are written.
+    fn record_new_files(&mut self, outputs: &Outputs) {
+        if self.keeper.is_none() {
+            return;
+        }
+        for (sink, place, _) in chunks(outputs) {
+            // The write reports what fails here.
+            let _ = self.sinks[sink].prepare(place);
+        }
+        let Some(keeper) = &self.keeper else { return };
+        let mut open = self.sinks.iter().flat_map(|sink| sink.open_files());
+        if !open.all(|file| keeper.knows(&file)) {
+            self.store_checkpoint(false);
+        }
+    }
+
+    fn store_checkpoint(&mut self, finished: bool) {
+        let Some(keeper) = &mut self.keeper else { return };
+        let open = self.sinks.iter().flat_map(|sink| sink.open_files()).collect();
+        if let Err(error) = keeper.store(self.ledger.marks(), open, finished) {
+            self.stats.add_error("checkpoint");
+            self.troubles.report(self.console, error);
+        }
+    }
+}
+
+struct NobodyReads;
+
+/// All chunks with something in them, and where they go.
+fn chunks(outputs: &Outputs) -> impl Iterator<Item = (SinkId, &str, &Chunk)> {
+    let fixed = outputs.chunks.iter().enumerate().map(|(sink, chunk)| (sink, "", chunk));
+    let placed = outputs.placed.iter().map(|(sink, place, chunk)| (*sink, place.as_str(), chunk));
+    fixed.chain(placed).filter(|(_, _, chunk)| !chunk.bytes.is_empty())
+}
