@@ -4,6 +4,8 @@
 
 use regex::CaptureLocations;
 
+use super::scan::Scratch;
+
 /// The mark of a group that took no part in the match.
 pub(super) const UNSET: u32 = u32::MAX;
 
@@ -14,6 +16,8 @@ pub struct Captures {
     pub(super) whole: (u32, u32),
     /// Start and end of each group, `UNSET` when it took no part.
     pub(super) slots: Vec<u32>,
+    /// Memory of the scanning engine.
+    pub(super) scratch: Scratch,
     /// Memory of the linear engine, for the pattern of this number.
     pub(super) locations: Option<(u64, CaptureLocations)>,
     /// The last search gave up at its step limit.

@@ -40,6 +40,12 @@ impl Fallback {
         matches!(self, Self::Linear { .. })
     }
 
+    /// Compiles the tree if it can run in linear time.
+    pub(super) fn compile_linear(tree: &Node) -> Option<Self> {
+        let translated = emit(tree);
+        if translated.needs_backtracking { None } else { linear(&translated).ok() }
+    }
+
     /// Searches `text`; the captures have been reset for this pattern.
     pub(super) fn search(&self, text: &str, captures: &mut Captures) -> bool {
         match self {

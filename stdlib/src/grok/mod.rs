@@ -3,20 +3,25 @@
 //! Invariant: whatever engine is chosen for a pattern, its results are those of leftmost-first
 //! backtracking; speed never changes an answer.
 
+mod scan;
 mod captures;
 mod error;
 mod expand;
 mod fallback;
 mod field;
 mod library;
+mod explain;
 mod pattern;
 mod reference;
 
 pub use captures::Captures;
 pub use error::{GrokError, GrokErrorKind};
+pub use explain::Explanation;
 pub use field::{Conversion, FieldSpec};
 pub use library::Library;
 pub use pattern::{Anchor, Grok, Options, Strategy};
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod equality;

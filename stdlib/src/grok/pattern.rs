@@ -2,17 +2,21 @@
 //!
 //! Invariant: compiling is the only step that fails; matching answers yes or no for any text.
 
+use std::sync::OnceLock;
+
 use crate::onigmo::{self, Assertion, Node};
 
-use super::captures::Captures;
+use super::captures::{Captures, UNSET};
 use super::error::GrokError;
 use super::expand::expand;
-use super::fallback::Fallback;
+use super::explain::{Explainer, Explanation};
+use super::fallback::{BACKTRACKS_MAX, Fallback};
 use super::field::FieldSpec;
 use super::library::Library;
+use super::scan::{self, Outcome, Program};
 
-/// Longest text that is matched, in bytes; offsets are 32 bits wide.
-pub const TEXT_BYTES_MAX: usize = (u32::MAX - 1) as usize;
+/// Longest text that is matched, in bytes; offsets are 32 bits wide, with two values reserved.
+pub const TEXT_BYTES_MAX: usize = (u32::MAX - 2) as usize;
 
 /// Where a match may lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,8 +64,23 @@ pub enum Strategy {
 pub struct Grok {
     fields: Vec<FieldSpec>,
     groups: usize,
-    fallback: Fallback,
+    engine: Engine,
     warnings: Vec<String>,
+    /// What explanations are made from, and their program once one is asked for.
+    source: Box<(String, Library, Options)>,
+    explainer: OnceLock<Option<Explainer>>,
+}
+
+#[derive(Debug)]
+enum Engine {
+    /// The scanner, the tree, and the linear engine for texts that exhaust the scanner, compiled
+    /// when first needed.
+    Scan {
+        program: Program,
+        tree: Node,
+        linear: OnceLock<Option<Fallback>>,
+    },
+    General(Fallback),
 }
 
 impl Grok {
@@ -69,19 +88,44 @@ impl Grok {
     ///
     /// Fails on an unknown or recursive name, on bad syntax, and at the limits of expansion.
     pub fn compile(pattern: &str, library: &Library, options: &Options) -> Result<Self, GrokError> {
+        Self::compile_for(pattern, library, options, |tree| {
+            Ok(match scan::compile(&tree) {
+                Some(program) => Engine::Scan { program, tree, linear: OnceLock::new() },
+                None => Engine::General(Fallback::compile(&tree)?),
+            })
+        })
+    }
+
+    /// As `compile`, but always for a general engine; for comparisons.
+    pub fn compile_general(
+        pattern: &str,
+        library: &Library,
+        options: &Options,
+    ) -> Result<Self, GrokError> {
+        let general = |tree: Node| Fallback::compile(&tree).map(Engine::General);
+        Self::compile_for(pattern, library, options, general)
+    }
+
+    fn compile_for(
+        pattern: &str,
+        library: &Library,
+        options: &Options,
+        engine: impl FnOnce(Node) -> Result<Engine, GrokError>,
+    ) -> Result<Self, GrokError> {
         let expanded = expand(pattern, library, options.syntax, options.named_captures_only)?;
         let tree = anchored(expanded.tree, options.anchor);
         let groups = count_groups(&tree);
-        let fallback = Fallback::compile(&tree)?;
+        let engine = engine(tree)?;
         let mut warnings = Vec::new();
-        if !fallback.is_linear() {
-            warnings.push(
-                "this pattern needs the backtracking engine, which gives up on a text \
-                           after many steps"
-                    .to_string(),
-            );
+        if matches!(&engine, Engine::General(fallback) if !fallback.is_linear()) {
+            warnings.push(format!(
+                "this pattern needs the backtracking engine, which gives up on a text after \
+                 {BACKTRACKS_MAX} steps back"
+            ));
         }
-        Ok(Self { fields: expanded.fields, groups, fallback, warnings })
+        let source = Box::new((pattern.to_string(), library.clone(), *options));
+        let explainer = OnceLock::new();
+        Ok(Self { fields: expanded.fields, groups, engine, warnings, source, explainer })
     }
 
     /// The fields, in the order of their opening places.
@@ -94,7 +138,39 @@ impl Grok {
     /// A text longer than `TEXT_BYTES_MAX` never matches.
     pub fn matches(&self, text: &str, captures: &mut Captures) -> bool {
         captures.reset(self.groups);
-        text.len() <= TEXT_BYTES_MAX && self.fallback.search(text, captures)
+        if text.len() > TEXT_BYTES_MAX {
+            return false;
+        }
+        match &self.engine {
+            Engine::General(fallback) => fallback.search(text, captures),
+            Engine::Scan { program, tree, linear } => {
+                let Captures { scratch, slots, whole, .. } = captures;
+                match program.search(text, scratch, slots, whole) {
+                    Outcome::Match => true,
+                    Outcome::NoMatch => false,
+                    Outcome::Exhausted => search_again(program, tree, linear, text, captures),
+                }
+            }
+        }
+    }
+
+    /// Says why `text`, which does not match, does not: how far the best attempt got.
+    ///
+    /// The first call compiles a program for it.
+    pub fn explain(&self, text: &str, captures: &mut Captures) -> Explanation {
+        let explainer = self.explainer.get_or_init(|| {
+            let (pattern, library, options) = &*self.source;
+            Explainer::new(pattern, library, options).ok()
+        });
+        match explainer {
+            Some(explainer) => explainer.explain(text, captures),
+            None => Explanation {
+                matched_prefix_end: 0,
+                stopped_at_index: 0,
+                stopped_at_token: self.source.0.clone(),
+                rest: text.to_string(),
+            },
+        }
     }
 
     /// What a user should know about the pattern.
@@ -104,11 +180,34 @@ impl Grok {
 
     /// The engine that was chosen.
     pub fn strategy(&self) -> Strategy {
-        if self.fallback.is_linear() { Strategy::Linear } else { Strategy::Backtracking }
+        match &self.engine {
+            Engine::Scan { .. } => Strategy::Scan,
+            Engine::General(fallback) if fallback.is_linear() => Strategy::Linear,
+            Engine::General(_) => Strategy::Backtracking,
+        }
     }
 }
 
-fn anchored(tree: Node, anchor: Anchor) -> Node {
+/// Searches a text that was too much for plain backtracking.
+#[cold]
+fn search_again(
+    program: &Program,
+    tree: &Node,
+    linear: &OnceLock<Option<Fallback>>,
+    text: &str,
+    captures: &mut Captures,
+) -> bool {
+    captures.slots.fill(UNSET);
+    if let Some(fallback) = linear.get_or_init(|| Fallback::compile_linear(tree)) {
+        return fallback.search(text, captures);
+    }
+    let Captures { scratch, slots, whole, exhausted, .. } = captures;
+    let outcome = program.search_with_memory(text, scratch, slots, whole);
+    *exhausted = outcome == Outcome::Exhausted;
+    outcome == Outcome::Match
+}
+
+pub(super) fn anchored(tree: Node, anchor: Anchor) -> Node {
     let start = Node::Assert(Assertion::StartText);
     match anchor {
         Anchor::Search => tree,
@@ -117,7 +216,7 @@ fn anchored(tree: Node, anchor: Anchor) -> Node {
     }
 }
 
-fn count_groups(node: &Node) -> usize {
+pub(super) fn count_groups(node: &Node) -> usize {
     let own = usize::from(matches!(node, Node::Capture { .. }));
     own + node.children().iter().map(count_groups).sum::<usize>()
 }

@@ -117,3 +117,40 @@ fn refusals() {
     let error = Grok::compile("%{X19}", &bomb, &Options::default()).unwrap_err();
     assert!(matches!(error.kind, GrokErrorKind::TooLarge { .. }), "{error}");
 }
+
+#[test]
+fn explanations_name_the_part_and_the_place() {
+    let line = r#"1.2.3.4 - - [17/Maj/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 3"#;
+    let mut captures = Captures::new();
+    let grok =
+        Grok::compile("%{COMBINEDAPACHELOG}", &Library::legacy(), &Options::default()).unwrap();
+    let why = grok.explain(line, &mut captures);
+    assert_eq!(why.stopped_at_token, "%{HTTPDATE:timestamp}");
+    assert_eq!(&line[..why.matched_prefix_end], "1.2.3.4 - - [");
+    assert_eq!(why.rest, &line[why.matched_prefix_end..]);
+    let grok =
+        Grok::compile("^%{INT:a}? %{INT:b}", &Library::legacy(), &Options::default()).unwrap();
+    let why = grok.explain("12 x", &mut captures);
+    assert_eq!((why.stopped_at_index, &*why.stopped_at_token), (3, "%{INT:b}"));
+    assert_eq!(why.rest, "x");
+}
+
+#[test]
+fn hostile_patterns_and_lines_end_soon() {
+    let mut captures = Captures::new();
+    let library = Library::legacy();
+    for pattern in
+        ["(.*a){30}x", "(a|aa)+$", "^(%{DATA:a},)+;", "(?<!b)(a|a)*c", "%{QS:q}x", "(?>a+)+b"]
+    {
+        let grok = Grok::compile(pattern, &library, &Options::default()).unwrap();
+        for text in ["a".repeat(3_000) + "!", "a,".repeat(3_000), "\"a\\".repeat(2_000)] {
+            let started = std::time::Instant::now();
+            let _ = grok.matches(&text, &mut captures);
+            grok.explain(&text, &mut captures);
+            assert!(started.elapsed().as_secs() < 10, "{pattern} on {}…", &text[..10]);
+        }
+    }
+    let long = "x".repeat(1 << 20);
+    let apache = Grok::compile("%{COMBINEDAPACHELOG}", &library, &Options::default()).unwrap();
+    assert!(!apache.matches(&long, &mut captures));
+}

@@ -15,7 +15,7 @@ pub use syntax::Options;
 
 pub(crate) use emit::emit;
 pub(crate) use parser::{Parser, Place, References};
-pub(crate) use syntax::{Assertion, Label, Node};
+pub(crate) use syntax::{Assertion, Greed, Label, Node};
 
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,276 @@
+//! Deterministic automata for the parts of a pattern that capture nothing.
+//!
+//! Invariant: an automaton of kind `Unique` is only built where at most one end can be followed by
+//! what comes next; one of kind `First` finds the end that backtracking would try first.
+
+use std::collections::HashMap;
+
+use memchr::{memchr, memchr2, memchr3};
+
+use crate::onigmo::Node;
+
+use super::nfa::{Nfa, State};
+use super::symbols::SymbolSet;
+
+/// Most states of one automaton.
+const STATES_MAX: usize = 512;
+/// Most automaton threads that may be followed while building.
+const WORK_MAX: usize = 2_000_000;
+/// No match can come any more.
+const DEAD: u32 = 0;
+/// The end has been found, one byte back.
+const FINISH: u32 = 1;
+
+/// Which end of several is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The only end that a symbol of the set can follow.
+    Unique(SymbolSet),
+    /// The end that the order of preference puts first.
+    First,
+}
+
+/// A dense automaton. States are numbered by the offset of their row.
+#[derive(Debug)]
+pub(super) struct Dfa {
+    /// The column of each byte.
+    columns: [u8; 256],
+    /// log2 of the length of a row.
+    row_shift: u32,
+    rows: Vec<u32>,
+    start: u32,
+    /// Per state.
+    marks: Vec<Mark>,
+    /// `Unique`: whether the text may end after the automaton.
+    edge: bool,
+    first: bool,
+}
+
+/// What is special in a state.
+#[derive(Debug, Clone, Default)]
+struct Mark {
+    accepts: bool,
+    /// The only bytes that leave the state, when they are few.
+    leaves: Vec<u8>,
+}
+
+impl Mark {
+    fn is_plain(&self, first: bool) -> bool {
+        self.leaves.is_empty() && !(first && self.accepts)
+    }
+}
+
+/// Whether no match of the pure `node` continues another.
+pub(super) fn is_prefix_free(node: &Node) -> bool {
+    Dfa::build(node, Kind::Unique(SymbolSet::any_next())).is_some()
+}
+
+impl Dfa {
+    /// Builds the automaton of a pure tree; `None` when it would be too large, or, for `Unique`,
+    /// when several ends are possible.
+    pub(super) fn build(node: &Node, kind: Kind) -> Option<Self> {
+        let nfa = Nfa::build(node)?;
+        Builder::new(&nfa, kind).build()
+    }
+
+    /// The end of the match that starts at `at`.
+    #[inline]
+    pub(super) fn run(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        if self.first { self.run_first(bytes, at) } else { self.run_unique(bytes, at) }
+    }
+
+    #[inline]
+    fn run_unique(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        let mut state = self.start;
+        let finish = FINISH << self.row_shift;
+        loop {
+            let mark = &self.marks[(state >> self.row_shift) as usize];
+            if !mark.leaves.is_empty() {
+                at = skip(&mark.leaves, bytes, at);
+            }
+            let Some(&byte) = bytes.get(at) else {
+                let accepts = self.marks[(state >> self.row_shift) as usize].accepts;
+                return (accepts && self.edge).then_some(at);
+            };
+            state = self.rows[state as usize + usize::from(self.columns[usize::from(byte)])];
+            if state <= finish {
+                return (state == finish).then_some(at);
+            }
+            at += 1;
+        }
+    }
+
+    #[inline]
+    fn run_first(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        let mut state = self.start;
+        let mut end = None;
+        loop {
+            let mark = &self.marks[(state >> self.row_shift) as usize];
+            if !mark.is_plain(true) {
+                if !mark.leaves.is_empty() {
+                    at = skip(&mark.leaves, bytes, at);
+                }
+                if mark.accepts {
+                    end = Some(at);
+                }
+            }
+            let Some(&byte) = bytes.get(at) else { return end };
+            state = self.rows[state as usize + usize::from(self.columns[usize::from(byte)])];
+            if state == DEAD {
+                return end;
+            }
+            at += 1;
+        }
+    }
+}
+
+/// The next place of one of the bytes, or the end of the text.
+fn skip(leaves: &[u8], bytes: &[u8], at: usize) -> usize {
+    let rest = &bytes[at..];
+    let found = match *leaves {
+        [a] => memchr(a, rest),
+        [a, b] => memchr2(a, b, rest),
+        [a, b, c] => memchr3(a, b, c, rest),
+        _ => Some(0),
+    };
+    found.map_or(bytes.len(), |distance| at + distance)
+}
+
+/// The subset construction.
+struct Builder<'a> {
+    nfa: &'a Nfa,
+    kind: Kind,
+    columns: [u8; 256],
+    /// One byte of each column.
+    samples: Vec<u8>,
+    known: HashMap<Vec<usize>, u32>,
+    subsets: Vec<Vec<usize>>,
+    work: usize,
+}
+
+impl<'a> Builder<'a> {
+    fn new(nfa: &'a Nfa, kind: Kind) -> Self {
+        let mut sets = nfa.sets.clone();
+        if let Kind::Unique(after) = kind {
+            sets.push(after);
+        }
+        let mut columns = [0; 256];
+        let mut samples = Vec::new();
+        let mut signatures: HashMap<Vec<bool>, u8> = HashMap::new();
+        for byte in 0..=255u8 {
+            let signature = sets.iter().map(|set| set.contains(byte)).collect();
+            columns[usize::from(byte)] = *signatures.entry(signature).or_insert_with(|| {
+                samples.push(byte);
+                (samples.len() - 1) as u8
+            });
+        }
+        // The first two states stand for `DEAD` and `FINISH` and have no threads.
+        let subsets = vec![Vec::new(), Vec::new()];
+        Self { nfa, kind, columns, samples, known: HashMap::new(), subsets, work: 0 }
+    }
+
+    fn build(mut self) -> Option<Dfa> {
+        let row_shift = self.samples.len().next_power_of_two().trailing_zeros();
+        let start = self.closure([self.nfa.start].into_iter());
+        let start = self.number(start)? << row_shift;
+        let mut rows: Vec<u32> = vec![DEAD; 2 << row_shift];
+        let mut marks = vec![Mark::default(); 2];
+        let mut index = 2;
+        while index < self.subsets.len() {
+            let subset = self.subsets[index].clone();
+            let accepts = subset.iter().any(|&state| self.is_match(state));
+            let base = rows.len();
+            rows.resize(base + (1 << row_shift), DEAD);
+            for column in 0..self.samples.len() {
+                let byte = self.samples[column];
+                let mut target = self.step(&subset, byte)?;
+                if let Kind::Unique(after) = self.kind
+                    && accepts
+                    && after.contains(byte)
+                {
+                    if target != DEAD {
+                        return None;
+                    }
+                    target = FINISH;
+                }
+                rows[base + column] = target << row_shift;
+            }
+            let leaves = self.leaves(&rows[base..], (index as u32) << row_shift);
+            marks.push(Mark { accepts, leaves });
+            index += 1;
+        }
+        let edge = matches!(self.kind, Kind::Unique(after) if after.edge);
+        let first = self.kind == Kind::First;
+        Some(Dfa { columns: self.columns, row_shift, rows, start, marks, edge, first })
+    }
+
+    fn is_match(&self, state: usize) -> bool {
+        matches!(self.nfa.states[state], State::Match)
+    }
+
+    /// The byte and match states reached without a byte, in order of preference.
+    fn closure(&self, from: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
+        let mut seen = vec![false; self.nfa.states.len()];
+        let mut stack: Vec<usize> = from.rev().collect();
+        let mut result = Vec::new();
+        while let Some(state) = stack.pop() {
+            if std::mem::replace(&mut seen[state], true) {
+                continue;
+            }
+            match &self.nfa.states[state] {
+                State::Split(ways) => stack.extend(ways.iter().rev()),
+                State::Byte { .. } => result.push(state),
+                State::Match => {
+                    result.push(state);
+                    // Nothing of lower preference can win against a match.
+                    if self.kind == Kind::First {
+                        break;
+                    }
+                }
+            }
+        }
+        if self.kind != Kind::First {
+            result.sort_unstable();
+        }
+        result
+    }
+
+    fn step(&mut self, subset: &[usize], byte: u8) -> Option<u32> {
+        let mut reached = Vec::new();
+        for &state in subset {
+            if let State::Byte { set, next } = self.nfa.states[state]
+                && self.nfa.sets[set].contains(byte)
+            {
+                reached.push(next);
+            }
+        }
+        let subset = self.closure(reached.into_iter());
+        self.work += 1 + subset.len();
+        if self.work > WORK_MAX { None } else { self.number(subset) }
+    }
+
+    fn number(&mut self, subset: Vec<usize>) -> Option<u32> {
+        if subset.is_empty() {
+            return Some(DEAD);
+        }
+        if let Some(&number) = self.known.get(&subset) {
+            return Some(number);
+        }
+        if self.subsets.len() >= STATES_MAX {
+            return None;
+        }
+        let number = self.subsets.len() as u32;
+        self.subsets.push(subset.clone());
+        self.known.insert(subset, number);
+        Some(number)
+    }
+
+    /// The bytes that leave a state which most bytes stay in, if a search for them is quick.
+    fn leaves(&self, row: &[u32], own: u32) -> Vec<u8> {
+        let leaves: Vec<u8> = (0..=255u8)
+            .filter(|&byte| row[usize::from(self.columns[usize::from(byte)])] != own)
+            .take(4)
+            .collect();
+        if leaves.len() <= 3 { leaves } else { Vec::new() }
+    }
+}

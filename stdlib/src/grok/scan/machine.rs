@@ -1,0 +1,424 @@
+//! Runs a program: leftmost match, preferred alternatives first.
+//!
+//! Invariant: steps are counted against a limit, and each costs a bounded or a counted time.
+
+use memchr::{memchr, memrchr};
+use regex_syntax::try_is_word_character;
+
+use crate::onigmo::Assertion;
+
+use super::lower::NO_MEMORY;
+use super::program::{Address, LeadingRun, Operation, Program, Run};
+
+/// A group that took no part.
+const UNSET: u32 = u32::MAX;
+/// A choice to go on at an operation.
+const RESUME: u32 = u32::MAX;
+/// A choice to lengthen a lazy run.
+const LENGTHEN: u32 = u32::MAX - 1;
+/// Steps of a first try: so many, and so many for each byte of text.
+const STEPS_BASE: usize = 4_096;
+const STEPS_PER_BYTE: usize = 32;
+/// Steps of a second try, which remembers where it has been.
+const MEMORY_STEPS_PER_BYTE: usize = 256;
+/// Most bits of that memory.
+const MEMORY_BITS_MAX: usize = 1 << 28;
+/// Bytes of a run that count as one step.
+const RUN_BYTES_PER_STEP: usize = 64;
+
+/// How a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::grok) enum Outcome {
+    Match,
+    NoMatch,
+    /// The step limit was reached.
+    Exhausted,
+}
+
+/// Memory that searches reuse.
+#[derive(Debug, Default)]
+pub(in crate::grok) struct Scratch {
+    frames: Vec<Frame>,
+    /// Slots and what they held before.
+    trail: Vec<(u32, u32)>,
+    registers: Vec<(u32, u32)>,
+    visited: Vec<u64>,
+    /// The furthest mark, and where it was reached.
+    pub(in crate::grok) furthest: Option<(u32, u32)>,
+}
+
+/// A choice to come back to.
+#[derive(Debug, Clone, Copy)]
+struct Frame {
+    address: Address,
+    at: u32,
+    /// `RESUME`, `LENGTHEN`, or the shortest end of a greedy run.
+    low: u32,
+    trail: u32,
+}
+
+struct Machine<'a> {
+    program: &'a Program,
+    text: &'a str,
+    scratch: &'a mut Scratch,
+    slots: &'a mut [u32],
+    steps: usize,
+    remembers: bool,
+}
+
+impl Program {
+    /// Finds the leftmost match. `slots` must be cleared.
+    pub(in crate::grok) fn search(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        slots: &mut [u32],
+        whole: &mut (u32, u32),
+    ) -> Outcome {
+        let steps = STEPS_BASE + STEPS_PER_BYTE * text.len();
+        scratch.furthest = None;
+        scratch.registers.resize(self.registers.max(scratch.registers.len()), (0, 0));
+        let remembers = false;
+        Machine { program: self, text, scratch, slots, steps, remembers }.search(whole)
+    }
+
+    /// As `search`, but remembers failed states, so that steps stay in proportion to the text.
+    pub(in crate::grok) fn search_with_memory(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        slots: &mut [u32],
+        whole: &mut (u32, u32),
+    ) -> Outcome {
+        let bits = self.memories.saturating_mul(text.len() + 1);
+        if bits > MEMORY_BITS_MAX {
+            return Outcome::Exhausted;
+        }
+        scratch.visited.clear();
+        scratch.visited.resize(bits.div_ceil(64), 0);
+        slots.fill(UNSET);
+        let steps = STEPS_BASE + MEMORY_STEPS_PER_BYTE * text.len();
+        let remembers = true;
+        Machine { program: self, text, scratch, slots, steps, remembers }.search(whole)
+    }
+}
+
+impl Machine<'_> {
+    fn search(&mut self, whole: &mut (u32, u32)) -> Outcome {
+        let mut at = 0;
+        while let Some(start) = self.next_start(at) {
+            match self.run(start) {
+                (Outcome::NoMatch, _) => self.slots.fill(UNSET),
+                (Outcome::Match, end) => {
+                    *whole = (start as u32, end as u32);
+                    return Outcome::Match;
+                }
+                (Outcome::Exhausted, _) => return Outcome::Exhausted,
+            }
+            at = start + 1;
+        }
+        Outcome::NoMatch
+    }
+
+    /// The next place where a match can start.
+    fn next_start(&self, at: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        if at > bytes.len() || (at > 0 && self.program.start_only) {
+            return None;
+        }
+        match self.program.leading_run {
+            Some(_) if at == 0 => return Some(0),
+            Some(LeadingRun::Text) => return None,
+            Some(LeadingRun::Line) => {
+                return memchr(b'\n', &bytes[at - 1..]).map(|found| at + found);
+            }
+            None => {}
+        }
+        let first = &self.program.first;
+        let found = bytes[at..].iter().position(|&byte| first.contains(byte));
+        match found {
+            Some(distance) => Some(at + distance),
+            None => first.edge.then_some(bytes.len()),
+        }
+    }
+
+    /// Tries a match at `start`; its end.
+    fn run(&mut self, start: usize) -> (Outcome, usize) {
+        self.scratch.frames.clear();
+        self.scratch.trail.clear();
+        let mut place = (self.program.start, start);
+        loop {
+            if self.steps == 0 {
+                return (Outcome::Exhausted, 0);
+            }
+            self.steps -= 1;
+            if let Operation::Accept = self.program.operations[place.0 as usize] {
+                return (Outcome::Match, place.1);
+            }
+            place = match self.step(place) {
+                Some(place) => place,
+                None => match self.resume() {
+                    Some(place) => place,
+                    None => return (Outcome::NoMatch, 0),
+                },
+            };
+        }
+    }
+
+    /// Runs one operation; `None` when it fails.
+    #[inline(always)]
+    fn step(&mut self, (address, at): (Address, usize)) -> Option<(Address, usize)> {
+        let program = self.program;
+        let bytes = self.text.as_bytes();
+        match &program.operations[address as usize] {
+            Operation::Accept | Operation::Fail => None,
+            Operation::Byte { byte, next } => {
+                (bytes.get(at) == Some(byte)).then_some((*next, at + 1))
+            }
+            Operation::Literal { text, next } => {
+                bytes[at..].starts_with(text).then(|| (*next, at + text.len()))
+            }
+            Operation::One { class, next } => class.step(self.text, at).map(|end| (*next, end)),
+            Operation::Run(run) => self.start_run(run, address, at),
+            Operation::Automaton { automaton, next } => {
+                let end = automaton.run(bytes, at)?;
+                self.charge(end - at);
+                Some((*next, end))
+            }
+            Operation::Branch(branch) => {
+                let symbol = bytes.get(at).map_or(256, |&byte| usize::from(byte));
+                let list = &branch.lists[usize::from(branch.table[symbol])];
+                let (&preferred, others) = list.split_first()?;
+                if !others.is_empty() {
+                    if self.remembers && self.visit(branch.memory, at) {
+                        return None;
+                    }
+                    for &other in others.iter().rev() {
+                        self.push(other, at, RESUME);
+                    }
+                }
+                Some((preferred, at))
+            }
+            Operation::Save { slot, next } => {
+                self.save(*slot, at);
+                Some((*next, at))
+            }
+            Operation::Assert { assertion, next } => {
+                holds(*assertion, self.text, at).then_some((*next, at))
+            }
+            Operation::Behind { class, negative, next } => {
+                (class.precedes(self.text, at) != *negative).then_some((*next, at))
+            }
+            Operation::Ahead { class, negative, next } => {
+                (class.step(self.text, at).is_some() != *negative).then_some((*next, at))
+            }
+            other => self.step_group(other, at),
+        }
+    }
+
+    /// Operations of atomic groups, look-around and explanations.
+    fn step_group(&mut self, operation: &Operation, at: usize) -> Option<(Address, usize)> {
+        match operation {
+            Operation::AtomicOpen { register, next } | Operation::LookOpen { register, next } => {
+                let height = self.scratch.frames.len() as u32;
+                self.scratch.registers[*register as usize] = (height, at as u32);
+                Some((*next, at))
+            }
+            Operation::AtomicClose { register, next } => {
+                let (height, _) = self.scratch.registers[*register as usize];
+                self.scratch.frames.truncate(height as usize);
+                Some((*next, at))
+            }
+            Operation::LookClose { register, next } => {
+                let (height, place) = self.scratch.registers[*register as usize];
+                self.scratch.frames.truncate(height as usize);
+                Some((*next, place as usize))
+            }
+            Operation::NotOpen { register, body, next } => {
+                let height = self.scratch.frames.len() as u32;
+                self.scratch.registers[*register as usize] = (height, at as u32);
+                self.push(*next, at, RESUME);
+                Some((*body, at))
+            }
+            Operation::NotClose { register } => {
+                let (height, _) = self.scratch.registers[*register as usize];
+                self.scratch.frames.truncate(height as usize);
+                None
+            }
+            Operation::StepBack { chars, next } => {
+                let mut at = at;
+                for _ in 0..*chars {
+                    at -= self.text.get(..at)?.chars().next_back()?.len_utf8();
+                }
+                Some((*next, at))
+            }
+            Operation::Mark { token, next } => {
+                let reached = Some((*token, at as u32));
+                self.scratch.furthest = self.scratch.furthest.max(reached);
+                Some((*next, at))
+            }
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, address: Address, at: usize, low: u32) {
+        let trail = self.scratch.trail.len() as u32;
+        self.scratch.frames.push(Frame { address, at: at as u32, low, trail });
+    }
+
+    /// Counts the bytes of a run.
+    fn charge(&mut self, bytes: usize) {
+        self.steps = self.steps.saturating_sub(bytes / RUN_BYTES_PER_STEP).max(1);
+    }
+
+    fn save(&mut self, slot: u32, at: usize) {
+        let place = &mut self.slots[slot as usize];
+        if !self.scratch.frames.is_empty() {
+            self.scratch.trail.push((slot, *place));
+        }
+        *place = at as u32;
+    }
+
+    /// Marks a choice as visited; whether it had been before.
+    fn visit(&mut self, memory: u32, at: usize) -> bool {
+        if memory == NO_MEMORY {
+            return false;
+        }
+        let bit = memory as usize * (self.text.len() + 1) + at;
+        let word = &mut self.scratch.visited[bit / 64];
+        let mask = 1 << (bit % 64);
+        let seen = *word & mask != 0;
+        *word |= mask;
+        seen
+    }
+
+    /// Goes back to the latest choice.
+    fn resume(&mut self) -> Option<(Address, usize)> {
+        let program = self.program;
+        while let Some(frame) = self.scratch.frames.pop() {
+            while self.scratch.trail.len() > frame.trail as usize {
+                if let Some((slot, old)) = self.scratch.trail.pop() {
+                    self.slots[slot as usize] = old;
+                }
+            }
+            let at = frame.at as usize;
+            if frame.low == RESUME {
+                return Some((frame.address, at));
+            }
+            let Operation::Run(run) = &program.operations[frame.address as usize] else { continue };
+            let found = if frame.low == LENGTHEN {
+                let longer = run.class.step(self.text, at);
+                longer.and_then(|at| self.lengthen(run, frame.address, at))
+            } else {
+                let low = frame.low as usize;
+                at.checked_sub(1).and_then(|at| self.shorten(run, frame.address, low, at))
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn start_run(&mut self, run: &Run, address: Address, at: usize) -> Option<(Address, usize)> {
+        if self.remembers && !run.exclusive && self.visit(run.memory, at) {
+            return None;
+        }
+        let low = if run.min == 0 { at } else { self.minimum(run, at)? };
+        if run.lazy {
+            return self.lengthen(run, address, low);
+        }
+        let end = match run.max {
+            None => run.class.run_end(self.text, low),
+            Some(max) => run.class.run_end_limited(self.text, low, max - run.min),
+        };
+        self.charge(end - at);
+        if run.exclusive {
+            return Some((run.next, end));
+        }
+        self.shorten(run, address, low, end)
+    }
+
+    /// The place after as few members as the run must have.
+    #[inline(always)]
+    fn minimum(&self, run: &Run, mut at: usize) -> Option<usize> {
+        for _ in 0..run.min {
+            at = run.class.step(self.text, at)?;
+        }
+        Some(at)
+    }
+
+    /// Ends a greedy run at the last place up to `high` where what follows can start.
+    fn shorten(
+        &mut self,
+        run: &Run,
+        address: Address,
+        low: usize,
+        high: usize,
+    ) -> Option<(Address, usize)> {
+        if high < low {
+            return None;
+        }
+        let bytes = self.text.as_bytes();
+        let end = if run.follow.admits(bytes, high) {
+            high
+        } else if let Some(needle) = run.needle {
+            low + memrchr(needle, &bytes[low..high])?
+        } else {
+            low + bytes[low..high].iter().rposition(|&byte| run.follow.contains(byte))?
+        };
+        self.charge(high - end);
+        if end > low {
+            self.push(address, end, low as u32);
+        }
+        Some((run.next, end))
+    }
+
+    /// Ends a lazy run at the first place from `at` on where what follows can start.
+    fn lengthen(&mut self, run: &Run, address: Address, at: usize) -> Option<(Address, usize)> {
+        let bytes = self.text.as_bytes();
+        let mut end = at;
+        if let (Some(needle), true) = (run.needle, run.class.is_all()) {
+            end += memchr(needle, &bytes[at..])?;
+        }
+        while !run.follow.admits(bytes, end) {
+            end = run.class.step(self.text, end)?;
+        }
+        self.charge((end - at) * 8);
+        self.push(address, end, LENGTHEN);
+        Some((run.next, end))
+    }
+}
+
+/// Whether a condition holds at a place.
+fn holds(assertion: Assertion, text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    match assertion {
+        Assertion::StartText => at == 0,
+        Assertion::EndText => at == bytes.len(),
+        Assertion::EndTextNewline => {
+            at == bytes.len() || (at + 1 == bytes.len() && bytes[at] == b'\n')
+        }
+        Assertion::StartLine => at == 0 || bytes[at - 1] == b'\n',
+        Assertion::EndLine => at == bytes.len() || bytes[at] == b'\n',
+        Assertion::WordBoundary => word_before(text, at) != word_after(text, at),
+        Assertion::NotWordBoundary => word_before(text, at) == word_after(text, at),
+    }
+}
+
+fn word_before(text: &str, at: usize) -> bool {
+    text.get(..at).and_then(|before| before.chars().next_back()).is_some_and(is_word)
+}
+
+fn word_after(text: &str, at: usize) -> bool {
+    text.get(at..).and_then(|after| after.chars().next()).is_some_and(is_word)
+}
+
+fn is_word(c: char) -> bool {
+    if c.is_ascii() {
+        c.is_ascii_alphanumeric() || c == '_'
+    } else {
+        try_is_word_character(c).unwrap_or(false)
+    }
+}
