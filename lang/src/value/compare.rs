@@ -98,7 +98,8 @@ fn order_numbers(left: Value<'_>, right: Value<'_>) -> Option<Ordering> {
 }
 
 /// A total order for sorting: record < array < string and bytes < number < bool < null, and
-/// false < true. Records compare by their text with sorted keys.
+/// false < true. Records compare by their number of fields, then by their sorted keys, then by the
+/// values under them.
 #[must_use]
 pub fn total_order(left: Value<'_>, right: Value<'_>) -> Ordering {
     let ranks = rank(left).cmp(&rank(right));
@@ -116,7 +117,7 @@ pub fn total_order(left: Value<'_>, right: Value<'_>) -> Ordering {
             .map(|(l, r)| total_order(l, r))
             .find(|order| order.is_ne())
             .unwrap_or_else(|| left.size().cmp(&right.size())),
-        _ if rank(left) == RANK_RECORD => canonical_key(left).cmp(&canonical_key(right)),
+        _ if rank(left) == RANK_RECORD => order_records(left, right),
         _ => Ordering::Equal,
     }
 }
@@ -124,6 +125,30 @@ pub fn total_order(left: Value<'_>, right: Value<'_>) -> Ordering {
 fn order_nan(left: Value<'_>, right: Value<'_>) -> Ordering {
     let number = |value: Value<'_>| value.as_f64().unwrap_or(f64::NAN);
     number(left).total_cmp(&number(right))
+}
+
+fn order_records(left: Value<'_>, right: Value<'_>) -> Ordering {
+    let (left, right) = (sorted_fields(left), sorted_fields(right));
+    left.len()
+        .cmp(&right.len())
+        .then_with(|| left.iter().map(|(key, _)| key).cmp(right.iter().map(|(key, _)| key)))
+        .then_with(|| {
+            left.iter()
+                .zip(&right)
+                .map(|((_, left), (_, right))| total_order(*left, *right))
+                .find(|order| order.is_ne())
+                .unwrap_or(Ordering::Equal)
+        })
+}
+
+fn sorted_fields<'a>(record: Value<'a>) -> Vec<(&'a str, Value<'a>)> {
+    let mut fields: Vec<_> = match record {
+        Value::Record(record) => record.iter().collect(),
+        Value::Lazy(lazy) => lazy.fields().collect(),
+        _ => Vec::new(),
+    };
+    fields.sort_unstable_by_key(|(key, _)| *key);
+    fields
 }
 
 const RANK_RECORD: u8 = 0;

@@ -26,10 +26,14 @@ pub static FUNCTIONS: &[Function] = &[
         "std::json::encode",
         &[("value", Any)],
         String,
-        "The value as JSON text without blanks.",
+        "The value as JSON text without blanks. Bytes become arrays of integers.",
         &[r#"json::encode({"a": [1, null]}) == "{\"a\":[1,null]}""#],
         |call, arguments| {
-            Ok(Value::Str(json_text(call.arena, value(arguments, 0), JsonStyle::Compact)))
+            Ok(Value::Str(json_text(
+                call.arena,
+                bytes_as_arrays(call, value(arguments, 0)),
+                JsonStyle::Compact,
+            )))
         },
     ),
     pure(
@@ -39,7 +43,11 @@ pub static FUNCTIONS: &[Function] = &[
         "The value as JSON text, one line an element, indented by two blanks.",
         &[r#"json::encode_pretty([1]) == "[\n  1\n]""#],
         |call, arguments| {
-            Ok(Value::Str(json_text(call.arena, value(arguments, 0), JsonStyle::Pretty)))
+            Ok(Value::Str(json_text(
+                call.arena,
+                bytes_as_arrays(call, value(arguments, 0)),
+                JsonStyle::Pretty,
+            )))
         },
     ),
 ];
@@ -54,6 +62,34 @@ fn decode<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
         .map_err(|why| CallError::failed(format!("the text is no JSON: {why}")))?;
     let nodes: &[simd_json::Node<'a>] = call.arena.bump().alloc_slice_copy(&tape.0);
     Ok(Value::from(nodes))
+}
+
+/// The value with bytes as arrays of integers, which is how tremor encodes them here, and here
+/// only. Nothing is copied where there are no bytes.
+fn bytes_as_arrays<'a>(call: &Call<'a>, value: Value<'a>) -> Value<'a> {
+    match value {
+        Value::Bytes(bytes) => {
+            call.arena.array(bytes.iter().map(|byte| Value::UInt(u64::from(*byte))))
+        }
+        Value::Array(items) if holds_bytes(value) => {
+            call.arena.array(items.iter().map(|item| bytes_as_arrays(call, *item)))
+        }
+        Value::Record(record) if holds_bytes(value) => {
+            let mut result = call.arena.record_builder(record.len());
+            record.iter().for_each(|(key, item)| result.append(key, bytes_as_arrays(call, item)));
+            result.finish()
+        }
+        other => other,
+    }
+}
+
+fn holds_bytes(value: Value<'_>) -> bool {
+    match value {
+        Value::Bytes(_) => true,
+        Value::Array(items) => items.iter().any(|item| holds_bytes(*item)),
+        Value::Record(record) => record.iter().any(|(_, item)| holds_bytes(item)),
+        _ => false,
+    }
 }
 
 /// How deep the brackets outside of strings nest.

@@ -6,9 +6,11 @@ mod binary;
 mod chash;
 mod datetime;
 mod float;
+mod hash;
 mod integer;
 mod json;
 mod kind;
+mod list;
 mod math;
 mod path;
 mod random;
@@ -17,6 +19,7 @@ mod re;
 mod record;
 mod string;
 mod system;
+mod url;
 
 use temblor_lang::builtin::Function;
 
@@ -28,9 +31,11 @@ pub static GROUPS: &[&[Function]] = &[
     datetime::FUNCTIONS,
     datetime::PARSE_FUNCTIONS,
     float::FUNCTIONS,
+    hash::FUNCTIONS,
     integer::FUNCTIONS,
     json::FUNCTIONS,
     kind::FUNCTIONS,
+    list::FUNCTIONS,
     math::FUNCTIONS,
     path::FUNCTIONS,
     random::FUNCTIONS,
@@ -39,4 +44,5 @@ pub static GROUPS: &[&[Function]] = &[
     record::FUNCTIONS,
     string::FUNCTIONS,
     system::FUNCTIONS,
+    url::FUNCTIONS,
 ];
