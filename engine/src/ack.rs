@@ -39,6 +39,12 @@ struct Pending {
     failed: AtomicBool,
 }
 
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Token({:?}, batch {})", self.0.source, self.0.number)
+    }
+}
+
 impl Token {
     /// States that something of the batch did not get where it should: it will never be acknowledged.
     pub fn fail(&self) {

@@ -2,15 +2,13 @@
 //! all workers; what it remembers is a state beside it. It never blocks, reads no clock and does
 //! no I/O: time is an argument, and so is everything else.
 
+use crate::ack::Token;
 use crate::event::Event;
 use std::any::Any;
 use std::fmt;
 use temblor_lang::builtin::{Call, CallError};
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Value};
-
-/// Proof that a batch is still under way: dropping the last clone settles the batch.
-pub type Token = std::sync::Arc<()>;
 
 /// What an operator sees besides the event.
 #[derive(Debug)]
@@ -46,6 +44,8 @@ pub struct Hold(Option<Token>);
 #[derive(Debug)]
 pub struct Emitter<'a> {
     events: bumpalo::collections::Vec<'a, (&'a str, Event<'a>)>,
+    /// Events that failed inside the operator, with the reason.
+    failed: Vec<(Event<'a>, EvalError)>,
     released: Vec<Token>,
     dropped: u64,
 }
@@ -62,12 +62,23 @@ impl<'a> Emitter<'a> {
     #[must_use]
     pub fn new(arena: &'a Arena) -> Self {
         let events = bumpalo::collections::Vec::new_in(arena.bump());
-        Self { events, released: Vec::new(), dropped: 0 }
+        Self { events, failed: Vec::new(), released: Vec::new(), dropped: 0 }
     }
 
     /// Sends an event to a port.
     pub fn emit(&mut self, port: &'a str, event: Event<'a>) {
         self.events.push((port, event));
+    }
+
+    /// Sends an event that failed, as the operator had changed it so far, to `err`.
+    #[cold]
+    pub fn fail(&mut self, event: Event<'a>, error: EvalError) {
+        self.failed.push((event, error));
+    }
+
+    /// Takes the events that failed.
+    pub fn take_failed(&mut self) -> Vec<(Event<'a>, EvalError)> {
+        std::mem::take(&mut self.failed)
     }
 
     /// The kept event is dealt with: it is acknowledged when all that was emitted since the
@@ -116,6 +127,11 @@ pub trait Operator: Send + Sync + fmt::Debug {
 
     /// The state before the first event.
     fn start(&self) -> Self::State;
+
+    /// Whether what it remembers can change what comes out.
+    fn is_stateful(&self) -> bool {
+        size_of::<Self::State>() > 0
+    }
 
     /// Takes one event that arrived on `port`. An error sends the event to `err`.
     ///
@@ -244,7 +260,7 @@ impl<O: Operator> AnyOperator for O {
     }
 
     fn is_stateful(&self) -> bool {
-        size_of::<O::State>() > 0
+        Operator::is_stateful(self)
     }
 
     fn process<'a>(

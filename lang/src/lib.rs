@@ -9,3 +9,4 @@ pub mod builtin;
 pub mod syntax;
 pub mod program;
 pub mod run;
+pub mod lower;

@@ -1,6 +1,9 @@
 //! The operators, one a file. Each is declared once, as an [`OperatorKind`] beside its code: the
 //! declaration says which settings it takes in the long notation and how a chain writes them.
 
+pub mod script;
+pub mod select;
+
 use crate::operator::AnyOperator;
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;

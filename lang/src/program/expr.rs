@@ -363,8 +363,19 @@ pub enum UserFnBody {
 /// `case (p, q) when g => …; case _ => …`
 #[derive(Debug)]
 pub struct FnCases {
-    /// Patterns, guard and body of each.
-    pub cases: Vec<(Vec<Pattern>, Option<(Expr, Span)>, Block)>,
+    /// In order.
+    pub cases: Vec<FnCase>,
     /// `case _ => …`
     pub default: Block,
+}
+
+/// `case (p, q) when g => …`
+#[derive(Debug)]
+pub struct FnCase {
+    /// One for each parameter.
+    pub patterns: Vec<Pattern>,
+    /// `when …`
+    pub guard: Option<(Expr, Span)>,
+    /// The arm.
+    pub body: Block,
 }

@@ -5,8 +5,8 @@ mod expr;
 mod pattern;
 
 pub use expr::{
-    Binary, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, FnCases, Key, Patch, PatchOp,
-    Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn, UserFnBody,
+    Binary, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, FnCase, FnCases, Key, Patch,
+    PatchOp, Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn, UserFnBody,
 };
 pub use pattern::{Arm, FieldPattern, FieldTest, Match, Pattern, RecordPattern, Switch};
 

@@ -1,7 +1,7 @@
 //! Functions of the user: their own frame of locals, no event, and `recur` as a loop.
 
 use super::{Eval, Run, Stop, failure};
-use crate::program::{Expr, FnCases, Pattern, UserFn, UserFnBody};
+use crate::program::{Expr, FnCase, FnCases, Pattern, UserFn, UserFnBody};
 use crate::span::Span;
 use crate::value::Value;
 
@@ -92,7 +92,7 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     fn cases(&mut self, cases: &'a FnCases) -> Eval<'a> {
-        for (patterns, guard, body) in &cases.cases {
+        for FnCase { patterns, guard, body } in &cases.cases {
             let before: Vec<_> = (0..patterns.len()).map(|slot| self.local(slot)).collect();
             if self.case_matches(patterns)? && self.guard(guard.as_ref())? {
                 return self.block(body);

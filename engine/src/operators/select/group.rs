@@ -1,0 +1,96 @@
+//! `group by`: the groups that an event belongs to. A group is the array of its dimensions; its
+//! identity is the compact JSON text of that array with sorted keys.
+
+use super::Clauses;
+use crate::event::Event;
+use crate::operator::Surroundings;
+use std::sync::LazyLock;
+use temblor_lang::error::EvalError;
+use temblor_lang::program::Formula;
+use temblor_lang::value::{Arena, Frozen, Owned, Value, canonical_key};
+
+/// Groups that one event may belong to, at the most: `each` inside `set` multiplies.
+pub const MAX_GROUPS_PER_EVENT: usize = 65_536;
+
+/// The dimensions as written.
+#[derive(Debug)]
+pub enum Dimension {
+    /// `event.a`
+    Value(Formula),
+    /// `each(event.list)`
+    Each(Formula),
+    /// `set(a, b)`
+    Set(Vec<Dimension>),
+}
+
+/// `group` where nothing is grouped.
+pub(super) static UNGROUPED: LazyLock<Frozen> =
+    LazyLock::new(|| Frozen::new(Value::Array(&[Value::Null, Value::Str("[null]")])));
+
+/// The value of `group`: the dimensions and, last, their text.
+pub(super) fn value<'a>(dimensions: &'a [Value<'a>], arena: &'a Arena) -> Value<'a> {
+    let text = canonical_key(Value::Array(dimensions));
+    let mut items = arena.array_builder(dimensions.len() + 1);
+    items.extend(dimensions);
+    items.push(Value::Str(arena.str(&text)));
+    items.finish()
+}
+
+impl Clauses {
+    /// The dimensions of each group of the event, the leftmost dimension outermost.
+    pub(super) fn groups<'a>(
+        &'a self,
+        dimension: &'a Dimension,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+    ) -> Result<Vec<&'a [Value<'a>]>, EvalError> {
+        let mut nothing = Owned::Null;
+        let mut context = self.context(event, around, &mut nothing);
+        let mut groups: Vec<Vec<Value<'a>>> = vec![Vec::new()];
+        expand(dimension, &mut context, &mut groups, around.arena())?;
+        let arena = around.arena();
+        Ok(groups.into_iter().map(|group| arena.slice(group)).collect())
+    }
+}
+
+fn expand<'a>(
+    dimension: &'a Dimension,
+    context: &mut temblor_lang::run::Context<'a, '_>,
+    groups: &mut Vec<Vec<Value<'a>>>,
+    arena: &'a Arena,
+) -> Result<(), EvalError> {
+    match dimension {
+        Dimension::Value(formula) => {
+            let value = formula.eval(context)?;
+            groups.iter_mut().for_each(|group| group.push(value));
+        }
+        Dimension::Each(formula) => {
+            let value = formula.eval(context)?;
+            let Some(items) = value.as_array(arena) else {
+                let kind = value.kind().name();
+                return Err(EvalError::new("E0428", format!("`each` wants an array, got {kind}")));
+            };
+            if groups.len().saturating_mul(items.len()) > MAX_GROUPS_PER_EVENT {
+                return Err(EvalError::new(
+                    "E0429",
+                    format!("the event is in more than {MAX_GROUPS_PER_EVENT} groups"),
+                ));
+            }
+            let with = |group: &Vec<Value<'a>>, item: &Value<'a>| {
+                let mut group = group.clone();
+                group.push(*item);
+                group
+            };
+            *groups = groups
+                .iter()
+                .flat_map(|group| items.iter().map(move |item| with(group, item)))
+                .collect();
+        }
+        Dimension::Set(dimensions) => {
+            for dimension in dimensions {
+                expand(dimension, context, groups, arena)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,382 @@
+//! A select with windows. Each group has its own levels, one for each window of the frame: the
+//! first gets the events, each further one what the one before has gathered when it closes.
+
+use super::group;
+use super::level::{Accumulators, Item, Level, WindowKind, WindowSpec, fresh, merge};
+use super::{Clauses, truth};
+use crate::event::Event;
+use crate::operator::{Emitter, Hold, OUT, Operator, Surroundings, Usage};
+use std::collections::VecDeque;
+use temblor_lang::builtin::CallError;
+use temblor_lang::error::EvalError;
+use temblor_lang::run::Context;
+use temblor_lang::value::{Frozen, JsonStyle, Owned, Value, push_json};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// A select with at least one window.
+#[derive(Debug)]
+pub struct WindowedSelect {
+    clauses: Clauses,
+    windows: Vec<WindowSpec>,
+    /// The smallest limit of the frame.
+    max_groups: usize,
+    evicts: bool,
+}
+
+/// One group that is open.
+#[derive(Debug)]
+struct Group {
+    /// The value of `group`.
+    value: Frozen,
+    levels: Vec<Level>,
+    /// The batches whose events are in some level.
+    hold: Option<Hold>,
+    /// Number of its last use, for eviction.
+    used: u64,
+}
+
+/// All open groups.
+#[derive(Debug, Default)]
+pub struct Groups {
+    open: halfbrown::HashMap<u128, Group>,
+    /// Uses in order; stale ones are skipped. Only kept when groups are evicted.
+    uses: VecDeque<(u128, u64)>,
+    clock: u64,
+    evicted: u64,
+    /// The text of a group while its identity is taken.
+    key: Vec<u8>,
+}
+
+impl WindowedSelect {
+    /// A select of these clauses over a frame of windows.
+    #[must_use]
+    pub fn new(clauses: Clauses, windows: Vec<WindowSpec>) -> Self {
+        let limit = windows.iter().filter_map(|window| window.max_groups).min();
+        let max_groups = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+        let evicts = windows.iter().any(|window| window.evicts);
+        Self { clauses, windows, max_groups, evicts }
+    }
+
+    fn fresh(&self) -> Accumulators {
+        fresh([Some(&self.clauses.target), self.clauses.having.as_ref()].into_iter().flatten())
+    }
+
+    fn new_group(&self, value: Value<'_>) -> Group {
+        let levels = self.windows.iter().map(|spec| Level::new(spec, self.fresh())).collect();
+        Group { value: Frozen::new(value), levels, hold: None, used: 0 }
+    }
+
+    /// Feeds one event to one group.
+    fn feed_group<'a>(
+        &'a self,
+        state: &mut Groups,
+        dimensions: &'a [Value<'a>],
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        state.key.clear();
+        push_json(&mut state.key, Value::Array(dimensions), JsonStyle::Sorted);
+        let identity = xxh3_128(&state.key);
+        if !state.open.contains_key(&identity) {
+            self.make_room(state, around, out)?;
+            let value = group::value(dimensions, around.arena());
+            state.open.insert(identity, self.new_group(value));
+        }
+        state.clock += 1;
+        if self.evicts {
+            state.uses.push_back((identity, state.clock));
+            state.compact();
+        }
+        let item = Item { event: event.value, meta: event.meta, ingest_ns: event.ingest_ns };
+        let group = state.open.get_mut(&identity).expect("inserted above");
+        group.used = state.clock;
+        let result = self.feed(group, 0, item, around, out);
+        // The oldest batch that the group still needs is held: all later ones wait behind it.
+        group.hold.get_or_insert_with(|| around.hold());
+        if group.levels.iter().all(Level::is_empty)
+            && let Some(group) = state.open.remove(&identity)
+        {
+            out.release(group.hold.unwrap_or_default());
+        }
+        result
+    }
+
+    /// A new group over the limit is refused, or pushes out the one used least recently.
+    fn make_room<'a>(
+        &'a self,
+        state: &mut Groups,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        if state.open.len() < self.max_groups {
+            return Ok(());
+        }
+        if !self.evicts {
+            let key = String::from_utf8_lossy(&state.key);
+            return Err(EvalError::new(
+                "E0432",
+                format!(
+                    "maximum amount of groups reached ({}), ignoring group {key}",
+                    self.max_groups
+                ),
+            )
+            .with_help("raise `max_groups`, or set `eviction = \"lru\"`"));
+        }
+        while let Some((identity, used)) = state.uses.pop_front() {
+            if state.open.get(&identity).is_some_and(|group| group.used == used) {
+                let mut group = state.open.remove(&identity).expect("looked up above");
+                state.evicted += 1;
+                let closed = self.close(&mut group, around, out);
+                out.release(group.hold.take().unwrap_or_default());
+                return closed;
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits what all levels hold, smallest first.
+    fn close<'a>(
+        &'a self,
+        group: &mut Group,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let item = tick_item(around);
+        for level in 0..group.levels.len() {
+            if group.levels[level].holds_data {
+                self.emit(group, level, item, around, out)?;
+                self.pass_up(group, level)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands what a level has gathered to the next one without asking whether that closes.
+    fn pass_up(&self, group: &mut Group, level: usize) -> Result<(), EvalError> {
+        let (below, above) = group.levels.split_at_mut(level + 1);
+        if let Some(next) = above.first_mut() {
+            merge(&mut next.accumulators, &below[level].accumulators).map_err(|e| failed(&e))?;
+            next.holds_data = true;
+        }
+        below[level].clear(&self.windows[level], || self.fresh());
+        Ok(())
+    }
+
+    /// Gives an item to a level; see the processing of one event in the specification.
+    fn feed<'a>(
+        &'a self,
+        group: &mut Group,
+        level: usize,
+        item: Item<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let spec = &self.windows[level];
+        let decision = group.levels[level].decide(spec, item, level == 0, around)?;
+        if decision.include {
+            self.add(group, level, item, around)?;
+        }
+        if decision.emit {
+            if group.levels[level].holds_data {
+                self.emit(group, level, item, around, out)?;
+                if level + 1 < self.windows.len() {
+                    self.feed(group, level + 1, item, around, out)?;
+                }
+            }
+            group.levels[level].clear(spec, || self.fresh());
+        }
+        if !decision.include {
+            self.add(group, level, item, around)?;
+        }
+        Ok(())
+    }
+
+    /// Level 0 takes the event into its aggregates, a higher one what the level below has gathered.
+    fn add<'a>(
+        &'a self,
+        group: &mut Group,
+        level: usize,
+        item: Item<'a>,
+        around: &Surroundings<'a>,
+    ) -> Result<(), EvalError> {
+        if level > 0 {
+            let (below, above) = group.levels.split_at_mut(level);
+            merge(&mut above[0].accumulators, &below[level - 1].accumulators)
+                .map_err(|error| failed(&error))?;
+            above[0].holds_data = true;
+            return Ok(());
+        }
+        let mut nothing = Owned::Null;
+        let event = Event::new(item.event, item.meta, item.ingest_ns);
+        let mut context = self.clauses.context(event, around, &mut nothing);
+        let accumulators = &mut group.levels[0].accumulators;
+        let formulas = [Some(&self.clauses.target), self.clauses.having.as_ref()];
+        let mut at = 0;
+        for formula in formulas.into_iter().flatten() {
+            for (call, aggregate) in formula.aggregates.iter().enumerate() {
+                let arguments = formula.aggregate_arguments(call, &mut context)?;
+                accumulators[at].accumulate(arguments).map_err(|error| {
+                    EvalError::new("E0433", format!("{}: {error}", aggregate.aggregate.path))
+                        .at(aggregate.span)
+                })?;
+                at += 1;
+            }
+        }
+        group.levels[0].holds_data = true;
+        Ok(())
+    }
+
+    /// Computes the result of a level and emits it, if `having` agrees.
+    fn emit<'a>(
+        &'a self,
+        group: &Group,
+        level: usize,
+        item: Item<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let covered = group.levels[level].covered(|| self.fresh()).map_err(|e| failed(&e))?;
+        let accumulators = covered.as_ref().unwrap_or(&group.levels[level].accumulators);
+        let (of_target, of_having) = accumulators.split_at(self.clauses.target.aggregates.len());
+        let mut nothing = Owned::Null;
+        let (arena, facts) = (around.call.arena, around.call.facts);
+        let mut context = Context::new(arena, facts, Value::Null, item.meta, &mut nothing);
+        context.args = self.clauses.args.get();
+        context.group = group.value.get().copy_into(arena);
+        context.window = self.windows[level].name.get();
+        context.aggregates = of_target;
+        let value = self.clauses.target.eval(&mut context)?;
+        if let Some(having) = &self.clauses.having {
+            context.event = value;
+            context.aggregates = of_having;
+            if !truth(having.eval(&mut context)?, "having")? {
+                return Ok(());
+            }
+        }
+        out.emit(OUT, Event::new(value, item.meta, item.ingest_ns));
+        Ok(())
+    }
+
+    /// One group at a tick: only its first level is asked.
+    fn tick_group<'a>(
+        &'a self,
+        group: &mut Group,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let spec = &self.windows[0];
+        if !group.levels[0].decide_tick(spec, around)? {
+            return Ok(());
+        }
+        let item = tick_item(around);
+        if group.levels[0].holds_data {
+            self.emit(group, 0, item, around, out)?;
+            if self.windows.len() > 1 {
+                self.feed(group, 1, item, around, out)?;
+            }
+        }
+        group.levels[0].clear(spec, || self.fresh());
+        Ok(())
+    }
+}
+
+fn tick_item<'a>(around: &Surroundings<'a>) -> Item<'a> {
+    let meta = around.arena().record_builder(0).finish();
+    Item { event: Value::Null, meta, ingest_ns: around.now_ns }
+}
+
+#[cold]
+fn failed(error: &CallError) -> EvalError {
+    EvalError::new("E0433", format!("aggregate: {error}"))
+}
+
+impl Groups {
+    /// Drops stale uses when they outnumber the groups by far.
+    fn compact(&mut self) {
+        /// Stale uses that are tolerated beside each group.
+        const USES_PER_GROUP_MAX: usize = 8;
+        /// Below this it is not worth the while.
+        const USES_MIN: usize = 1024;
+        if self.uses.len() > USES_MIN.max(self.open.len() * USES_PER_GROUP_MAX) {
+            let open = &self.open;
+            self.uses.retain(|(identity, used)| {
+                open.get(identity).is_some_and(|group| group.used == *used)
+            });
+        }
+    }
+}
+
+impl Operator for WindowedSelect {
+    type State = Groups;
+
+    fn start(&self) -> Groups {
+        Groups::default()
+    }
+
+    fn process<'a>(
+        &'a self,
+        state: &mut Groups,
+        _: &str,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        if !self.clauses.takes(event, around)? {
+            out.count_drop();
+            return Ok(());
+        }
+        let Some(dimension) = &self.clauses.group else {
+            return self.feed_group(state, &[Value::Null], event, around, out);
+        };
+        for dimensions in self.clauses.groups(dimension, event, around)? {
+            self.feed_group(state, dimensions, event, around, out)?;
+        }
+        Ok(())
+    }
+
+    fn wants_ticks(&self) -> bool {
+        !matches!(self.windows[0].kind, WindowKind::Size { .. })
+    }
+
+    fn tick<'a>(
+        &'a self,
+        state: &mut Groups,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let mut result = Ok(());
+        for group in state.open.values_mut() {
+            let one = self.tick_group(group, around, out);
+            if group.levels.iter().all(Level::is_empty) {
+                out.release(group.hold.take().unwrap_or_default());
+            }
+            result = result.and(one);
+        }
+        state.open.retain(|_, group| !group.levels.iter().all(Level::is_empty));
+        result
+    }
+
+    fn flush<'a>(
+        &'a self,
+        state: &mut Groups,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let closes = self.windows.iter().any(|window| window.flushes);
+        let mut result = Ok(());
+        for (_, mut group) in std::mem::take(&mut state.open) {
+            if closes {
+                result = result.and(self.close(&mut group, around, out));
+            }
+            out.release(group.hold.take().unwrap_or_default());
+        }
+        result
+    }
+
+    fn usage(&self, state: &Groups) -> Option<Usage> {
+        let group = size_of::<Group>() + self.windows.len() * size_of::<Level>();
+        let entries = state.open.len() as u64;
+        Some(Usage { entries, bytes: entries * group as u64, evicted: state.evicted })
+    }
+}

@@ -1,0 +1,256 @@
+//! Named constructors of compile-time diagnostics. Codes `E03xx` and `W06xx` are used here and
+//! nowhere else.
+
+use crate::diagnostic::{Class, Diagnostic};
+use crate::error::EvalError;
+use crate::span::Span;
+
+pub fn not_constant(span: Span) -> Diagnostic {
+    Diagnostic::error("E0301", span, "this expression isn't constant").with_help(
+        "literals, operators, constants and calls of pure functions are; match, for, patch, merge, \
+         event and args of others are not",
+    )
+}
+
+/// An error of evaluation that is certain, since all operands are known.
+pub fn folding(error: &EvalError, span: Span) -> Diagnostic {
+    let place = error.span().unwrap_or(span);
+    let diagnostic = Diagnostic::error(error.code(), place, error.message());
+    match error.help() {
+        Some(help) => diagnostic.with_help(help),
+        None => diagnostic,
+    }
+}
+
+pub fn duplicate(what: &str, name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0302", span, format!("the {what} `{name}` is defined already"))
+        .with_help("give one of them another name")
+}
+
+pub fn undefined_function<'n>(
+    path: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    Diagnostic::error("E0303", span, format!("undefined function `{path}`"))
+        .with_nearest(path, known)
+}
+
+pub fn undefined_constant<'n>(
+    path: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    Diagnostic::error("E0304", span, format!("undefined constant `{path}`"))
+        .with_nearest(path, known)
+}
+
+pub fn module_not_found<'n>(
+    path: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    Diagnostic::error("E0305", span, format!("module `{path}` not found")).with_nearest(path, known)
+}
+
+pub fn module_not_used(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0306", span, format!("module `{name}` is not in use here"))
+        .with_help(format!("add `use std::{name};`, or a `use` of your own module, in front"))
+}
+
+pub fn cyclic_module(cycle: &[String], span: Span) -> Diagnostic {
+    Diagnostic::error("E0307", span, format!("modules use each other: {}", cycle.join(" -> ")))
+}
+
+pub fn modules_too_deep(limit: usize, span: Span) -> Diagnostic {
+    Diagnostic::error("E0308", span, format!("more than {limit} modules use each other in a row"))
+}
+
+pub fn bad_arity(
+    name: &str,
+    got: usize,
+    least: usize,
+    most: Option<usize>,
+    span: Span,
+) -> Diagnostic {
+    let wanted = match most {
+        Some(most) if most == least => least.to_string(),
+        Some(most) => format!("{least} to {most}"),
+        None => format!("at least {least}"),
+    };
+    Diagnostic::error("E0309", span, format!("{name} takes {wanted} arguments, {got} are given"))
+}
+
+pub fn nested_binding(span: Span) -> Diagnostic {
+    Diagnostic::error("E0310", span, "a binding cannot stand directly inside a binding")
+        .with_help("bind once and assign the second name with `let`")
+}
+
+pub fn bad_extractor(reason: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0311", span, format!("invalid tilde predicate pattern: {reason}"))
+}
+
+pub fn unknown_extractor<'n>(
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    Diagnostic::error("E0312", span, format!("unknown extractor `{name}`"))
+        .with_nearest(name, known)
+}
+
+pub fn recur_not_in_tail(span: Span) -> Diagnostic {
+    Diagnostic::error("E0313", span, "recur is not in tail position")
+        .with_help("it must be the last expression of the function, or of an arm of its last match")
+}
+
+pub fn emit_in_function(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0314", span, format!("`{what}` is not possible here"))
+        .with_help("functions and conditions give a value; emit and drop in the script itself")
+}
+
+pub fn aggregate_in_aggregate(span: Span) -> Diagnostic {
+    Diagnostic::error("E0315", span, "an aggregate cannot be called inside an aggregate")
+}
+
+pub fn aggregate_without_window(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0316", span, format!("the aggregate `{name}` can only be called in the target or `having` of a select with a window"))
+        .with_help("add a window: `from in[window]`")
+}
+
+pub fn local_in_select(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0317", span, format!("local variables are not allowed here: `{name}`"))
+        .with_help("read from `event`, `$`, `args`, `group` or a constant")
+}
+
+pub fn event_not_allowed(span: Span) -> Diagnostic {
+    Diagnostic::error("E0318", span, "references to `event` or `$` are not allowed in this context")
+        .with_help("put it into an aggregate, such as `aggr::win::last(event)`, or into `group by`")
+}
+
+pub fn event_assignment(span: Span) -> Diagnostic {
+    Diagnostic::error("E0319", span, "`event` and `$` cannot be assigned here")
+}
+
+pub fn bytes_size(span: Span) -> Diagnostic {
+    Diagnostic::error("E0320", span, "negative bits or bits > 64")
+}
+
+pub fn bytes_kind<'n>(
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    Diagnostic::error("E0321", span, format!("not a supported data type: `{name}`"))
+        .with_nearest(name, known)
+}
+
+pub fn bad_segment(kind: &str, span: Span) -> Diagnostic {
+    Diagnostic::error(
+        "E0322",
+        span,
+        format!("conflicting types, got {kind} but expected string or integer"),
+    )
+}
+
+pub fn recur_outside(span: Span) -> Diagnostic {
+    Diagnostic::error("E0323", span, "recur is only possible in a function")
+}
+
+pub fn unexpected_definition(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0324", span, format!("{what} cannot stand here"))
+}
+
+pub fn lower_case_constant(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0601",
+        Class::Consistency,
+        span,
+        format!("constants are UPPER_CASE, `{name}` is not"),
+    )
+}
+
+pub fn no_default(span: Span) -> Diagnostic {
+    Diagnostic::warning("W0602", Class::Behaviour, span, "this match has no default arm")
+        .with_help("add `case _ => …` so that no event fails here")
+}
+
+pub fn unreachable_arm(span: Span, default: Span) -> Diagnostic {
+    Diagnostic::warning("W0603", Class::Behaviour, span, "this arm is never reached")
+        .with_place(default, "this one takes everything")
+}
+
+pub fn redundant_field(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0604",
+        Class::Behaviour,
+        span,
+        format!("`{name}` is asked for twice; the later result overwrites the earlier"),
+    )
+}
+
+pub fn contradictory_field(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0605",
+        Class::Behaviour,
+        span,
+        format!("`{name}` must be absent and is tested as well: this can never match"),
+    )
+}
+
+pub fn slow(what: &str, advice: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning("W0606", Class::Performance, span, format!("`{what}` is slow"))
+        .with_help(advice)
+}
+
+pub fn experimental_fold(span: Span) -> Diagnostic {
+    Diagnostic::warning("W0607", Class::General, span, "`use` in a comprehension is experimental")
+}
+
+pub fn unused_value(span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0608",
+        Class::Behaviour,
+        span,
+        "the value is not used, so the expression is never evaluated",
+    )
+    .with_help("assign it with `let`, or remove it")
+}
+
+pub fn user_arity(name: &str, got: usize, wanted: usize, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0609",
+        Class::Behaviour,
+        span,
+        format!("`{name}` has {wanted} parameters, {got} arguments are given"),
+    )
+}
+
+pub fn unused_arm_values(span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0610",
+        Class::Behaviour,
+        span,
+        "only the last of these expressions is evaluated",
+    )
+    .with_help("remove the others")
+}
+
+pub fn last_is_assignment(span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0611",
+        Class::Behaviour,
+        span,
+        "the assigned value becomes the event, since this is the end of the script",
+    )
+    .with_help("end the script with `event` if that is not meant")
+}
+
+pub fn unknown_local(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0612",
+        Class::Behaviour,
+        span,
+        format!("nothing assigns `{name}`: this fails when it is run"),
+    )
+}

@@ -1,0 +1,81 @@
+//! Functions of the user.
+
+use super::module::Scope;
+use super::names::{Names, Position, Rules};
+use super::{Compiler, complain};
+use crate::builtin::{Function, Purity};
+use crate::program::{FnCase, FnCases, UserFn, UserFnBody};
+use crate::syntax::tree;
+
+/// `intrinsic fn f(a) as string::len`
+pub(super) fn intrinsic(def: &tree::IntrinsicDef, builtin: &'static Function) -> UserFn {
+    UserFn {
+        name: def.name.text.as_str().into(),
+        params: def.params.len(),
+        varargs: def.varargs,
+        slots: 0,
+        body: UserFnBody::Intrinsic(builtin),
+        pure: builtin.purity == Purity::Pure,
+        span: def.span,
+    }
+}
+
+impl Compiler<'_> {
+    pub(super) fn lower_function(&mut self, def: &tree::FnDef, scope: &Scope) -> UserFn {
+        let mut names = Names::new(Rules::FUNCTION);
+        names.params = Some((def.params.len(), def.varargs));
+        for param in &def.params {
+            let slot = names.slots;
+            if names.assign(&param.text) != slot {
+                let complaint = complain::duplicate("parameter", &param.text, param.span);
+                self.diagnostics.push(complaint);
+                names.slots += 1;
+            }
+        }
+        let body = match &def.body {
+            tree::FnBody::Block(block) => {
+                UserFnBody::Block(self.block(block, Position::TAIL, (scope, &mut names)))
+            }
+            tree::FnBody::Cases(cases, default) => {
+                UserFnBody::Cases(self.fn_cases(cases, default, (scope, &mut names)))
+            }
+        };
+        self.check_names(&names);
+        UserFn {
+            name: def.name.text.as_str().into(),
+            params: def.params.len(),
+            varargs: def.varargs,
+            slots: names.slots,
+            body,
+            pure: !names.impure,
+            span: def.span,
+        }
+    }
+
+    fn fn_cases(
+        &mut self,
+        cases: &[tree::FnCase],
+        default: &[tree::Expr],
+        (scope, names): (&Scope, &mut Names),
+    ) -> FnCases {
+        let mut lowered = Vec::with_capacity(cases.len());
+        for case in cases {
+            let (wanted, _) = names.params.unwrap_or_default();
+            if case.patterns.len() != wanted {
+                let got = case.patterns.len();
+                let complaint =
+                    complain::bad_arity("this case", got, wanted, Some(wanted), case.span);
+                self.diagnostics.push(complaint);
+            }
+            let patterns =
+                case.patterns.iter().map(|one| self.pattern(one, (scope, names))).collect();
+            let guard = case
+                .guard
+                .as_ref()
+                .map(|guard| (self.expression(guard, Position::VALUE, (scope, names)), guard.span));
+            let body = self.block(&case.body, Position::TAIL, (scope, names));
+            lowered.push(FnCase { patterns, guard, body });
+        }
+        FnCases { cases: lowered, default: self.block(default, Position::TAIL, (scope, names)) }
+    }
+}

@@ -1,0 +1,191 @@
+//! From the syntax tree to a program: names become slots, paths to modules become functions,
+//! what is constant is evaluated. Whatever is wrong is a diagnostic; lowering goes on behind it.
+
+mod complain;
+mod expression;
+mod fold;
+mod function;
+mod matching;
+mod module;
+mod names;
+mod patch;
+mod path;
+
+pub use module::{Loader, ModuleId, NoModules, Scope};
+pub use names::Rules;
+
+use crate::builtin::Registry;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::program::{Expr, Formula, Script};
+use crate::span::{SourceId, Sources};
+use crate::syntax::tree;
+use crate::value::Frozen;
+use module::Module;
+use names::{Names, Position};
+use std::sync::Arc;
+
+/// Compiles the texts of one program; keeps the modules that were loaded for it.
+#[derive(Debug)]
+pub struct Compiler<'r> {
+    registry: &'r dyn Registry,
+    loader: &'r dyn Loader,
+    /// All texts that were read.
+    pub sources: Sources,
+    /// All errors and warnings, in the order of their discovery.
+    pub diagnostics: Vec<Diagnostic>,
+    modules: Vec<Module>,
+    /// Paths of the modules that are being loaded, for finding cycles.
+    loading: Vec<String>,
+}
+
+impl<'r> Compiler<'r> {
+    /// A compiler that finds built-ins in `registry` and module files through `loader`.
+    #[must_use]
+    pub fn new(registry: &'r dyn Registry, loader: &'r dyn Loader) -> Self {
+        Self {
+            registry,
+            loader,
+            sources: Sources::default(),
+            diagnostics: Vec::new(),
+            modules: Vec::new(),
+            loading: Vec::new(),
+        }
+    }
+
+    /// Whether an error was found (warnings do not count).
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|one| one.severity == Severity::Error)
+    }
+
+    /// Compiles the text of a script file; `None` when it has errors.
+    pub fn script(&mut self, source: SourceId) -> Option<Script> {
+        let parsed = crate::syntax::parse_script(&self.sources, source);
+        self.diagnostics.extend(parsed.diagnostics);
+        let script = self.lower_script(&parsed.tree, Scope::default(), Rules::SCRIPT, None);
+        (!self.has_errors()).then_some(script)
+    }
+
+    /// Lowers the body of a script. `scope` is what it sees before its own definitions, `args`
+    /// what `args` refers to, when that is known.
+    pub fn lower_script(
+        &mut self,
+        tree: &tree::Script,
+        mut scope: Scope,
+        rules: Rules,
+        args: Option<Arc<Frozen>>,
+    ) -> Script {
+        let mut names = Names::new(rules);
+        names.args = args;
+        let last = tree.items.iter().rposition(|item| matches!(item, tree::Item::Expr(_)));
+        let mut body = crate::program::Block::default();
+        for (number, item) in tree.items.iter().enumerate() {
+            match item {
+                tree::Item::Expr(expr) => {
+                    let is_last = Some(number) == last;
+                    self.statement(
+                        expr,
+                        is_last,
+                        Position::STATEMENT,
+                        &mut body,
+                        (&scope, &mut names),
+                    );
+                }
+                definition => self.define(definition, &mut scope),
+            }
+        }
+        self.check_names(&names);
+        if let Some(tree::Item::Expr(expr)) = last.map(|last| &tree.items[last]) {
+            self.check_last(expr);
+        }
+        if last.is_none() {
+            body.last = Some(Box::new(value_of_definitions(tree, &scope)));
+        }
+        Script { body, slots: names.slots, uses_state: names.uses_state }
+    }
+
+    /// Warns of locals that nothing assigns.
+    fn check_names(&mut self, names: &Names) {
+        for (name, span) in names.unassigned() {
+            self.diagnostics.push(complain::unknown_local(name, span));
+        }
+    }
+
+    /// Warns of an assignment to metadata or state at the end: its value becomes the event.
+    fn check_last(&mut self, expr: &tree::Expr) {
+        if let tree::ExprKind::Let(path, _) = &expr.kind
+            && matches!(path.root, tree::PathRoot::Meta | tree::PathRoot::State)
+        {
+            self.diagnostics.push(complain::last_is_assignment(expr.span));
+        }
+    }
+
+    /// Lowers an expression that stands outside of a script (`where`, `group by`, a key).
+    pub fn lower_formula(
+        &mut self,
+        tree: &tree::Expr,
+        scope: &Scope,
+        rules: Rules,
+        args: Option<Arc<Frozen>>,
+    ) -> Formula {
+        let mut names = Names::new(rules);
+        names.args = args;
+        self.finish_formula(tree, scope, names)
+    }
+
+    /// As [`Compiler::lower_formula`], for targets of a windowed select: an expression that is
+    /// equal to one of `groups` stands for that element of `group`.
+    pub fn lower_grouped(
+        &mut self,
+        tree: &tree::Expr,
+        scope: &Scope,
+        args: Option<Arc<Frozen>>,
+        groups: &[tree::Expr],
+    ) -> Formula {
+        let mut names = Names::new(Rules::WINDOWED);
+        names.args = args;
+        names.groups = groups.iter().map(|group| self.spelling(group.span)).collect();
+        self.finish_formula(tree, scope, names)
+    }
+
+    /// The text of a span without its blanks: how expressions behind `group by` are recognised.
+    fn spelling(&self, span: crate::span::Span) -> String {
+        self.sources.text(span).chars().filter(|character| !character.is_whitespace()).collect()
+    }
+
+    fn finish_formula(&mut self, tree: &tree::Expr, scope: &Scope, mut names: Names) -> Formula {
+        let expr = self.expression(tree, Position::VALUE, (scope, &mut names));
+        Formula { expr, slots: names.slots, aggregates: names.aggregates }
+    }
+
+    /// Lowers an expression that must be known before the first event, such as an argument's
+    /// default; reports when it is not.
+    pub fn constant(
+        &mut self,
+        tree: &tree::Expr,
+        scope: &Scope,
+        args: Option<Arc<Frozen>>,
+    ) -> Option<Arc<Frozen>> {
+        let mut names = Names::new(Rules::CONSTANT);
+        names.args = args;
+        let before = self.diagnostics.len();
+        let expr = self.expression(tree, Position::VALUE, (scope, &mut names));
+        if let Expr::Const(value) = expr {
+            return Some(value);
+        }
+        if !self.diagnostics[before..].iter().any(|one| one.severity == Severity::Error) {
+            self.diagnostics.push(complain::not_constant(tree.span));
+        }
+        None
+    }
+}
+
+/// A script without an expression forwards the event, unless it defines constants: then its value
+/// is that of the last one.
+fn value_of_definitions(tree: &tree::Script, scope: &Scope) -> Expr {
+    let last_const = tree.items.iter().rev().find_map(|item| match item {
+        tree::Item::Const(def) => scope.constant(&def.name.text),
+        _ => None,
+    });
+    last_const.map_or(Expr::Event, Expr::Const)
+}

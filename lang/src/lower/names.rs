@@ -1,0 +1,177 @@
+//! The names of one script, function or formula while it is lowered: which slot a local has, and
+//! what may be said here at all.
+
+use crate::program::AggregateCall;
+use crate::span::Span;
+use crate::value::Frozen;
+use halfbrown::HashMap;
+use std::sync::Arc;
+
+/// What may stand in a piece of code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Locals may be read and assigned.
+    pub locals: bool,
+    /// `event` and `$` may be read.
+    pub event: bool,
+    /// `event` and `$` may be assigned.
+    pub assign_event: bool,
+    /// `state` is there.
+    pub state: bool,
+    /// `emit` and `drop` may be used.
+    pub emit: bool,
+    /// Aggregates may be called.
+    pub aggregates: bool,
+    /// It is the body of a function: `event` and the like are null.
+    pub function: bool,
+}
+
+impl Rules {
+    /// A script of its own, or a script in a graph.
+    pub const SCRIPT: Rules = Rules {
+        locals: true,
+        event: true,
+        assign_event: true,
+        state: true,
+        emit: true,
+        aggregates: false,
+        function: false,
+    };
+    /// An expression over one event: `where`, `group by`, the target of a select without window.
+    pub const FORMULA: Rules =
+        Rules { locals: false, assign_event: false, state: false, emit: false, ..Rules::SCRIPT };
+    /// Target and `having` of a windowed select.
+    pub const WINDOWED: Rules = Rules { event: false, aggregates: true, ..Rules::FORMULA };
+    /// The script of a window.
+    pub const WINDOW_SCRIPT: Rules = Rules { assign_event: false, emit: false, ..Rules::SCRIPT };
+    /// The tick script of a window: there is no event.
+    pub const TICK_SCRIPT: Rules = Rules { event: false, ..Rules::WINDOW_SCRIPT };
+    /// Something that must be known at load.
+    pub const CONSTANT: Rules = Rules { event: false, ..Rules::FORMULA };
+    /// The body of a function.
+    pub const FUNCTION: Rules = Rules { emit: false, function: true, ..Rules::SCRIPT };
+}
+
+/// Where an expression stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Position {
+    /// As a statement: the arms of a `match` here are blocks of statements.
+    pub statement: bool,
+    /// At the end of a function: `recur` may stand here.
+    pub tail: bool,
+}
+
+impl Position {
+    pub const VALUE: Position = Position { statement: false, tail: false };
+    pub const STATEMENT: Position = Position { statement: true, tail: false };
+    pub const TAIL: Position = Position { statement: true, tail: true };
+
+    /// The same place, but not the end of a function.
+    pub fn inner(self) -> Position {
+        Position { tail: false, ..self }
+    }
+}
+
+/// Slots and rules of one piece of code.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub rules: Rules,
+    /// Locals that `let` made: they belong to the whole script or function.
+    locals: HashMap<String, usize>,
+    /// Names bound by patterns and comprehensions, innermost last.
+    bound: Vec<(String, usize)>,
+    /// Slots that a `let` or a parameter fills.
+    assigned: HashMap<usize, ()>,
+    /// Where names are read that no pattern binds.
+    reads: Vec<(String, usize, Span)>,
+    pub slots: usize,
+    pub uses_state: bool,
+    /// Whether something in it is not a pure function of its arguments.
+    pub impure: bool,
+    /// Parameters of the function, for the arity of `recur`.
+    pub params: Option<(usize, bool)>,
+    /// What `args` refers to, when it is known.
+    pub args: Option<Arc<Frozen>>,
+    /// Texts of the expressions behind `group by`.
+    pub groups: Vec<String>,
+    pub aggregates: Vec<AggregateCall>,
+}
+
+impl Names {
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            rules,
+            locals: HashMap::new(),
+            bound: Vec::new(),
+            assigned: HashMap::new(),
+            reads: Vec::new(),
+            slots: 0,
+            uses_state: false,
+            impure: false,
+            params: None,
+            args: None,
+            groups: Vec::new(),
+            aggregates: Vec::new(),
+        }
+    }
+
+    /// The slot of a name, made when it is new. A name that nothing assigns has a slot that stays
+    /// empty.
+    pub fn slot(&mut self, name: &str) -> usize {
+        if let Some((_, slot)) = self.bound.iter().rev().find(|(bound, _)| bound == name) {
+            return *slot;
+        }
+        if let Some(slot) = self.locals.get(name) {
+            return *slot;
+        }
+        let slot = self.fresh();
+        self.locals.insert(name.to_string(), slot);
+        slot
+    }
+
+    /// The slot of a name that is read.
+    pub fn read(&mut self, name: &str, span: Span) -> usize {
+        let slot = self.slot(name);
+        if !self.is_bound(name) {
+            self.reads.push((name.to_string(), slot, span));
+        }
+        slot
+    }
+
+    /// The slot of a name that gets a value.
+    pub fn assign(&mut self, name: &str) -> usize {
+        let slot = self.slot(name);
+        self.assigned.insert(slot, ());
+        slot
+    }
+
+    /// Names that are read and that nothing assigns, each where it is read first.
+    pub fn unassigned(&self) -> impl Iterator<Item = (&str, Span)> {
+        self.reads.iter().enumerate().filter_map(|(at, (name, slot, span))| {
+            let first = !self.reads[..at].iter().any(|(_, earlier, _)| earlier == slot);
+            (first && !self.assigned.contains_key(slot)).then_some((name.as_str(), *span))
+        })
+    }
+
+    fn fresh(&mut self) -> usize {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    /// Whether the name is bound by a pattern or a comprehension around.
+    pub fn is_bound(&self, name: &str) -> bool {
+        self.bound.iter().any(|(bound, _)| bound == name)
+    }
+
+    /// Binds a name until [`Names::unbind`].
+    pub fn bind(&mut self, name: &str) -> usize {
+        let slot = self.fresh();
+        self.bound.push((name.to_string(), slot));
+        slot
+    }
+
+    /// Forgets the last `count` bindings.
+    pub fn unbind(&mut self, count: usize) {
+        self.bound.truncate(self.bound.len() - count);
+    }
+}
