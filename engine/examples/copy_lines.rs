@@ -1,0 +1,78 @@
+//! The smallest processor: copies lines from a file to a file, with N workers. It shows how the runtime
+//! is embedded, and how fast bytes move when nothing is done to them.
+//!
+//!     cargo run --release -p temblor-engine --example copy_lines -- INPUT OUTPUT WORKERS
+
+use std::process::ExitCode;
+
+use temblor_engine::batch::Batch;
+use temblor_engine::error::Error;
+use temblor_engine::framing::Framing;
+use temblor_engine::outputs::Outputs;
+use temblor_engine::processor::Processor;
+use temblor_engine::report::summary_table;
+use temblor_engine::run::{NamedSink, RunPlan, run};
+use temblor_engine::sink::{FileMode, SinkConfig};
+use temblor_engine::source::SourceConfig;
+use temblor_engine::source::file::FileConfig;
+use temblor_engine::turnstile::Turn;
+
+/// Copies lines to sink 0 and counts them on port 0.
+struct CopyLines;
+
+impl Processor for CopyLines {
+    fn process(
+        &mut self,
+        batch: &mut Batch,
+        _turn: &mut Turn<'_>,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
+        let mut cursor = batch.cursor();
+        let chunk = out.sink(0);
+        let (events, bytes) = (chunk.events, chunk.bytes.len());
+        while let Some(range) = cursor.next(batch.bytes()) {
+            chunk.bytes.extend_from_slice(&batch.bytes()[range]);
+            chunk.bytes.push(b'\n');
+            chunk.events += 1;
+        }
+        let (events, bytes) = (chunk.events - events, chunk.bytes.len() - bytes);
+        out.received(events);
+        out.count(0, events, bytes as u64);
+        Ok(())
+    }
+}
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(input), Some(output)) = (arguments.next(), arguments.next()) else {
+        eprintln!("usage: copy_lines INPUT OUTPUT [WORKERS]");
+        return ExitCode::from(2);
+    };
+    let framing = Framing::Lines;
+    let source = match input.as_str() {
+        "-" => SourceConfig::Stdin { framing },
+        _ => SourceConfig::File(FileConfig { patterns: vec![input], framing, skip_bytes: 0 }),
+    };
+    let config = match output.as_str() {
+        "-" => SinkConfig::Stdout,
+        _ => SinkConfig::File { path: output.clone().into(), mode: FileMode::Truncate },
+    };
+    let plan = RunPlan {
+        sources: vec![source],
+        sinks: vec![NamedSink { name: output, config }],
+        ports: vec!["out".to_string()],
+        workers: arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1),
+        signals: true,
+        ..RunPlan::default()
+    };
+    match run(plan, |_| Ok(Box::new(CopyLines))) {
+        Ok(summary) => {
+            eprintln!("{}", summary_table(&summary.counts));
+            ExitCode::from(summary.exit_code())
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

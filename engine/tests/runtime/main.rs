@@ -1,0 +1,11 @@
+//! The runtime from end to end, with processors that copy lines.
+//!
+//! Invariant: no test waits for time to pass; what must happen first is waited for itself.
+#![allow(clippy::unwrap_used, reason = "tests end where they fail")]
+
+mod support;
+mod crash;
+mod flow;
+mod inputs;
+mod outputs;
+mod resume;
