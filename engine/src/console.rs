@@ -3,7 +3,7 @@
 //! Invariant: a message never lands inside a progress line, and the number of printed event errors is
 //! bounded.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::limits::{ERROR_BYTES_PRINTED, ERRORS_PRINTED_MAX};
@@ -11,6 +11,9 @@ use crate::outputs::{ErrorRecord, place_of};
 
 /// Takes the cursor to the start of the line and wipes the line.
 const WIPE_LINE: &str = "\r\x1b[K";
+
+/// Width of a terminal that does not tell its width.
+const TERMINAL_WIDTH: usize = 80;
 
 /// Where messages go.
 pub struct Console {
@@ -22,12 +25,13 @@ struct State {
     /// A progress line stands on the terminal's last line.
     progress_shown: bool,
     errors_printed: u64,
+    errors_hidden: u64,
 }
 
 impl Console {
     /// A console that writes to `out` (standard error, but for tests).
     pub fn new(out: Box<dyn Write + Send>) -> Self {
-        let state = State { out, progress_shown: false, errors_printed: 0 };
+        let state = State { out, progress_shown: false, errors_printed: 0, errors_hidden: 0 };
         Console { state: Mutex::new(state) }
     }
 
@@ -49,21 +53,26 @@ impl Console {
         self.lock().wipe();
     }
 
-    /// Prints an event error, unless enough were printed.
-    pub fn event_error(&self, record: &ErrorRecord) {
-        let mut state = self.lock();
-        if state.errors_printed == ERRORS_PRINTED_MAX {
+    /// Prints event errors, unless enough were printed. `records` are the first of `count`.
+    pub fn event_errors(&self, records: &[ErrorRecord], count: u64) {
+        if count == 0 {
             return;
         }
-        state.errors_printed += 1;
-        state.message(&render_error(record));
+        let mut state = self.lock();
+        let room = ERRORS_PRINTED_MAX.saturating_sub(state.errors_printed);
+        let shown = room.min(records.len() as u64);
+        for record in &records[..shown as usize] {
+            state.message(&render_error(record));
+        }
+        state.errors_printed += shown;
+        state.errors_hidden += count - shown;
     }
 
-    /// Says how many event errors were not printed, `counted` being all there were.
-    pub fn end_errors(&self, counted: u64) {
+    /// Says how many event errors were not printed.
+    pub fn end_errors(&self) {
         let mut state = self.lock();
-        if state.errors_printed == ERRORS_PRINTED_MAX && counted > state.errors_printed {
-            let more = counted - state.errors_printed;
+        if state.errors_hidden > 0 {
+            let more = std::mem::take(&mut state.errors_hidden);
             state.message(&format!("… and {more} more errors, counted by kind in the summary"));
         }
     }
@@ -96,6 +105,16 @@ pub fn render_error(record: &ErrorRecord) -> String {
         text.push_str(&format!("\n  | {}{more}", escape(shown)));
     }
     text
+}
+
+/// Width of the terminal that standard error is, in characters; `None` when it is no terminal.
+pub fn terminal_width() -> Option<usize> {
+    let stderr = std::io::stderr();
+    if !stderr.is_terminal() {
+        return None;
+    }
+    let columns = rustix::termios::tcgetwinsize(&stderr).map_or(0, |size| size.ws_col);
+    Some(if columns == 0 { TERMINAL_WIDTH } else { usize::from(columns) })
 }
 
 /// Bytes as text that cannot confuse a terminal.
@@ -142,10 +161,11 @@ mod tests {
     fn printed_errors_are_bounded_and_the_rest_is_told() {
         let out = Shared::default();
         let console = Console::new(Box::new(out.clone()));
-        for _ in 0..ERRORS_PRINTED_MAX + 5 {
-            console.event_error(&record());
+        for _ in 0..ERRORS_PRINTED_MAX + 3 {
+            console.event_errors(&[record()], 1);
         }
-        console.end_errors(ERRORS_PRINTED_MAX + 5);
+        console.event_errors(&[record()], 2);
+        console.end_errors();
         let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
         assert_eq!(text.matches("no JSON").count() as u64, ERRORS_PRINTED_MAX);
         assert!(text.ends_with("… and 5 more errors, counted by kind in the summary\n"), "{text}");

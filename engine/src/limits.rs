@@ -34,6 +34,9 @@ pub const OUTBOX_ITEMS_MAX: usize = 256;
 /// Worker threads.
 pub const WORKERS_MAX: usize = 1024;
 
+/// Cleared outputs that are kept for the next batches.
+pub const OUTPUTS_SPARE_MAX: usize = 16;
+
 /// A buffer for output that grew beyond this goes back to the allocator after its batch.
 pub const OUTPUT_BYTES_KEPT: usize = 2 * 1024 * 1024;
 

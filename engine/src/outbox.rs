@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::limits::OUTPUTS_SPARE_MAX;
 use crate::outputs::Outputs;
 use crate::queue::{Bounds, Closed};
 
@@ -143,7 +144,7 @@ impl Outbox {
     /// Keeps cleared outputs for the next batch.
     pub fn keep_spare(&self, outputs: Box<Outputs>) {
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < self.bounds.count_max {
+        if spare.len() < OUTPUTS_SPARE_MAX {
             spare.push(outputs);
         }
     }

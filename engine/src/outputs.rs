@@ -59,7 +59,10 @@ pub struct Outputs {
     last_place: usize,
     pub(crate) ports: Vec<Count>,
     pub(crate) received: u64,
+    /// The first of the errors that no port takes.
     pub(crate) errors: Vec<ErrorRecord>,
+    /// How many errors no port takes, those in `errors` among them.
+    pub(crate) unrouted: u64,
     pub(crate) error_counts: BTreeMap<&'static str, u64>,
     pub(crate) dropped: BTreeMap<&'static str, u64>,
     /// What the outputs stem from.
@@ -133,6 +136,7 @@ impl Outputs {
     /// error: hand it on with `?`.
     pub fn error(&mut self, mut record: ErrorRecord) -> Result<(), Error> {
         self.routed_error(record.kind);
+        self.unrouted += 1;
         record.bytes.truncate(BAD_FRAME_BYTES_KEPT);
         let stop = self.fail_fast.then(|| {
             let place = place_of(&record.origin, record.line);
@@ -180,6 +184,7 @@ impl Outputs {
         self.ports.fill(Count::default());
         self.received = 0;
         self.errors.clear();
+        self.unrouted = 0;
         self.error_counts.clear();
         self.dropped.clear();
         self.tokens.clear();

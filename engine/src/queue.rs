@@ -187,3 +187,111 @@ impl State {
         number
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use crate::ack::{Ledger, Position};
+    use crate::batch::Origin;
+    use crate::buffer::Pool;
+    use crate::clock::EventTimes;
+    use crate::framing::Framing;
+
+    fn batch(bytes: usize) -> Box<Batch> {
+        let position = Position { file: 0, offset: 0, line: 1 };
+        Box::new(Batch {
+            source: 0,
+            origin: Arc::new(Origin { name: String::new() }),
+            bad: Vec::new(),
+            times: EventTimes::same(0),
+            arrival: 0,
+            buffer: Pool::new(bytes).take(),
+            range: 0..bytes,
+            framing: Framing::Lines,
+            frames: 1,
+            first_line: 1,
+            offset: 0,
+            token: Ledger::new(1).open(0, position),
+        })
+    }
+
+    fn queue(bytes_max: usize, count_max: usize) -> Queue {
+        Queue::new(Bounds { bytes_max, count_max }, 1)
+    }
+
+    /// The number of the next work, and the bytes of its batch.
+    fn next(queue: &Queue) -> (u64, usize) {
+        match queue.receive() {
+            Some(Work::Batch(number, batch)) => (number, batch.held_bytes()),
+            Some(Work::Tick(number, _) | Work::End(number)) => (number, 0),
+            None => panic!("aborted"),
+        }
+    }
+
+    fn has_room(queue: &Queue, bytes: usize) -> bool {
+        queue.has_room(&queue.lock(), &batch(bytes))
+    }
+
+    #[test]
+    fn room_is_bounded_by_bytes_and_by_count() {
+        let queue = queue(10, 3);
+        assert!(has_room(&queue, 99), "a giant passes through an empty queue");
+        queue.send(batch(4)).unwrap();
+        assert!(has_room(&queue, 6) && !has_room(&queue, 7));
+        queue.send(batch(1)).unwrap();
+        queue.send(batch(1)).unwrap();
+        assert!(!has_room(&queue, 1));
+        assert_eq!(next(&queue), (0, 4));
+        assert!(has_room(&queue, 1));
+    }
+
+    #[test]
+    fn a_sender_without_room_waits_for_the_receiver() {
+        let queue = queue(10, 1);
+        queue.send(batch(8)).unwrap();
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| queue.send(batch(7)));
+            assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
+            assert_eq!(sender.join().unwrap(), Ok(()));
+        });
+    }
+
+    #[test]
+    fn a_task_without_room_waits_as_well() {
+        let queue = queue(10, 1);
+        queue.send(batch(8)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| runtime.block_on(queue.send_async(batch(7))));
+            assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
+            assert_eq!(sender.join().unwrap(), Ok(()));
+        });
+    }
+
+    #[test]
+    fn ticks_come_first_and_do_not_pile_up_and_every_worker_sees_the_end() {
+        let queue = queue(10, 3);
+        queue.send(batch(4)).unwrap();
+        queue.tick(1);
+        queue.tick(2);
+        assert!(matches!(queue.receive(), Some(Work::Tick(0, 2))));
+        assert_eq!(next(&queue), (1, 4));
+        queue.leave();
+        assert!(matches!(queue.receive(), Some(Work::End(2))));
+        assert!(matches!(queue.receive(), Some(Work::End(3))));
+    }
+
+    #[test]
+    fn abort_frees_senders_and_receivers() {
+        let queue = queue(1, 1);
+        queue.send(batch(1)).unwrap();
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| queue.send(batch(1)));
+            queue.abort();
+            assert_eq!(sender.join().unwrap(), Err(Closed));
+            assert!(queue.receive().is_none());
+        });
+    }
+}

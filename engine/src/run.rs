@@ -25,7 +25,7 @@ use crate::buffer::Pool;
 use crate::clock::Clock;
 use crate::console::Console;
 use crate::control::Control;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::keeper::Keeper;
 use crate::limits::{
     BLOCK_BYTES, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX, QUEUE_BATCHES_MAX,
@@ -106,8 +106,7 @@ impl Default for RunPlan {
 pub struct Summary {
     /// All counts.
     pub counts: Counts,
-    /// The error that ended the run, or the first that ended a part of it. It has been printed, unless
-    /// `ended_early` is set.
+    /// The error that ended the run, or the first that ended a part of it. It has been printed.
     pub error: Option<Error>,
     /// The error ended the run before its input was over.
     pub ended_early: bool,
@@ -315,9 +314,15 @@ impl Run {
     fn summary(&self, ended: Ended) -> Summary {
         let counts = self.stats.counts();
         self.console.end_progress();
-        self.console.end_errors(counts.error_count());
+        self.console.end_errors();
         match ended {
-            Ended::Failed(error) => Summary { counts, error: Some(error), ended_early: true },
+            Ended::Failed(error) => {
+                // The error of an event was printed with the event.
+                if error.kind() != ErrorKind::Event {
+                    self.console.message(&format!("error: {error}"));
+                }
+                Summary { counts, error: Some(error), ended_early: true }
+            }
             Ended::AtEnd | Ended::NobodyReads => {
                 Summary { counts, error: self.troubles.first(), ended_early: false }
             }

@@ -69,7 +69,7 @@ impl Writer<'_> {
     /// Deals with one result; says when it ends the run.
     fn handle(&mut self, mut outputs: Box<Outputs>) -> Option<Ended> {
         self.stats.add_outputs(&outputs);
-        outputs.errors.iter().for_each(|record| self.console.event_error(record));
+        self.console.event_errors(&outputs.errors, outputs.unrouted);
         self.record_new_files(&outputs);
         let bytes = outputs.held_bytes() as u64;
         let written = self.write(&outputs);

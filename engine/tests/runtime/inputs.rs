@@ -2,14 +2,20 @@
 //!
 //! Invariant: what is wrong with one input is named and counted, and stops no other.
 
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
+use temblor_engine::batch::Batch;
+use temblor_engine::error::Error;
 use temblor_engine::framing::Framing;
 use temblor_engine::limits::LINE_BYTES_MAX;
+use temblor_engine::outputs::Outputs;
+use temblor_engine::processor::Processor;
 use temblor_engine::run::{RunPlan, run};
 use temblor_engine::source::SourceConfig;
 use temblor_engine::source::file::FileConfig;
+use temblor_engine::turnstile::Turn;
 
 use crate::support::{Copy, Directory, copy, file_source, lines, plan};
 
@@ -118,4 +124,56 @@ fn a_named_pipe_is_read_until_its_writer_closes_it() {
         copy(RunPlan { sources: vec![file_source(&fifo)], ..plan(&fifo, &output) });
     });
     assert!(std::fs::read(output).unwrap() == content);
+}
+
+/// Does something to a file when it sees the first batch, then copies.
+struct Meddle(Option<Box<dyn FnOnce() + Send>>);
+
+impl Processor for Meddle {
+    fn process(
+        &mut self,
+        batch: &mut Batch,
+        turn: &mut Turn<'_>,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
+        if let Some(meddle) = self.0.take() {
+            meddle();
+        }
+        Copy.process(batch, turn, out)
+    }
+}
+
+/// More than the queues hold, so that the source is still reading when the first batch is processed.
+const MANY_LINES: usize = 200_000;
+
+#[test]
+fn a_file_that_is_truncated_while_read_is_reported() {
+    let directory = Directory::new("truncated");
+    let input = directory.write("in.log", &lines(MANY_LINES));
+    let plan = plan(&input, &directory.path("out"));
+    let summary = run(plan, |_| {
+        let file = OpenOptions::new().write(true).open(&input).unwrap();
+        Ok(Box::new(Meddle(Some(Box::new(move || file.set_len(10).unwrap())))))
+    });
+    let summary = summary.unwrap();
+    assert_eq!(summary.exit_code(), 4);
+    let text = summary.error.unwrap().to_string();
+    assert!(text.contains("truncated while it was read"), "{text}");
+    assert!(summary.counts.events() > 0 && summary.counts.events() < MANY_LINES as u64);
+}
+
+#[test]
+fn a_file_that_grows_while_read_is_read_to_its_end() {
+    let directory = Directory::new("grown");
+    let content = lines(MANY_LINES);
+    let input = directory.write("in.log", &content);
+    let output = directory.path("out");
+    let plan = plan(&input, &output);
+    run(plan, |_| {
+        let mut file = OpenOptions::new().append(true).open(&input).unwrap();
+        let grow = move || file.write_all(b"more\n").unwrap();
+        Ok(Box::new(Meddle(Some(Box::new(grow)))))
+    })
+    .unwrap();
+    assert!(std::fs::read(output).unwrap() == [&content[..], b"more\n"].concat());
 }

@@ -5,7 +5,14 @@
 use std::fs::OpenOptions;
 use std::io::Write;
 
+use temblor_engine::ack::Token;
+use temblor_engine::batch::Batch;
+use temblor_engine::clock::Timestamp;
+use temblor_engine::error::Error;
+use temblor_engine::outputs::Outputs;
+use temblor_engine::processor::Processor;
 use temblor_engine::run::{RunPlan, run};
+use temblor_engine::turnstile::Turn;
 
 use crate::support::{Copy, Directory, copy, plan};
 
@@ -57,4 +64,35 @@ fn a_damaged_checkpoint_says_what_to_do() {
     assert_eq!(error.exit_code(), 6);
     let text = error.to_string();
     assert!(text.contains("checksum") && text.contains("delete the file"), "{text}");
+}
+
+/// Keeps the tokens of all batches to its end, and fails there.
+struct Holds(Vec<Token>);
+
+impl Processor for Holds {
+    fn process(
+        &mut self,
+        batch: &mut Batch,
+        turn: &mut Turn<'_>,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
+        self.0.push(batch.token());
+        Copy.process(batch, turn, out)
+    }
+
+    fn flush(&mut self, _now: Timestamp, _out: &mut Outputs) -> Result<(), Error> {
+        self.0.iter().for_each(Token::fail);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_batch_that_an_operator_keeps_is_not_acknowledged() {
+    let directory = Directory::new("held");
+    let input = directory.write("in.log", b"a\nb\n");
+    let output = directory.path("out");
+    let make = || RunPlan { state: Some(directory.path("state")), ..plan(&input, &output) };
+    run(make(), |_| Ok(Box::new(Holds(Vec::new())))).unwrap();
+    assert_eq!(copy(make()).counts.events(), 2, "read again");
+    assert_eq!(std::fs::read(&output).unwrap(), b"a\nb\n", "and written anew");
 }
