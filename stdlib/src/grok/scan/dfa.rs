@@ -13,13 +13,15 @@ use super::nfa::{Nfa, State};
 use super::symbols::SymbolSet;
 
 /// Most states of one automaton.
-const STATES_MAX: usize = 512;
+const STATES_MAX: usize = 2_048;
 /// Most automaton threads that may be followed while building.
 const WORK_MAX: usize = 2_000_000;
 /// No match can come any more.
 const DEAD: u32 = 0;
 /// The end has been found, one byte back.
 const FINISH: u32 = 1;
+/// Set in a row's entry when the state it leads to has a mark to look at.
+const MARKED: u32 = 1 << 31;
 
 /// Which end of several is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,16 +85,16 @@ impl Dfa {
     fn run_unique(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
         let mut state = self.start;
         let finish = FINISH << self.row_shift;
+        let rows = self.rows.as_slice();
         loop {
-            let mark = &self.marks[(state >> self.row_shift) as usize];
-            if !mark.leaves.is_empty() {
-                at = skip(&mark.leaves, bytes, at);
+            if state >= MARKED {
+                state -= MARKED;
+                at = skip(&self.mark(state).leaves, bytes, at);
             }
             let Some(&byte) = bytes.get(at) else {
-                let accepts = self.marks[(state >> self.row_shift) as usize].accepts;
-                return (accepts && self.edge).then_some(at);
+                return (self.edge && self.mark(state).accepts).then_some(at);
             };
-            state = self.rows[state as usize + usize::from(self.columns[usize::from(byte)])];
+            state = rows[state as usize + usize::from(self.columns[usize::from(byte)])];
             if state <= finish {
                 return (state == finish).then_some(at);
             }
@@ -105,8 +107,9 @@ impl Dfa {
         let mut state = self.start;
         let mut end = None;
         loop {
-            let mark = &self.marks[(state >> self.row_shift) as usize];
-            if !mark.is_plain(true) {
+            if state >= MARKED {
+                state -= MARKED;
+                let mark = self.mark(state);
                 if !mark.leaves.is_empty() {
                     at = skip(&mark.leaves, bytes, at);
                 }
@@ -121,6 +124,10 @@ impl Dfa {
             }
             at += 1;
         }
+    }
+
+    fn mark(&self, state: u32) -> &Mark {
+        &self.marks[(state >> self.row_shift) as usize]
     }
 }
 
@@ -145,6 +152,9 @@ struct Builder<'a> {
     samples: Vec<u8>,
     known: HashMap<Vec<usize>, u32>,
     subsets: Vec<Vec<usize>>,
+    /// The closure in which a state was last reached.
+    reached_in: Vec<u32>,
+    closures: u32,
     work: usize,
 }
 
@@ -166,7 +176,18 @@ impl<'a> Builder<'a> {
         }
         // The first two states stand for `DEAD` and `FINISH` and have no threads.
         let subsets = vec![Vec::new(), Vec::new()];
-        Self { nfa, kind, columns, samples, known: HashMap::new(), subsets, work: 0 }
+        let reached_in = vec![0; nfa.states.len()];
+        Self {
+            nfa,
+            kind,
+            columns,
+            samples,
+            known: HashMap::new(),
+            subsets,
+            reached_in,
+            closures: 0,
+            work: 0,
+        }
     }
 
     fn build(mut self) -> Option<Dfa> {
@@ -201,6 +222,12 @@ impl<'a> Builder<'a> {
         }
         let edge = matches!(self.kind, Kind::Unique(after) if after.edge);
         let first = self.kind == Kind::First;
+        let flag = |state: u32| {
+            let plain = marks[(state >> row_shift) as usize].is_plain(first);
+            if plain { state } else { state | MARKED }
+        };
+        let rows = rows.into_iter().map(flag).collect();
+        let start = flag(start);
         Some(Dfa { columns: self.columns, row_shift, rows, start, marks, edge, first })
     }
 
@@ -209,12 +236,12 @@ impl<'a> Builder<'a> {
     }
 
     /// The byte and match states reached without a byte, in order of preference.
-    fn closure(&self, from: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
-        let mut seen = vec![false; self.nfa.states.len()];
+    fn closure(&mut self, from: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
+        self.closures += 1;
         let mut stack: Vec<usize> = from.rev().collect();
         let mut result = Vec::new();
         while let Some(state) = stack.pop() {
-            if std::mem::replace(&mut seen[state], true) {
+            if std::mem::replace(&mut self.reached_in[state], self.closures) == self.closures {
                 continue;
             }
             match &self.nfa.states[state] {

@@ -9,7 +9,7 @@ use crate::onigmo::{Assertion, Greed, Label, Node};
 use super::analysis::{first, fixed_chars, is_pure, may_be_empty};
 use super::class::Class;
 use super::dfa::{Dfa, Kind};
-use super::program::{Address, Branch, LeadingRun, Operation, Program, Run};
+use super::program::{Address, Branch, LeadingRun, NO_SLOT, Operation, Program, Run};
 use super::simplify::simplify;
 use super::symbols::{SymbolSet, first_bytes};
 
@@ -245,7 +245,7 @@ impl Lowering {
         let after = self.first_of(next);
         let kind = if self.cannot_fail(next) { Kind::First } else { Kind::Unique(after) };
         let automaton = Box::new(Dfa::build(node, kind)?);
-        self.push(Operation::Automaton { automaton, next }, first(node, &after))
+        self.push(Operation::Automaton { automaton, slot: NO_SLOT, next }, first(node, &after))
     }
 
     /// Whether a match is certain once this operation is reached.
@@ -359,6 +359,7 @@ impl Lowering {
             exclusive: follow.is_disjoint(&first_bytes(class)),
             needle,
             follow,
+            slot: NO_SLOT,
             next,
             memory: self.memory(),
         };
@@ -371,8 +372,27 @@ impl Lowering {
         let after = self.first_of(next);
         let close = self.push(Operation::Save { slot: slot + 1, next }, after)?;
         let inner = self.node(body, close)?;
+        if self.fuse_capture(inner, close, slot, next) {
+            return Some(inner);
+        }
         let first = self.first_of(inner);
         self.push(Operation::Save { slot, next: inner }, first)
+    }
+
+    /// Lets the only operation of a group store both slots itself. An operation that goes on at
+    /// the group's own `close` was made for this group, so nothing else enters it.
+    fn fuse_capture(&mut self, inner: Address, close: Address, slot: u32, next: Address) -> bool {
+        let (own_slot, own_next) = match &mut self.operations[inner as usize] {
+            Operation::Automaton { slot, next, .. } => (slot, next),
+            Operation::Run(run) if run.exclusive && !run.lazy => (&mut run.slot, &mut run.next),
+            _ => return false,
+        };
+        if *own_next != close {
+            return false;
+        }
+        *own_slot = slot;
+        *own_next = next;
+        true
     }
 
     fn atomic(&mut self, body: &Node, next: Address) -> Option<Address> {
@@ -381,7 +401,7 @@ impl Lowering {
             && let Some(automaton) = Dfa::build(body, Kind::First)
         {
             let automaton = Box::new(automaton);
-            return self.push(Operation::Automaton { automaton, next }, after);
+            return self.push(Operation::Automaton { automaton, slot: NO_SLOT, next }, after);
         }
         let register = self.register();
         let close = self.push(Operation::AtomicClose { register, next }, SymbolSet::any_next())?;

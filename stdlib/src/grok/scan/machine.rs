@@ -8,7 +8,7 @@ use regex_syntax::try_is_word_character;
 use crate::onigmo::Assertion;
 
 use super::lower::NO_MEMORY;
-use super::program::{Address, LeadingRun, Operation, Program, Run};
+use super::program::{Address, LeadingRun, NO_SLOT, Operation, Program, Run};
 
 /// A group that took no part.
 const UNSET: u32 = u32::MAX;
@@ -146,63 +146,86 @@ impl Machine<'_> {
     fn run(&mut self, start: usize) -> (Outcome, usize) {
         self.scratch.frames.clear();
         self.scratch.trail.clear();
-        let mut place = (self.program.start, start);
+        let operations = self.program.operations.as_slice();
+        let bytes = self.text.as_bytes();
+        let (mut address, mut at) = (self.program.start, start);
         loop {
             if self.steps == 0 {
                 return (Outcome::Exhausted, 0);
             }
             self.steps -= 1;
-            if let Operation::Accept = self.program.operations[place.0 as usize] {
-                return (Outcome::Match, place.1);
-            }
-            place = match self.step(place) {
-                Some(place) => place,
-                None => match self.resume() {
-                    Some(place) => place,
-                    None => return (Outcome::NoMatch, 0),
-                },
+            let reached = match &operations[address as usize] {
+                Operation::Accept => return (Outcome::Match, at),
+                Operation::Byte { byte, next } => {
+                    if bytes.get(at) == Some(byte) {
+                        (address, at) = (*next, at + 1);
+                        continue;
+                    }
+                    None
+                }
+                Operation::Automaton { automaton, slot, next } => {
+                    if let Some(end) = automaton.run(bytes, at) {
+                        self.charge(end - at);
+                        self.save_both(*slot, at, end);
+                        (address, at) = (*next, end);
+                        continue;
+                    }
+                    None
+                }
+                Operation::Save { slot, next } => {
+                    self.save(*slot, at);
+                    address = *next;
+                    continue;
+                }
+                Operation::Branch(branch) => {
+                    let symbol = bytes.get(at).map_or(256, |&byte| usize::from(byte));
+                    match *branch.lists[usize::from(branch.table[symbol])] {
+                        [] => None,
+                        [only] => {
+                            address = only;
+                            continue;
+                        }
+                        [preferred, ref others @ ..] => {
+                            self.choose(preferred, others, branch.memory, at)
+                        }
+                    }
+                }
+                Operation::Run(run) => self.start_run(run, address, at),
+                other => self.step(other, at),
             };
+            match reached.or_else(|| self.resume()) {
+                Some(place) => (address, at) = place,
+                None => return (Outcome::NoMatch, 0),
+            }
         }
     }
 
-    /// Runs one operation; `None` when it fails.
-    #[inline(always)]
-    fn step(&mut self, (address, at): (Address, usize)) -> Option<(Address, usize)> {
-        let program = self.program;
+    /// Goes on with the preferred of several targets and keeps the others for later.
+    fn choose(
+        &mut self,
+        preferred: Address,
+        others: &[Address],
+        memory: u32,
+        at: usize,
+    ) -> Option<(Address, usize)> {
+        if self.remembers && self.visit(memory, at) {
+            return None;
+        }
+        for &other in others.iter().rev() {
+            self.push(other, at, RESUME);
+        }
+        Some((preferred, at))
+    }
+
+    /// Runs one of the less frequent operations; `None` when it fails.
+    fn step(&mut self, operation: &Operation, at: usize) -> Option<(Address, usize)> {
         let bytes = self.text.as_bytes();
-        match &program.operations[address as usize] {
-            Operation::Accept | Operation::Fail => None,
-            Operation::Byte { byte, next } => {
-                (bytes.get(at) == Some(byte)).then_some((*next, at + 1))
-            }
+        match operation {
             Operation::Literal { text, next } => {
-                bytes[at..].starts_with(text).then(|| (*next, at + text.len()))
+                let end = at + text.len();
+                (bytes.get(at..end)? == &**text).then_some((*next, end))
             }
             Operation::One { class, next } => class.step(self.text, at).map(|end| (*next, end)),
-            Operation::Run(run) => self.start_run(run, address, at),
-            Operation::Automaton { automaton, next } => {
-                let end = automaton.run(bytes, at)?;
-                self.charge(end - at);
-                Some((*next, end))
-            }
-            Operation::Branch(branch) => {
-                let symbol = bytes.get(at).map_or(256, |&byte| usize::from(byte));
-                let list = &branch.lists[usize::from(branch.table[symbol])];
-                let (&preferred, others) = list.split_first()?;
-                if !others.is_empty() {
-                    if self.remembers && self.visit(branch.memory, at) {
-                        return None;
-                    }
-                    for &other in others.iter().rev() {
-                        self.push(other, at, RESUME);
-                    }
-                }
-                Some((preferred, at))
-            }
-            Operation::Save { slot, next } => {
-                self.save(*slot, at);
-                Some((*next, at))
-            }
             Operation::Assert { assertion, next } => {
                 holds(*assertion, self.text, at).then_some((*next, at))
             }
@@ -267,10 +290,22 @@ impl Machine<'_> {
     }
 
     /// Counts the bytes of a run.
+    #[inline(always)]
     fn charge(&mut self, bytes: usize) {
-        self.steps = self.steps.saturating_sub(bytes / RUN_BYTES_PER_STEP).max(1);
+        if bytes >= RUN_BYTES_PER_STEP {
+            self.steps = self.steps.saturating_sub(bytes / RUN_BYTES_PER_STEP).max(1);
+        }
     }
 
+    #[inline(always)]
+    fn save_both(&mut self, slot: u32, start: usize, end: usize) {
+        if slot != NO_SLOT {
+            self.save(slot, start);
+            self.save(slot + 1, end);
+        }
+    }
+
+    #[inline(always)]
     fn save(&mut self, slot: u32, at: usize) {
         let place = &mut self.slots[slot as usize];
         if !self.scratch.frames.is_empty() {
@@ -335,6 +370,7 @@ impl Machine<'_> {
         };
         self.charge(end - at);
         if run.exclusive {
+            self.save_both(run.slot, at, end);
             return Some((run.next, end));
         }
         self.shorten(run, address, low, end)

@@ -11,6 +11,9 @@ use super::symbols::SymbolSet;
 /// The number of an operation.
 pub(super) type Address = u32;
 
+/// Instead of a slot: nothing is stored.
+pub(super) const NO_SLOT: u32 = u32::MAX;
+
 /// One operation.
 #[derive(Debug)]
 pub(super) enum Operation {
@@ -26,8 +29,9 @@ pub(super) enum Operation {
     One { class: Box<Class>, next: Address },
     /// `[a-z]+`, `.*?`
     Run(Box<Run>),
-    /// A part without captures.
-    Automaton { automaton: Box<Dfa>, next: Address },
+    /// A part without captures inside; the whole of it goes to the slots from `slot` on, unless
+    /// that is `NO_SLOT`.
+    Automaton { automaton: Box<Dfa>, slot: u32, next: Address },
     /// `a|b`, `a?`, `a*`
     Branch(Box<Branch>),
     /// Stores the position in a slot.
@@ -69,6 +73,8 @@ pub(super) struct Run {
     pub needle: Option<u8>,
     /// Nothing in the class can follow, so the run is never cut short.
     pub exclusive: bool,
+    /// As in `Automaton`; only used when the run is exclusive.
+    pub slot: u32,
     pub next: Address,
     /// Number for the memory of visited states; `u32::MAX` inside atomic groups and look-around.
     pub memory: u32,
