@@ -10,10 +10,18 @@ pub const BAD_UNICODE_ESCAPE: &str = "E0103";
 pub const INVALID_INTEGER: &str = "E0104";
 /// `"#{}"`
 pub const EMPTY_INTERPOLATION: &str = "E0106";
+/// `12q`, `1e5`, `1..2`
+pub const INVALID_NUMBER: &str = "E0105";
+/// `"""text`
+pub const HEREDOC_OPENING: &str = "E0107";
+/// A character that starts no token.
+pub const UNEXPECTED_CHARACTER: &str = "E0108";
 /// A text that does not follow the grammar.
 pub const UNEXPECTED: &str = "E0201";
 /// Nested deeper than the limit.
 pub const TOO_DEEP: &str = "E0202";
+/// A form or bracket that the text ends in.
+pub const MISSING_END: &str = "E0210";
 /// A call or a literal where only a path can stand.
 pub const PATH_EXPECTED: &str = "E0203";
 /// `if (a, b) then …`
@@ -29,4 +37,4 @@ pub const DUPLICATE_PORT: &str = "E0208";
 /// `connect /connector/a to /connector/b`
 pub const CONNECTOR_TO_CONNECTOR: &str = "E0209";
 /// `case _ => a, b` in an immutable match.
-pub const DISCARDED_EXPRESSION: &str = "W0610";
+pub const DISCARDED_EXPRESSION: &str = "W0620";

@@ -4,13 +4,18 @@
 pub mod tree;
 mod grammar;
 mod build;
+mod words;
+mod scan;
 mod failure;
+mod recover;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
 use build::Builder;
+pub use build::OPERATORS_MAX;
 use grammar::{Grammar, Pair, Rule};
 use pest::Parser;
+pub use scan::NESTING_MAX;
 use tree::{Deploy, Program, Query, Script};
 
 /// A tree together with everything that is wrong with its text.
@@ -73,17 +78,31 @@ fn parse<T: Default>(
     build: impl FnOnce(&mut Builder, Pair) -> T,
 ) -> Parsed<T> {
     let text = sources.get(source).map_or("", |source| source.text.as_str());
-    match Grammar::parse(rule, text) {
-        Ok(mut pairs) => {
-            let mut builder = Builder::new(source);
-            let file = pairs.next().expect("a file rule makes one pair");
-            let tree = build(&mut builder, file);
-            Parsed { tree, diagnostics: builder.diagnostics }
+    let mut scan = scan::scan(text, source);
+    let mut diagnostics = std::mem::take(&mut scan.lexical);
+    if let Some(at) = scan.too_deep {
+        diagnostics.push(failure::too_deep(at, source, &scan.tokens));
+        return Parsed { tree: T::default(), diagnostics };
+    }
+    let covered = match Grammar::parse(rule, text) {
+        Ok(pairs) => {
+            // The grammar knows better, but it takes the mark of the recovery for an expression.
+            diagnostics.retain(|one| text[one.span.range()].starts_with(recover::MARK));
+            Some((String::new(), Some(pairs)))
         }
-        Err(error) => {
-            Parsed { tree: T::default(), diagnostics: vec![failure::diagnostic(&error, source)] }
+        _ => recover::recover(text, source, rule, &scan, &mut diagnostics).map(|text| (text, None)),
+    };
+    let mut tree = T::default();
+    if let Some((covered, pairs)) = covered {
+        let pairs = pairs.or_else(|| Grammar::parse(rule, &covered).ok());
+        if let Some(file) = pairs.and_then(|mut pairs| pairs.next()) {
+            let mut builder = Builder::new(source);
+            tree = build(&mut builder, file);
+            diagnostics.append(&mut builder.diagnostics);
         }
     }
+    diagnostics.sort_by_key(|one| (one.span.start, one.span.end));
+    Parsed { tree, diagnostics }
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use super::super::grammar::{Pair, Rule};
 use super::super::tree::{
     BytesPart, Expr, ExprKind, PatchKind, PatchOp, Path, PathRoot, Segment, UnaryOp,
 };
-use super::{Builder, only, parts, sole, take};
+use super::operators::too_deep;
+use super::{Builder, OPERATORS_MAX, only, parts, sole, take};
 use crate::diagnostic::{Diagnostic, codes};
 
 impl Builder {
@@ -52,6 +53,10 @@ impl Builder {
             }
         }
         let value = value.expect("the grammar ends an operand with its value");
+        if self.depth + signs.len() > OPERATORS_MAX {
+            self.report(too_deep(whole));
+            return Expr { kind: ExprKind::Error, span: whole };
+        }
         signs.into_iter().rev().fold(value, |value, (op, sign)| Expr {
             span: sign.to(whole),
             kind: ExprKind::Unary(op, Box::new(value)),
@@ -183,7 +188,8 @@ impl Builder {
     fn patch(&mut self, pair: Pair) -> ExprKind {
         let mut inner = parts(pair);
         let target = self.expr(take(&mut inner));
-        let operations = inner.map(|operation| self.patch_op(operation)).collect();
+        let written = inner.filter(|part| part.as_rule() == Rule::patch_op);
+        let operations = written.map(|operation| self.patch_op(operation)).collect();
         ExprKind::Patch(Box::new(target), operations)
     }
 

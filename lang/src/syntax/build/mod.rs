@@ -17,9 +17,15 @@ use super::tree::{Ident, ModPath};
 use crate::diagnostic::Diagnostic;
 use crate::span::{SourceId, Span};
 
+/// Operators in a row, and in the expressions around them: the depth that they give to a tree. It
+/// bounds the recursion of everything that walks trees.
+pub const OPERATORS_MAX: usize = 512;
+
 /// Builds the trees of one source and collects what is wrong with them.
 pub(super) struct Builder {
     source: SourceId,
+    /// Operators in a row, summed over the expressions around the current one.
+    depth: usize,
     /// What was found so far, in order of finding.
     pub(super) diagnostics: Vec<Diagnostic>,
 }
@@ -27,7 +33,7 @@ pub(super) struct Builder {
 impl Builder {
     /// A builder for pairs of this source.
     pub(super) fn new(source: SourceId) -> Self {
-        Self { source, diagnostics: Vec::new() }
+        Self { source, depth: 0, diagnostics: Vec::new() }
     }
 
     fn span(&self, pair: &Pair) -> Span {

@@ -3,7 +3,7 @@
 
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{BinaryOp, Expr, ExprKind, Path, PathRoot, UnaryOp};
-use super::{Builder, parts};
+use super::{Builder, OPERATORS_MAX, parts};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::span::Span;
 use std::iter::Peekable;
@@ -44,6 +44,19 @@ impl Builder {
     /// `operand (operator operand)*`, perhaps an `if` whose condition looks like a call.
     pub(super) fn chain(&mut self, pair: Pair) -> Expr {
         let whole = self.span(&pair);
+        let operators = pair.clone().into_inner().count() - 1;
+        self.depth += operators;
+        let expr = if self.depth > OPERATORS_MAX {
+            self.report(too_deep(whole));
+            Expr { kind: ExprKind::Error, span: whole }
+        } else {
+            self.flat(pair, whole)
+        };
+        self.depth -= operators;
+        expr
+    }
+
+    fn flat(&mut self, pair: Pair, whole: Span) -> Expr {
         let mut operands = Vec::new();
         let mut infixes = Vec::new();
         let mut tail = None;
@@ -94,6 +107,13 @@ impl Builder {
         };
         first.kind = replacement;
     }
+}
+
+/// Too many operators in one expression.
+pub(super) fn too_deep(span: Span) -> Diagnostic {
+    let message = format!("more than {OPERATORS_MAX} operators in one expression");
+    Diagnostic::error(codes::TOO_DEEP, span, message)
+        .with_help("split the expression with `let`, or compare with a list")
 }
 
 fn is_bare_if(path: &Path) -> bool {

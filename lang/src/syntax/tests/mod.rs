@@ -1,6 +1,7 @@
 //! Tables of texts that the parser accepts and refuses, in each of the notations.
 
 mod accept;
+mod hostile;
 
 use super::{Parsed, parse_deploy, parse_program, parse_query, parse_script};
 use crate::diagnostic::{Diagnostic, Severity};

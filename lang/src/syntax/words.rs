@@ -1,0 +1,330 @@
+//! Words: the reserved ones, and what each rule of the grammar is called in messages.
+
+use super::grammar::Rule;
+
+/// Words that are names only in backticks.
+pub const RESERVED: [&str; 61] = [
+    "absent",
+    "and",
+    "args",
+    "as",
+    "by",
+    "case",
+    "connect",
+    "connector",
+    "const",
+    "copy",
+    "create",
+    "default",
+    "define",
+    "deploy",
+    "drop",
+    "each",
+    "emit",
+    "end",
+    "erase",
+    "event",
+    "false",
+    "flow",
+    "fn",
+    "for",
+    "from",
+    "group",
+    "having",
+    "insert",
+    "into",
+    "intrinsic",
+    "let",
+    "match",
+    "merge",
+    "mod",
+    "move",
+    "not",
+    "null",
+    "of",
+    "operator",
+    "or",
+    "patch",
+    "pipeline",
+    "present",
+    "recur",
+    "script",
+    "select",
+    "set",
+    "sliding",
+    "state",
+    "stream",
+    "to",
+    "true",
+    "tumbling",
+    "update",
+    "upsert",
+    "use",
+    "when",
+    "where",
+    "window",
+    "with",
+    "xor",
+];
+
+/// What a rule is called in a message; rules without a name would only confuse.
+pub(super) fn name(rule: Rule) -> Option<&'static str> {
+    form(rule).or_else(|| sign(rule)).or_else(|| word(rule))
+}
+
+/// The words of the language among rules.
+pub(super) fn texts(rules: &[Rule]) -> Vec<&'static str> {
+    let quoted = rules.iter().copied().flat_map(starts).filter_map(|rule| word(rule));
+    quoted.map(|name| name.trim_matches('`')).collect()
+}
+
+/// The words that a rule may start with.
+fn starts(rule: Rule) -> Vec<Rule> {
+    use Rule as R;
+    match rule {
+        R::arm | R::iarm | R::for_arm | R::ifor_arm | R::fn_case | R::fn_default => {
+            vec![R::kw_case]
+        }
+        R::for_into | R::into_ports => vec![R::kw_into],
+        R::guard => vec![R::kw_when],
+        R::with_block => vec![R::kw_with],
+        R::where_clause => vec![R::kw_where],
+        R::group_by => vec![R::kw_group],
+        R::having => vec![R::kw_having],
+        R::args_clause => vec![R::kw_args],
+        R::state_clause => vec![R::kw_state],
+        R::port_script | R::main_script => vec![R::kw_script],
+        R::fn_block => vec![R::kw_with],
+        R::fn_cases => vec![R::kw_of],
+        R::define => vec![R::kw_define],
+        R::create => vec![R::kw_create],
+        R::select => vec![R::kw_select],
+        R::use_def => vec![R::kw_use],
+        R::connect => vec![R::kw_connect],
+        R::deploy_flow => vec![R::kw_deploy],
+        R::create_kind => vec![R::kw_script, R::kw_operator, R::kw_pipeline, R::kw_connector],
+        R::patch_op => vec![
+            R::kw_insert,
+            R::kw_upsert,
+            R::kw_update,
+            R::kw_erase,
+            R::kw_move,
+            R::kw_copy,
+            R::kw_merge,
+            R::kw_default,
+        ],
+        other => vec![other],
+    }
+}
+
+fn form(rule: Rule) -> Option<&'static str> {
+    use Rule as R;
+    Some(match rule {
+        R::iexpr
+        | R::if_statement
+        | R::operand
+        | R::postfix
+        | R::number
+        | R::list
+        | R::record
+        | R::paren
+        | R::named
+        | R::meta
+        | R::bare_meta
+        | R::event
+        | R::state
+        | R::args
+        | R::group
+        | R::window
+        | R::literal
+        | R::recur
+        | R::patch
+        | R::merge
+        | R::bytes
+        | R::presence
+        | R::match_expr
+        | R::imatch_expr
+        | R::for_expr
+        | R::ifor_expr
+        | R::if_expr
+        | R::iif_expr
+        | R::block
+        | R::iblock
+        | R::let_expr
+        | R::emit_expr
+        | R::drop_expr
+        | R::positional
+        | R::script_body
+        | R::group_dim
+        | R::bytes_part => "an expression",
+        R::pattern
+        | R::elem_pattern
+        | R::record_pat
+        | R::array_pat
+        | R::tuple_pat
+        | R::any
+        | R::bind => "a pattern",
+        R::field_pat | R::field_presence | R::field_bound | R::field_matches | R::field_compare => {
+            "the test of a field"
+        }
+        R::string | R::quoted_string | R::heredoc | R::raw_string | R::field => "a string",
+        R::ident
+        | R::plain
+        | R::quoted
+        | R::mod_path
+        | R::alias
+        | R::stream
+        | R::window_kind
+        | R::arg_decl
+        | R::binding
+        | R::endpoint_kind
+        | R::use_target => "a name",
+        R::test | R::test_literal => "an extractor such as `re|…|`",
+        R::arm | R::iarm | R::for_arm | R::ifor_arm | R::fn_case | R::fn_default | R::route_arm => {
+            "`case`"
+        }
+        R::guard => "`when`",
+        R::for_into => "`into`",
+        R::patch_op => "an operation such as `insert`",
+        R::const_def
+        | R::fn_def
+        | R::intrinsic_def
+        | R::use_def
+        | R::define
+        | R::create
+        | R::select
+        | R::deploy_flow
+        | R::connect
+        | R::source_def
+        | R::sink_def
+        | R::pipeline_body
+        | R::config => "a statement",
+        R::step | R::flow_chain | R::step_operator | R::operator_name => "a step",
+        R::params | R::call_args => "`(`",
+        R::for_names => "`(key, value)`",
+        R::windows => "`[window]`",
+        R::with_block => "`with`",
+        R::where_clause => "`where`",
+        R::having => "`having`",
+        R::group_by => "`group by`",
+        R::main_script | R::port_script => "`script`",
+        R::args_clause => "`args`",
+        R::endpoint => "`/connector/name` or `/pipeline/name`",
+        R::int => "an integer",
+        R::create_kind => "`script`, `operator`, `pipeline`, `connector` or `stream`",
+        R::fn_block => "`with`",
+        R::fn_cases => "`of`",
+        R::varargs => "`...`",
+        R::EOI => "the end of the text",
+        _ => return None,
+    })
+}
+
+fn sign(rule: Rule) -> Option<&'static str> {
+    use Rule as R;
+    Some(match rule {
+        R::semi => "`;`",
+        R::comma => "`,`",
+        R::colon => "`:`",
+        R::assign => "`=`",
+        R::arrow => "`=>`",
+        R::pipe => "`|>`",
+        R::op_tilde_eq => "`~=`",
+        R::open_paren => "`(`",
+        R::close_paren => "`)`",
+        R::open_bracket => "`[`",
+        R::close_bracket => "`]`",
+        R::open_brace => "`{`",
+        R::close_brace => "`}`",
+        R::close_bytes => "`>>`",
+        R::op_coalesce
+        | R::op_or
+        | R::op_xor
+        | R::op_and
+        | R::op_bitxor
+        | R::op_bitand
+        | R::op_eq
+        | R::op_noteq
+        | R::op_gte
+        | R::op_gt
+        | R::op_lte
+        | R::op_lt
+        | R::op_shru
+        | R::op_shr
+        | R::op_shl
+        | R::op_add
+        | R::op_sub
+        | R::op_mul
+        | R::op_div
+        | R::op_mod => "an operator",
+        _ => return None,
+    })
+}
+
+fn word(rule: Rule) -> Option<&'static str> {
+    use Rule as R;
+    Some(match rule {
+        R::kw_absent => "`absent`",
+        R::kw_args => "`args`",
+        R::kw_as => "`as`",
+        R::kw_by => "`by`",
+        R::kw_case => "`case`",
+        R::kw_connect => "`connect`",
+        R::kw_connector => "`connector`",
+        R::kw_const => "`const`",
+        R::kw_copy => "`copy`",
+        R::kw_create => "`create`",
+        R::kw_default => "`default`",
+        R::kw_define => "`define`",
+        R::kw_deploy => "`deploy`",
+        R::kw_drop => "`drop`",
+        R::kw_each => "`each`",
+        R::kw_elif => "`elif`",
+        R::kw_else => "`else`",
+        R::kw_emit => "`emit`",
+        R::kw_end => "`end`",
+        R::kw_erase => "`erase`",
+        R::kw_event => "`event`",
+        R::kw_false => "`false`",
+        R::kw_flow => "`flow`",
+        R::kw_fn => "`fn`",
+        R::kw_for => "`for`",
+        R::kw_from => "`from`",
+        R::kw_group => "`group`",
+        R::kw_having => "`having`",
+        R::kw_if => "`if`",
+        R::kw_insert => "`insert`",
+        R::kw_into => "`into`",
+        R::kw_intrinsic => "`intrinsic`",
+        R::kw_let => "`let`",
+        R::kw_match => "`match`",
+        R::kw_merge => "`merge`",
+        R::kw_move => "`move`",
+        R::kw_null => "`null`",
+        R::kw_of => "`of`",
+        R::kw_operator => "`operator`",
+        R::kw_patch => "`patch`",
+        R::kw_pipeline => "`pipeline`",
+        R::kw_present => "`present`",
+        R::kw_recur => "`recur`",
+        R::kw_script => "`script`",
+        R::kw_select => "`select`",
+        R::kw_set => "`set`",
+        R::kw_state => "`state`",
+        R::kw_stream => "`stream`",
+        R::kw_then => "`then`",
+        R::kw_to => "`to`",
+        R::kw_true => "`true`",
+        R::kw_update => "`update`",
+        R::kw_upsert => "`upsert`",
+        R::kw_use => "`use`",
+        R::kw_when => "`when`",
+        R::kw_where => "`where`",
+        R::kw_window => "`window`",
+        R::kw_with => "`with`",
+        R::op_and => "`and`",
+        R::op_or => "`or`",
+        R::op_xor => "`xor`",
+        _ => return None,
+    })
+}
