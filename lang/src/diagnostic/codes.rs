@@ -36,5 +36,7 @@ pub const RESERVED_PORT: &str = "E0207";
 pub const DUPLICATE_PORT: &str = "E0208";
 /// `connect /connector/a to /connector/b`
 pub const CONNECTOR_TO_CONNECTOR: &str = "E0209";
+/// `fn f(a, ...) of case (1) => …`
+pub const VARARGS_WITH_CASES: &str = "E0211";
 /// `case _ => a, b` in an immutable match.
 pub const DISCARDED_EXPRESSION: &str = "W0620";

@@ -159,11 +159,6 @@ impl Scanner<'_> {
         let start = self.at;
         let line = self.rest().lines().next().unwrap_or("");
         match line[1..].find('`') {
-            Some(0) => {
-                self.at += 2;
-                let help = "write a name between the backticks";
-                self.lexical(codes::UNTERMINATED, start, start + 2, "a quoted name is empty", help);
-            }
             Some(len) => self.at += len + 2,
             None => {
                 self.at += line.len();

@@ -177,7 +177,7 @@ impl Builder {
         let mut part = BytesPart { value, size: None, kind: None, span };
         for extra in inner {
             match extra.as_rule() {
-                Rule::int => part.size = Some((self.bits(&extra), self.span(&extra))),
+                Rule::int | Rule::hex => part.size = Some((self.bits(&extra), self.span(&extra))),
                 _ => part.kind = Some(self.ident(&extra)),
             }
         }

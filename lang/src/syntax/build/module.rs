@@ -6,6 +6,7 @@ use super::super::tree::{
     Script, Use,
 };
 use super::{Builder, only, parts, sole, take};
+use crate::diagnostic::{Diagnostic, codes};
 
 impl Builder {
     /// A script file or a module file.
@@ -100,6 +101,10 @@ impl Builder {
         let body = take(&mut inner);
         let body = match body.as_rule() {
             Rule::fn_block => FnBody::Block(self.exprs(body)),
+            _ if varargs => {
+                self.report(varargs_with_cases(&name));
+                self.fn_cases(body)
+            }
             _ => self.fn_cases(body),
         };
         FnDef { docs, name, params, varargs, body, span }
@@ -132,6 +137,12 @@ impl Builder {
         }
         case
     }
+}
+
+fn varargs_with_cases(name: &Ident) -> Diagnostic {
+    let message = format!("`{}` has both `...` and cases", name.text);
+    Diagnostic::error(codes::VARARGS_WITH_CASES, name.span, message)
+        .with_help("match on `args` in the body: `fn f(a, ...) with match args of … end end`")
 }
 
 /// The texts of doc comment lines, without the hashes.

@@ -73,7 +73,12 @@ impl Builder {
 
     /// The size of a part of a bytes literal; whether it is in range is checked with its type.
     pub(super) fn bits(&mut self, pair: &Pair) -> u64 {
-        pair.as_str().replace('_', "").parse().unwrap_or(u64::MAX)
+        let text = pair.as_str().replace('_', "");
+        let size = match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16),
+            None => text.parse(),
+        };
+        size.unwrap_or(u64::MAX)
     }
 
     pub(super) fn check_bytes_part(&mut self, part: &BytesPart) {
