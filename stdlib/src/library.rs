@@ -22,6 +22,8 @@ const SHORT_NAMES: &[(&str, &str)] = &[
 #[derive(Debug)]
 pub struct Library {
     functions: HashMap<&'static str, &'static Function>,
+    /// Sorted, since names are resolved segment by segment.
+    module_paths: Vec<&'static str>,
 }
 
 /// The registry of the standard library.
@@ -34,7 +36,7 @@ pub fn registry() -> &'static dyn Registry {
 impl Library {
     fn new() -> Self {
         let functions = functions().map(|function| (function.path, function)).collect();
-        Self { functions }
+        Self { functions, module_paths: module_paths() }
     }
 }
 
@@ -79,16 +81,21 @@ impl Registry for Library {
     }
 
     fn module_paths(&self) -> Vec<&'static str> {
-        let members = functions()
-            .map(|function| function.path)
-            .chain(AGGREGATES.iter().map(|aggregate| aggregate.path))
-            .filter_map(parent);
-        let named = MODULES.iter().map(|(path, _)| *path);
-        let mut paths: Vec<_> = members.chain(named).flat_map(with_parents).collect();
-        paths.sort_unstable();
-        paths.dedup();
-        paths
+        self.module_paths.clone()
     }
+}
+
+/// The paths of all modules and of those around them, sorted.
+fn module_paths() -> Vec<&'static str> {
+    let members = functions()
+        .map(|function| function.path)
+        .chain(AGGREGATES.iter().map(|aggregate| aggregate.path))
+        .filter_map(parent);
+    let named = MODULES.iter().map(|(path, _)| *path);
+    let mut paths: Vec<_> = members.chain(named).flat_map(with_parents).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths
 }
 
 /// The path of the module that something is in.

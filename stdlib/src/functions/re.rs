@@ -31,7 +31,7 @@ pub static FUNCTIONS: &[Function] = &[
         String,
         "The text with the first match replaced; `$1` and `${name}` in the replacement stand for \
          what a group has matched.",
-        &[r#"re::replace("(a)(b)", "abab", "$2$1") == "abab""#],
+        &[r#"re::replace("(a)(b)", "abab", "$2$1") == "baab""#],
         |call, arguments| replace(call, arguments, 1),
     ),
     pure(
