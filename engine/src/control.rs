@@ -4,7 +4,8 @@
 
 use std::future::pending;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -32,28 +33,58 @@ pub struct Control<'a> {
     pub stats: &'a Stats,
     /// Signalled when the run is over.
     pub over: &'a Notify,
-    /// Whether Ctrl-C and SIGTERM are caught.
-    pub signals: bool,
+    /// The signals that ask for a stop, if they are to be caught.
+    pub signals: Option<Signals>,
     /// Whether ticks are wanted.
     pub ticks: bool,
     /// Width of the progress line, if there is one.
     pub progress_width: Option<usize>,
 }
 
-impl Control<'_> {
-    /// Serves until the run is over.
-    pub fn run(self) -> Result<(), Error> {
-        let failed = |error: std::io::Error| Error::bug("timers and signals", error.to_string());
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(failed)?.block_on(self.serve()).map_err(failed)
+/// Ctrl-C and SIGTERM, caught from the moment this value exists.
+pub struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn catch(runtime: &Runtime) -> std::io::Result<Self> {
+        let _within = runtime.enter();
+        let interrupt = signal(SignalKind::interrupt())?;
+        Ok(Signals { interrupt, terminate: signal(SignalKind::terminate())? })
     }
 
-    async fn serve(self) -> std::io::Result<()> {
+    async fn next(&mut self) {
         tokio::select! {
-            () = self.over.notified() => Ok(()),
-            () = self.tick() => Ok(()),
-            () = self.draw_progress() => Ok(()),
-            result = self.watch_signals() => result,
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// The runtime that a control runs on, and the signals when they are to be caught. Both are made before
+/// the run begins, so that no signal finds it unprepared.
+pub fn prepare(catch_signals: bool) -> Result<(Runtime, Option<Signals>), Error> {
+    let failed = |error: std::io::Error| Error::bug("timers and signals", error.to_string());
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let signals =
+        if catch_signals { Some(Signals::catch(&runtime).map_err(failed)?) } else { None };
+    Ok((runtime, signals))
+}
+
+impl Control<'_> {
+    /// Serves until the run is over.
+    pub fn run(self, runtime: &Runtime) {
+        runtime.block_on(self.serve());
+    }
+
+    async fn serve(mut self) {
+        let signals = self.signals.take();
+        tokio::select! {
+            () = self.over.notified() => {}
+            () = self.tick() => {}
+            () = self.draw_progress() => {}
+            () = self.watch(signals) => {}
         }
     }
 
@@ -81,17 +112,10 @@ impl Control<'_> {
         }
     }
 
-    async fn watch_signals(&self) -> std::io::Result<()> {
-        if !self.signals {
-            return pending().await;
-        }
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
+    async fn watch(&self, signals: Option<Signals>) {
+        let Some(mut signals) = signals else { return pending().await };
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
+            signals.next().await;
             if self.stop.is_asked() {
                 self.console.end_progress();
                 std::process::exit(EXIT_AT_ONCE);

@@ -15,16 +15,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::thread::{Scope, scope};
+use std::thread::scope;
 use std::time::Instant;
 
+use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 use crate::ack::Ledger;
 use crate::buffer::Pool;
 use crate::clock::Clock;
 use crate::console::Console;
-use crate::control::Control;
+use crate::control::{self, Control, Signals};
 use crate::error::{Error, ErrorKind};
 use crate::keeper::Keeper;
 use crate::limits::{
@@ -131,8 +132,13 @@ pub fn run(
     let processors = (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
     let stats = stats(&plan, &sources);
     let stop = Stop::new().map_err(|error| Error::bug("stop", error.to_string()))?;
+    // With the virtual clock the worker itself sees to the ticks.
+    let ticks =
+        plan.clock == Clock::System && processors.iter().any(|processor| processor.wants_ticks());
+    let is_controlled = ticks || plan.signals || plan.progress_width.is_some();
+    let control = if is_controlled { Some(control::prepare(plan.signals)?) } else { None };
     let run = Run {
-        ticks: processors.iter().any(|processor| processor.wants_ticks()),
+        ticks,
         shop: shop(&plan),
         ledger: Ledger::new(sources.len()),
         pool: Pool::new(BLOCK_BYTES),
@@ -143,7 +149,7 @@ pub fn run(
         console,
         plan,
     };
-    let ended = run.perform(sources, processors, sinks, keeper);
+    let ended = run.perform(sources, processors, sinks, keeper, control);
     Ok(run.summary(ended))
 }
 
@@ -239,9 +245,12 @@ impl Run {
         processors: Vec<Box<dyn Processor>>,
         sinks: Vec<Box<dyn Sink>>,
         keeper: Option<Keeper>,
+        control: Option<(Runtime, Option<Signals>)>,
     ) -> Ended {
         scope(|scope| {
-            self.start_control(scope);
+            if let Some((runtime, signals)) = control {
+                scope.spawn(move || self.control(signals).run(&runtime));
+            }
             for processor in processors {
                 scope.spawn(|| Worker::new(&self.shop, processor).run());
             }
@@ -259,27 +268,17 @@ impl Run {
         })
     }
 
-    fn start_control<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) {
-        let ticks = self.ticks && self.plan.clock == Clock::System;
-        let (signals, progress_width) = (self.plan.signals, self.plan.progress_width);
-        if !ticks && !signals && progress_width.is_none() {
-            return;
-        }
-        let control = Control {
+    fn control(&self, signals: Option<Signals>) -> Control<'_> {
+        Control {
             queue: &self.shop.queue,
             stop: &self.stop,
             console: &self.console,
             stats: &self.stats,
             over: &self.over,
             signals,
-            ticks,
-            progress_width,
-        };
-        scope.spawn(move || {
-            if let Err(error) = control.run() {
-                self.troubles.report(&self.console, error);
-            }
-        });
+            ticks: self.ticks,
+            progress_width: self.plan.progress_width,
+        }
     }
 
     fn run_source(&self, index: usize, mut source: Box<dyn Source>) {

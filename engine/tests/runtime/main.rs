@@ -8,4 +8,5 @@ mod crash;
 mod flow;
 mod inputs;
 mod outputs;
+mod process;
 mod resume;
