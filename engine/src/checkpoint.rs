@@ -1,7 +1,8 @@
 //! The checkpoint: how far each input has been dealt with, and how long each output then was.
 //!
 //! Invariant: what is read is exactly what was written, or an error that says so; a crash while writing
-//! leaves the checkpoint before it.
+//! leaves the checkpoint before it. (The process may be killed at any moment; against a failure of
+//! power nothing is promised, as nothing is forced to the disk.)
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -33,7 +33,9 @@ impl Identity {
     /// Whether `file` is the file that this identity was taken of. The fingerprint is taken over as
     /// many bytes as then, since the file may have grown.
     pub fn is_of(&self, file: &File) -> Result<bool> {
-        Ok(*self == Self::with_head(file, self.head_bytes)?)
+        let metadata = file.metadata()?;
+        let is_same = (metadata.dev(), metadata.ino()) == (self.device, self.inode);
+        Ok(is_same && *self == Self::with_head(file, self.head_bytes)?)
     }
 
     fn with_head(file: &File, head_bytes: u64) -> Result<Self> {

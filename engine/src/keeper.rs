@@ -3,6 +3,7 @@
 //! Invariant: an output file is recorded before the run writes its first byte to it, so that after a
 //! crash what the run has written can be told from what was there before.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -54,11 +55,6 @@ impl Keeper {
         self.bytes_since >= CHECKPOINT_BYTES || self.stored_at.elapsed() >= CHECKPOINT_INTERVAL
     }
 
-    /// Whether an output is recorded already.
-    pub fn knows(&self, output: &OutputMark) -> bool {
-        !self.last.finished && self.last.outputs.iter().any(|known| same_file(known, output))
-    }
-
     /// Writes a checkpoint, if there is anything new to say. `finished` ends the run in peace.
     pub fn store(
         &mut self,
@@ -87,30 +83,24 @@ impl Keeper {
         // The marks stand where they stood: the lengths recorded then still belong to them. Outputs
         // opened since had their present length then.
         let mut next = Checkpoint { finished: false, ..self.last.clone() };
-        let new = outputs.into_iter().filter(|output| !self.knows(output));
-        next.outputs.extend(new);
+        let known: HashSet<_> = self.last.outputs.iter().map(file_of).collect();
+        next.outputs.extend(outputs.into_iter().filter(|output| !known.contains(&file_of(output))));
         next
     }
 
     /// The marks of this run, and those of files that only earlier runs have read.
     fn with_carried(&self, mut files: Vec<FileMark>) -> Vec<FileMark> {
-        let read = files.len();
-        for mark in &self.carried {
-            let is_same = |file: &FileMark| {
-                (file.identity.device, file.identity.inode)
-                    == (mark.identity.device, mark.identity.inode)
-            };
-            if !files[..read].iter().any(is_same) {
-                files.push(mark.clone());
-            }
-        }
-        files.truncate(read.max(CHECKPOINT_FILES_MAX));
+        let file_of = |mark: &FileMark| (mark.identity.device, mark.identity.inode);
+        let read: HashSet<_> = files.iter().map(file_of).collect();
+        let others = self.carried.iter().filter(|mark| !read.contains(&file_of(mark)));
+        let room = CHECKPOINT_FILES_MAX.saturating_sub(files.len());
+        files.extend(others.take(room).cloned());
         files
     }
 }
 
-fn same_file(one: &OutputMark, other: &OutputMark) -> bool {
-    (one.device, one.inode) == (other.device, other.inode)
+fn file_of(output: &OutputMark) -> (u64, u64) {
+    (output.device, output.inode)
 }
 
 fn lock(directory: &Path) -> Result<File, Error> {

@@ -304,6 +304,7 @@ impl Run {
             sinks,
             ledger: &self.ledger,
             keeper,
+            unrecorded: true,
             stats: &self.stats,
             console: &self.console,
             troubles: &self.troubles,

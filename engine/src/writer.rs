@@ -26,6 +26,8 @@ pub struct Writer<'a> {
     pub ledger: &'a Arc<Ledger>,
     /// Keeps checkpoints, when the run has a state directory.
     pub keeper: Option<Keeper>,
+    /// Files have been opened that no checkpoint records; at first, those with a fixed path.
+    pub unrecorded: bool,
     /// The run's counters.
     pub stats: &'a Stats,
     /// Where event errors are printed.
@@ -119,12 +121,10 @@ impl Writer<'_> {
             return;
         }
         for (sink, place, _) in chunks(outputs) {
-            // The write reports what fails here.
-            let _ = self.sinks[sink].prepare(place);
+            // What fails here fails again in the write, which reports it.
+            self.unrecorded |= self.sinks[sink].prepare(place).unwrap_or(false);
         }
-        let Some(keeper) = &self.keeper else { return };
-        let mut open = self.sinks.iter().flat_map(|sink| sink.open_files());
-        if !open.all(|file| keeper.knows(&file)) {
+        if std::mem::take(&mut self.unrecorded) {
             self.store_checkpoint(false);
         }
     }

@@ -98,11 +98,12 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
-    fn prepare(&mut self, place: &str) -> Result<(), Error> {
-        if !self.open.contains_key(place) {
+    fn prepare(&mut self, place: &str) -> Result<bool, Error> {
+        let is_new = !self.open.contains_key(place);
+        if is_new {
             self.open(place)?;
         }
-        Ok(())
+        Ok(is_new)
     }
 
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure> {

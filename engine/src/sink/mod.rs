@@ -61,10 +61,11 @@ pub enum WriteFailure {
 
 /// Somewhere to write to.
 pub trait Sink: Send {
-    /// Opens what the next write to `place` needs. For sinks with one place, `place` is empty.
-    fn prepare(&mut self, place: &str) -> Result<(), Error> {
+    /// Opens what the next write to `place` needs, and says whether it was opened just now. For sinks
+    /// with one place, `place` is empty.
+    fn prepare(&mut self, place: &str) -> Result<bool, Error> {
         let _ = place;
-        Ok(())
+        Ok(false)
     }
 
     /// Writes whole events.

@@ -64,8 +64,10 @@ impl FileSource {
         }
         let identity = Identity::of(&file)?;
         feed.ledger.name_file(feed.source, index, Some((identity, path.clone())));
-        let (offset, line) = self.start_of(&file, path, feed)?;
         let compression = compression_of(&mut file, path)?;
+        // How much a compressed file holds is not known before it has been read.
+        let length = if compression.is_none() { file.metadata()?.len() } else { u64::MAX };
+        let (offset, line) = self.start_of(&file, length, &at, feed)?;
         let mut assembler = Assembler::new(at.framing, feed.pool, offset, line);
         let mut input = Counted { file: &file, feed, offset: 0 };
         let ended = match compression {
@@ -84,16 +86,15 @@ impl FileSource {
         end_input(ended, &mut assembler, feed, &at)
     }
 
-    /// Offset and line at which reading begins.
-    fn start_of(&self, file: &File, path: &Path, feed: &Feed) -> IoResult<(u64, u64)> {
-        let compressed = Compression::promised_by(path).is_some();
+    /// Offset and line at which reading begins; the file holds `length` bytes, as far as is known.
+    fn start_of(&self, file: &File, length: u64, at: &At, feed: &Feed) -> IoResult<(u64, u64)> {
         for mark in &self.marks {
             if !mark.identity.is_of(file)? {
                 continue;
             }
-            if !compressed && file.metadata()?.len() < mark.offset {
+            if length < mark.offset {
                 let note = "is shorter than when it was read last; reading it from the beginning";
-                feed.console.message(&format!("note: {}: {note}", path.display()));
+                feed.console.message(&format!("note: {}: {note}", at.origin.name));
                 break;
             }
             return Ok((mark.offset, mark.line));

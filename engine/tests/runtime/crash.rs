@@ -16,7 +16,7 @@ const CHILD: &str = "TEMBLOR_TEST_CRASH_DIRECTORY";
 /// Tells the child the order.
 const ORDER: &str = "TEMBLOR_TEST_CRASH_ORDER";
 const KILLS: u64 = 6;
-const LINES: usize = 120_000;
+const LINES: usize = 80_000;
 
 /// The run that is killed; does nothing when it is not the child.
 #[test]

@@ -105,8 +105,10 @@ fn a_second_signal_ends_a_run_that_nobody_reads_from() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_run_quietly() {
-    let (mut child, output) = start();
+    let (mut child, mut output) = start();
     let mut input = child.stdin.take().unwrap();
+    input.write_all(b"one\n").unwrap();
+    wait_for(&mut output, "one\n");
     drop(output);
     while input.write_all(b"a line that nobody reads\n").is_ok() {}
     assert_eq!(child.wait().unwrap().code(), Some(100));
