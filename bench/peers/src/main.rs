@@ -2,6 +2,7 @@
 
 mod engine;
 mod tape;
+mod temblor;
 mod tremor;
 mod vrl_engine;
 mod scenario;
@@ -11,7 +12,7 @@ mod report;
 
 use report::Section;
 use scenario::{Data, Scenario};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -83,19 +84,15 @@ fn run(options: &Options) -> Result<bool, String> {
     let mut sections = Vec::new();
     let mut agreed = true;
     for folder in scenario::folders(&root)? {
-        let scenario = Scenario::load(&folder, &options.real_data)?;
-        if !options.scenarios.is_empty() && !options.scenarios.contains(&scenario.name) {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if !options.scenarios.is_empty() && !options.scenarios.contains(&name) {
             continue;
         }
-        for data in &scenario.data {
-            match section(&scenario, data, options)? {
-                Some(section) => {
-                    print!("{}", section.markdown());
-                    sections.push(section);
-                }
-                None => agreed &= options.check && verify(&scenario, data)?,
-            }
-        }
+        // One scenario that cannot run does not take the others' figures away.
+        agreed &= run_scenario(&folder, options, &mut sections).unwrap_or_else(|message| {
+            eprintln!("{name}: {message}");
+            false
+        });
     }
     if let Some(file) = &options.json {
         let text = serde_json::to_string_pretty(&sections).map_err(|error| error.to_string())?;
@@ -104,15 +101,32 @@ fn run(options: &Options) -> Result<bool, String> {
     Ok(agreed)
 }
 
-/// Times one set of lines; nothing when only a check is asked for or when the engines disagree.
-fn section(scenario: &Scenario, data: &Data, options: &Options) -> Result<Option<Section>, String> {
-    if options.check || !verify(scenario, data)? {
-        return Ok(None);
+/// Compares and, unless only that is asked for, times one scenario; false when engines disagree.
+fn run_scenario(
+    folder: &Path,
+    options: &Options,
+    sections: &mut Vec<Section>,
+) -> Result<bool, String> {
+    let scenario = Scenario::load(folder, &options.real_data)?;
+    let mut agreed = true;
+    for data in &scenario.data {
+        if !verify(&scenario, data)? {
+            agreed = false;
+        } else if !options.check {
+            let section = section(&scenario, data, options)?;
+            print!("{}", section.markdown());
+            sections.push(section);
+        }
     }
+    Ok(agreed)
+}
+
+/// Times all engines over one set of lines.
+fn section(scenario: &Scenario, data: &Data, options: &Options) -> Result<Section, String> {
     let mut engines = scenario.engines()?;
     let timings =
         measure::interleaved(&mut engines, &data.lines, options.repetitions, options.least);
-    Ok(Some(Section::of(&scenario.name, data, &timings)))
+    Ok(Section::of(&scenario.name, data, &timings))
 }
 
 /// Whether all engines give the expected counts and equal results on every line; says on standard error what differs.

@@ -2,6 +2,7 @@
 
 use crate::engine::{Counts, Engine, Input};
 use crate::tape::Bare;
+use crate::temblor::Temblor;
 use crate::tremor::Tremor;
 use crate::vrl_engine::Vrl;
 use serde::Deserialize;
@@ -63,12 +64,14 @@ impl Scenario {
         Ok(Self { name, input: described.input, data, folder: folder.to_path_buf() })
     }
 
-    /// Compiles the program of every engine that has one; the bare limit comes first, tremor second.
+    /// Compiles the program of every engine that has one; the bare limit comes first, tremor second, and
+    /// Temblor, which runs tremor's script as it is, third.
     pub fn engines(&self) -> Result<Vec<Box<dyn Engine>>, String> {
         let mut engines: Vec<Box<dyn Engine>> = vec![Box::new(Bare::new(self.input))];
         let script = read(&self.folder.join("peer.tremor"))?;
         let named = |error| format!("{}/peer.tremor:\n{error}", self.name);
         engines.push(Box::new(Tremor::prepare(&script, self.input).map_err(named)?));
+        engines.push(Box::new(Temblor::prepare("peer.tremor", &script, self.input)?));
         for file in self.vrl_files()? {
             let stem =
                 file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into());
