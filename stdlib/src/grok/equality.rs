@@ -100,7 +100,7 @@ impl Pair {
     }
 }
 
-fn shared(file: &str) -> Option<String> {
+pub(super) fn shared(file: &str) -> Option<String> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(file);
     let path = if path.exists() {
         path
@@ -118,7 +118,7 @@ fn shared(file: &str) -> Option<String> {
 fn shipped_patterns_agree_on_garbled_samples() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut lines: Vec<String> = SAMPLES.iter().map(|line| line.to_string()).collect();
-    for _ in 0..30 {
+    for _ in 0..12 {
         let sample = SAMPLES[random.below(SAMPLES.len())];
         lines.push(random.garble(sample));
     }
@@ -131,7 +131,7 @@ fn shipped_patterns_agree_on_garbled_samples() {
         }
     }
     assert!(scanned > 600, "only {scanned} patterns run on the scanner");
-    assert!(matched > 5_000, "only {matched} matches compared");
+    assert!(matched > 3_000, "only {matched} matches compared");
 }
 
 #[test]

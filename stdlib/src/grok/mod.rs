@@ -25,3 +25,5 @@ pub use pattern::{Anchor, Grok, Options, Strategy};
 mod tests;
 #[cfg(test)]
 mod equality;
+#[cfg(test)]
+mod logstash_cases;
