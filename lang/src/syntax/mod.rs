@@ -8,6 +8,7 @@ mod words;
 mod scan;
 mod failure;
 mod recover;
+mod print;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
@@ -15,8 +16,10 @@ use build::Builder;
 pub use build::OPERATORS_MAX;
 use grammar::{Grammar, Pair, Rule};
 use pest::Parser;
+pub use print::{print_deploy, print_expr, print_program, print_query, print_script};
 pub use scan::NESTING_MAX;
 use tree::{Deploy, Program, Query, Script};
+pub use words::{CLAUSE_WORDS, NAME_CLAUSES, RESERVED};
 
 /// A tree together with everything that is wrong with its text.
 #[derive(Clone, Debug)]

@@ -67,6 +67,20 @@ pub const RESERVED: [&str; 61] = [
     "xor",
 ];
 
+/// Words that start a clause of a step, as in the grammar file; names everywhere else.
+pub const CLAUSE_WORDS: [&str; 39] = [
+    "from", "into", "by", "as", "within", "per", "across", "burst", "else", "last", "keep",
+    "refresh", "max_keys", "cost", "bytes", "on", "every", "first", "mode", "block", "count",
+    "adjacent", "timeout", "size", "limit", "weight", "until", "before", "after", "when", "using",
+    "columns", "types", "evict", "emit", "gap", "key", "where", "over",
+];
+
+/// Clauses whose value is a name, not an expression.
+pub const NAME_CLAUSES: [&str; 3] = ["else", "keep", "mode"];
+
+/// Words of the language that name operators, too.
+pub(super) const OPERATOR_WORDS: [&str; 5] = ["where", "drop", "window", "each", "merge"];
+
 /// What a rule is called in a message; rules without a name would only confuse.
 pub(super) fn name(rule: Rule) -> Option<&'static str> {
     form(rule).or_else(|| sign(rule)).or_else(|| word(rule))

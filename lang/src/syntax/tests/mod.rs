@@ -2,6 +2,7 @@
 
 mod accept;
 mod hostile;
+mod print;
 
 use super::{Parsed, parse_deploy, parse_program, parse_query, parse_script};
 use crate::diagnostic::{Diagnostic, Severity};
