@@ -1,8 +1,9 @@
 //! The smallest processor: copies lines from a file to a file, with N workers. It shows how the runtime
 //! is embedded, and how fast bytes move when nothing is done to them.
 //!
-//!     cargo run --release -p temblor-engine --example copy_lines -- INPUT OUTPUT WORKERS
+//!     cargo run --release -p temblor-engine --example copy_lines -- INPUT OUTPUT WORKERS STATE
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use temblor_engine::batch::Batch;
@@ -45,7 +46,7 @@ impl Processor for CopyLines {
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (Some(input), Some(output)) = (arguments.next(), arguments.next()) else {
-        eprintln!("usage: copy_lines INPUT OUTPUT [WORKERS]");
+        eprintln!("usage: copy_lines INPUT OUTPUT [WORKERS [STATE]]");
         return ExitCode::from(2);
     };
     let framing = Framing::Lines;
@@ -62,6 +63,7 @@ fn main() -> ExitCode {
         sinks: vec![NamedSink { name: output, config }],
         ports: vec!["out".to_string()],
         workers: arguments.next().and_then(|text| text.parse().ok()).unwrap_or(1),
+        state: arguments.next().map(PathBuf::from),
         signals: true,
         ..RunPlan::default()
     };

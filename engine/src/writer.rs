@@ -98,19 +98,22 @@ impl Writer<'_> {
 
     fn write(&mut self, outputs: &Outputs) -> Result<(), NobodyReads> {
         for (sink, place, chunk) in chunks(outputs) {
-            match self.sinks[sink].write(place, &chunk.bytes) {
+            let error = match self.sinks[sink].write(place, &chunk.bytes) {
                 Ok(()) => {
                     let (events, bytes) = (chunk.events, chunk.bytes.len() as u64);
                     self.stats.sinks[sink].add(Count { events, bytes });
+                    continue;
                 }
                 Err(WriteFailure::NobodyReads) => return Err(NobodyReads),
+                Err(WriteFailure::Impossible(error)) => error,
                 Err(WriteFailure::Refused(error)) => {
                     outputs.tokens.iter().for_each(|token| token.fail());
-                    self.stats.sinks[sink].add_failed(chunk.events);
-                    self.stats.add_error("sink");
-                    self.troubles.report(self.console, error);
+                    error
                 }
-            }
+            };
+            self.stats.sinks[sink].add_failed(chunk.events);
+            self.stats.add_error("sink");
+            self.troubles.report(self.console, error);
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ use crate::sink::{FileMode, Sink, WriteFailure};
 pub struct FileSink {
     /// The file's own path, or the directory that holds all files.
     base: PathBuf,
+    /// There is one file, whose place is the empty one.
+    has_one: bool,
     mode: FileMode,
     /// By place.
     open: HashMap<String, OpenFile>,
@@ -45,39 +47,50 @@ impl FileSink {
     /// A sink for one file, which is opened at once.
     pub fn one(path: &Path, mode: FileMode) -> Result<Self, Error> {
         let mut sink = Self::many(path, mode);
-        sink.prepare("")?;
+        sink.has_one = true;
+        sink.open("").map_err(|failure| match failure {
+            WriteFailure::Refused(error) | WriteFailure::Impossible(error) => error,
+            WriteFailure::NobodyReads => open_error(path, &ErrorKind::BrokenPipe.into()),
+        })?;
         Ok(sink)
     }
 
     /// A sink for files below a directory, which are opened when they are needed.
     pub fn many(directory: &Path, mode: FileMode) -> Self {
         let (open, reached) = (HashMap::new(), HashMap::new());
-        FileSink { base: directory.to_path_buf(), mode, open, uses: 0, reached }
+        FileSink { base: directory.to_path_buf(), has_one: false, mode, open, uses: 0, reached }
     }
 
     fn path_of(&self, place: &str) -> Result<PathBuf, Error> {
-        if place.is_empty() {
+        if self.has_one {
             return Ok(self.base.clone());
         }
         let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-        if place.contains('\0') || !Path::new(place).components().all(inside) {
-            let help = "the fields in the path must not hold `..` or start it with `/`";
-            let reason = format!("leads out of {}; not written", self.base.display());
-            return Err(Error::output(place, reason, help));
+        let ends_in_file = Path::new(place).file_name().is_some() && !place.ends_with('/');
+        if !ends_in_file || place.contains('\0') || !Path::new(place).components().all(inside) {
+            let help = "the fields in the path must not be empty, hold `..` or begin it with `/`";
+            let reason = format!("is no path of a file in {}; not written", self.base.display());
+            return Err(Error::output(format!("{place:?}"), reason, help));
         }
         Ok(self.base.join(place))
     }
 
-    fn open(&mut self, place: &str) -> Result<(), Error> {
-        let path = self.path_of(place)?;
+    fn open(&mut self, place: &str) -> Result<(), WriteFailure> {
+        let path = self.path_of(place).map_err(WriteFailure::Impossible)?;
         let key = xxh3_128(place.as_bytes());
         let reached = self.reached.get(&key).copied();
         if reached.is_none() && self.reached.len() >= OUTPUT_PATHS_MAX {
             let reason = format!("more than {OUTPUT_PATHS_MAX} different paths");
-            return Err(Error::output(path.display().to_string(), reason, "use the mode `append`"));
+            let error = Error::output(path.display().to_string(), reason, "use the mode `append`");
+            return Err(WriteFailure::Refused(error));
         }
         let opened = OpenFile::open(&path, self.mode, reached);
-        let file = opened.map_err(|error| open_error(&path, &error))?;
+        let file = opened.map_err(|error| match error.kind() {
+            ErrorKind::InvalidFilename if !self.has_one => {
+                WriteFailure::Impossible(open_error(&path, &error))
+            }
+            _ => WriteFailure::Refused(open_error(&path, &error)),
+        })?;
         if self.mode != FileMode::Append {
             self.reached.insert(key, file.length);
         }
@@ -98,7 +111,7 @@ impl FileSink {
 }
 
 impl Sink for FileSink {
-    fn prepare(&mut self, place: &str) -> Result<bool, Error> {
+    fn prepare(&mut self, place: &str) -> Result<bool, WriteFailure> {
         let is_new = !self.open.contains_key(place);
         if is_new {
             self.open(place)?;
@@ -107,7 +120,7 @@ impl Sink for FileSink {
     }
 
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure> {
-        self.prepare(place).map_err(WriteFailure::Refused)?;
+        self.prepare(place)?;
         self.uses += 1;
         let file = self.open.get_mut(place).expect("it was opened just now");
         file.last_use = self.uses;

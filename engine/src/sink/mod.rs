@@ -55,15 +55,18 @@ pub enum FileMode {
 pub enum WriteFailure {
     /// Nobody reads any more: the run ends quietly.
     NobodyReads,
-    /// They could not be written.
+    /// They could not be written now: they stay unacknowledged, and a later run tries again.
     Refused(Error),
+    /// They never can be, since the event names an impossible place: they are counted as failed, and
+    /// acknowledged.
+    Impossible(Error),
 }
 
 /// Somewhere to write to.
 pub trait Sink: Send {
     /// Opens what the next write to `place` needs, and says whether it was opened just now. For sinks
     /// with one place, `place` is empty.
-    fn prepare(&mut self, place: &str) -> Result<bool, Error> {
+    fn prepare(&mut self, place: &str) -> Result<bool, WriteFailure> {
         let _ = place;
         Ok(false)
     }
