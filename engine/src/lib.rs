@@ -31,4 +31,5 @@ pub mod control;
 pub mod run;
 pub mod event;
 pub mod operator;
+pub mod store;
 pub mod operators;

@@ -81,3 +81,23 @@ pub const ZSTD_WINDOW_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Memory that an xz stream may ask for, in KiB.
 pub const XZ_MEMORY_KIB_MAX: u32 = 192 * 1024;
+
+// What operators remember. Each is the default of a setting, or a bound on it.
+
+/// Keys that a keyed operator remembers unless told otherwise.
+pub const KEYS_DEFAULT: usize = 1_000_000;
+
+/// Keys that an operator can be told to remember.
+pub const KEYS_MAX: usize = 1_000_000_000;
+
+/// Streams that `dedup across` tells apart unless told otherwise.
+pub const STREAMS_DEFAULT: usize = 64;
+
+/// Streams that `dedup across` can be told to tell apart.
+pub const STREAMS_MAX: usize = 65_536;
+
+/// Entries that are looked at for eviction when a table is full.
+pub const EVICTION_SAMPLE: usize = 16;
+
+/// Entries that are looked at for expiry with each new key.
+pub const EXPIRY_SAMPLE: usize = 2;

@@ -48,12 +48,17 @@ pub struct Emitter<'a> {
     failed: Vec<(Event<'a>, EvalError)>,
     released: Vec<Token>,
     dropped: u64,
+    not_before_ns: u64,
 }
 
 /// The default output port.
 pub const OUT: &str = "out";
 /// The port of events that failed.
 pub const ERR: &str = "err";
+/// The port of events that an operator sorts out: repeats, what does not parse, what is over a limit.
+pub const ELSE: &str = "else";
+/// The port of events that tremor's operators turn away.
+pub const OVERFLOW: &str = "overflow";
 /// The default input port.
 pub const IN: &str = "in";
 
@@ -62,7 +67,8 @@ impl<'a> Emitter<'a> {
     #[must_use]
     pub fn new(arena: &'a Arena) -> Self {
         let events = bumpalo::collections::Vec::new_in(arena.bump());
-        Self { events, failed: Vec::new(), released: Vec::new(), dropped: 0 }
+        let (failed, released) = (Vec::new(), Vec::new());
+        Self { events, failed, released, dropped: 0, not_before_ns: 0 }
     }
 
     /// Sends an event to a port.
@@ -90,6 +96,18 @@ impl<'a> Emitter<'a> {
     /// Counts an event that is left out on purpose.
     pub fn count_drop(&mut self) {
         self.dropped += 1;
+    }
+
+    /// What was emitted must not go on before `time_ns`: the worker waits that long before its next
+    /// step (a virtual clock is put forward). The latest of several times counts.
+    pub fn delay_until(&mut self, time_ns: u64) {
+        self.not_before_ns = self.not_before_ns.max(time_ns);
+    }
+
+    /// Takes the time to wait for, in nanoseconds since 1970-01-01 UTC.
+    pub fn take_delay(&mut self) -> Option<u64> {
+        let time_ns = std::mem::take(&mut self.not_before_ns);
+        (time_ns > 0).then_some(time_ns)
     }
 
     /// Takes what has been emitted.

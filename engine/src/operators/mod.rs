@@ -1,8 +1,15 @@
 //! The operators, one a file. Each is declared once, as an [`OperatorKind`] beside its code: the
 //! declaration says which settings it takes in the long notation and how a chain writes them.
 
+mod key;
+mod place;
+pub mod dedup;
+pub mod rate_limit;
+pub mod sample;
 pub mod script;
 pub mod select;
+#[cfg(test)]
+mod harness;
 
 use crate::operator::AnyOperator;
 use std::sync::Arc;
@@ -26,6 +33,9 @@ pub struct OperatorKind {
     pub settings: &'static [Setting],
     /// Output ports besides `out` and `err`.
     pub ports: &'static [&'static str],
+    /// Where a port's events go when nothing is connected to it: pairs of port and port. The events
+    /// of any other port without a connection are counted as dropped.
+    pub fallbacks: &'static [(&'static str, &'static str)],
     /// Makes the operator from its settings. Names and kinds have been checked.
     pub build: fn(&Settings) -> Result<Box<dyn AnyOperator>, Diagnostic>,
 }
@@ -45,6 +55,20 @@ pub struct Setting {
     pub doc: &'static str,
 }
 
+impl Setting {
+    /// A setting that may be left out.
+    #[must_use]
+    pub const fn new(name: &'static str, takes: Takes, chain: InChain, doc: &'static str) -> Self {
+        Self { name, takes, required: false, chain, doc }
+    }
+
+    /// The same setting, which must be set.
+    #[must_use]
+    pub const fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+}
+
 /// What a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Takes {
@@ -54,6 +78,9 @@ pub enum Takes {
     Constant(Kind),
     /// A duration: nanoseconds as an integer, or text such as `"10s"`. Given as nanoseconds.
     Duration,
+    /// A place below `event` or `$`, which a chain writes as such (`into event.a.b`). Given as its
+    /// text: `event.a.b`, `$a.b`, or plainly `a.b` for a field of the event.
+    Place,
     /// One of these words; a chain writes them without quotes.
     Word(&'static [&'static str]),
 }
@@ -134,6 +161,32 @@ impl Settings {
         self.constant(name).and_then(|value| value.get().as_u64())
     }
 
+    /// A whole number from 0, or `otherwise` when it is not set.
+    ///
+    /// # Errors
+    /// When it is set to anything else.
+    pub fn whole(&self, name: &str, otherwise: u64) -> Result<u64, Diagnostic> {
+        match self.constant(name) {
+            None => Ok(otherwise),
+            Some(value) => value.get().as_u64().ok_or_else(|| {
+                self.error(name, format!("`{name}` must be a whole number from 0"))
+                    .with_help(format!("leave `{name}` out, or write for example `{name}` = 1000"))
+            }),
+        }
+    }
+
+    /// As [`Settings::whole`], but at least 1 and at most `most`.
+    ///
+    /// # Errors
+    /// When it is set to anything else.
+    pub fn count(&self, name: &str, otherwise: usize, most: usize) -> Result<usize, Diagnostic> {
+        let number = self.whole(name, otherwise as u64)?;
+        match usize::try_from(number) {
+            Ok(number) if (1..=most).contains(&number) => Ok(number),
+            _ => Err(self.error(name, format!("`{name}` must be from 1 to {most}"))),
+        }
+    }
+
     /// A text or a word.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
@@ -154,7 +207,7 @@ impl Settings {
 }
 
 /// All kinds of operators, in the order of the manual.
-pub static KINDS: &[&[OperatorKind]] = &[];
+pub static KINDS: &[&[OperatorKind]] = &[dedup::KINDS, rate_limit::KINDS, sample::KINDS];
 
 /// The kind that a path (`generic::batch`) or the word of a step (`batch`) names.
 #[must_use]
