@@ -1,4 +1,45 @@
-//! The stable codes of diagnostics. A code is never used for a second matter.
+//! The stable codes of diagnostics, and the page that explains each. A code is never used for a
+//! second matter.
+
+mod syntax;
+
+/// What `temblor explain` prints about a code.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// The code.
+    pub code: &'static str,
+    /// What it is about, a few words.
+    pub title: &'static str,
+    /// Why it is so and what to do, one paragraph.
+    pub text: &'static str,
+    /// A text that gets this code.
+    pub wrong: &'static str,
+    /// The same text as it should be.
+    pub right: &'static str,
+}
+
+/// The pages of each stage.
+const PAGES: [&[Page]; 1] = [syntax::PAGES];
+
+/// All pages, by stage and code.
+pub fn pages() -> impl Iterator<Item = &'static Page> {
+    PAGES.into_iter().flatten()
+}
+
+/// The page about a code, in any case of letters.
+#[must_use]
+pub fn page(code: &str) -> Option<&'static Page> {
+    pages().find(|page| page.code.eq_ignore_ascii_case(code))
+}
+
+impl std::fmt::Display for Page {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let indented = |text: &str| format!("    {}", text.replace('\n', "\n    "));
+        writeln!(f, "{}: {}\n\n{}\n", self.code, self.title, self.text)?;
+        writeln!(f, "Wrong:\n\n{}\n", indented(self.wrong))?;
+        writeln!(f, "Right:\n\n{}", indented(self.right))
+    }
+}
 
 /// A literal that is not closed before the end of its line or of the text.
 pub const UNTERMINATED: &str = "E0101";
@@ -8,10 +49,10 @@ pub const BAD_ESCAPE: &str = "E0102";
 pub const BAD_UNICODE_ESCAPE: &str = "E0103";
 /// An integer that does not fit 64 bits.
 pub const INVALID_INTEGER: &str = "E0104";
-/// `"#{}"`
-pub const EMPTY_INTERPOLATION: &str = "E0106";
 /// `12q`, `1e5`, `1..2`
 pub const INVALID_NUMBER: &str = "E0105";
+/// `"#{}"`
+pub const EMPTY_INTERPOLATION: &str = "E0106";
 /// `"""text`
 pub const HEREDOC_OPENING: &str = "E0107";
 /// A character that starts no token.
@@ -20,8 +61,6 @@ pub const UNEXPECTED_CHARACTER: &str = "E0108";
 pub const UNEXPECTED: &str = "E0201";
 /// Nested deeper than the limit.
 pub const TOO_DEEP: &str = "E0202";
-/// A form or bracket that the text ends in.
-pub const MISSING_END: &str = "E0210";
 /// A call or a literal where only a path can stand.
 pub const PATH_EXPECTED: &str = "E0203";
 /// `if (a, b) then …`
@@ -36,6 +75,8 @@ pub const RESERVED_PORT: &str = "E0207";
 pub const DUPLICATE_PORT: &str = "E0208";
 /// `connect /connector/a to /connector/b`
 pub const CONNECTOR_TO_CONNECTOR: &str = "E0209";
+/// A form or bracket that the text ends in.
+pub const MISSING_END: &str = "E0210";
 /// `fn f(a, ...) of case (1) => …`
 pub const VARARGS_WITH_CASES: &str = "E0211";
 /// `case _ => a, b` in an immutable match.

@@ -99,9 +99,11 @@ impl Place<'_> {
         match self.kind() {
             None => "end of the text".to_string(),
             Some(Kind::Doc) => "doc comment".to_string(),
-            Some(Kind::Text) => "string".to_string(),
+            Some(Kind::Text) if token.contains('"') => "string".to_string(),
             Some(Kind::Number) => format!("number `{shown}`"),
-            Some(Kind::Word) if !RESERVED.contains(&token) => format!("name `{shown}`"),
+            Some(Kind::Word | Kind::Text) if !RESERVED.contains(&token) => {
+                format!("name `{shown}`")
+            }
             Some(_) => format!("`{shown}`"),
         }
     }
@@ -112,7 +114,9 @@ impl Place<'_> {
             return None;
         }
         let missing = self.scan.frames.iter().rev().find(|frame| !frame.closed)?.opener?;
-        let else_if = missing > 0 && self.scan.text(&self.scan.tokens[missing - 1]) == "else";
+        let else_if = self.scan.tokens[missing..]
+            .windows(2)
+            .any(|pair| self.scan.text(&pair[0]) == "else" && self.scan.text(&pair[1]) == "if");
         let opener = self.scan.tokens[missing];
         let close = closing(self.scan.text(&opener));
         if !self.expects_close(close) {
@@ -266,8 +270,20 @@ fn expected(rules: &[Rule]) -> String {
         }
     }
     if names.contains(&"an expression") {
-        let parts =
-            ["an integer", "a string", "`if`", "`drop`", "`emit`", "`for`", "`match`", "`let`"];
+        let parts = [
+            "an integer",
+            "a string",
+            "`if`",
+            "`drop`",
+            "`emit`",
+            "`for`",
+            "`match`",
+            "`let`",
+            "`merge`",
+            "`patch`",
+            "`recur`",
+            "`use`",
+        ];
         names.retain(|name| !parts.contains(name));
     }
     let specific = names.iter().any(|name| *name != "an operator");

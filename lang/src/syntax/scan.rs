@@ -16,7 +16,7 @@ pub(super) enum Kind {
     Word,
     /// A number, with whatever is glued to it.
     Number,
-    /// A string with its interpolations, or a quoted name.
+    /// A string with its interpolations, a quoted name, or a name behind a dot.
     Text,
     /// `|…|` behind the name of an extractor.
     Test,
@@ -417,6 +417,9 @@ impl Scanner<'_> {
     }
 
     fn push(&mut self, kind: Kind, start: usize) {
+        let after_dot = self.scan.tokens.last().is_some_and(|token| self.token_text(*token) == ".");
+        // A word behind a dot is meant as a name, whatever the grammar thinks of it.
+        let kind = if after_dot && kind == Kind::Word { Kind::Text } else { kind };
         let text = &self.text[start..self.at];
         let closes =
             if kind == Kind::Word { text == "end" } else { matches!(text, ")" | "]" | "}") };
@@ -450,7 +453,6 @@ impl Scanner<'_> {
         let around = self.scan.frames[self.current].opener;
         let around = around.map_or("", |at| self.token_text(self.scan.tokens[at]));
         let opens = match text {
-            _ if before == "." => false,
             "match" | "for" | "patch" => true,
             "merge" => around != "patch",
             "fn" => before != "intrinsic",

@@ -3,6 +3,8 @@
 mod accept;
 mod hostile;
 mod print;
+mod pages;
+mod spec;
 
 use super::{Parsed, parse_deploy, parse_program, parse_query, parse_script};
 use crate::diagnostic::{Diagnostic, Severity};
