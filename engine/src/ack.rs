@@ -136,7 +136,7 @@ impl Ledger {
     pub fn marks(&self) -> Marks {
         let sources = self.lock();
         Marks {
-            files: sources.iter().flat_map(Account::file_marks).collect(),
+            files: sources.iter().enumerate().flat_map(Account::file_marks).collect(),
             exact: sources.iter().all(|account| account.marked == account.written),
             batches: sources.iter().map(|account| account.marked).sum(),
         }
@@ -169,11 +169,11 @@ impl Ledger {
 }
 
 impl Account {
-    fn file_marks(&self) -> impl Iterator<Item = FileMark> {
-        let named = self.marks.iter().zip(&self.names);
-        named.filter_map(|(position, name)| {
+    fn file_marks((source, account): (SourceId, &Self)) -> impl Iterator<Item = FileMark> {
+        let named = account.marks.iter().zip(&account.names);
+        named.filter_map(move |(position, name)| {
             let (Position { offset, line, .. }, (identity, path)) = ((*position)?, name.as_ref()?);
-            Some(FileMark { identity: *identity, offset, line, path: path.clone() })
+            Some(FileMark { source, identity: *identity, offset, line, path: path.clone() })
         })
     }
 

@@ -24,6 +24,8 @@ const HEADER: &str = "temblor checkpoint 1";
 /// How far an input file has been dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMark {
+    /// The source that reads it, by its index in the plan.
+    pub source: usize,
     /// Which file.
     pub identity: Identity,
     /// Bytes (after decompression) that have been dealt with.
@@ -102,12 +104,12 @@ impl Checkpoint {
         let lines = &mut text;
         // Writing to a string cannot fail.
         let _ = writeln!(lines, "finished {}\nexact {}", self.finished, self.exact);
-        for FileMark { identity, offset, line, path } in &self.files {
+        for FileMark { source, identity, offset, line, path } in &self.files {
             let Identity { device, inode, head_bytes, fingerprint } = identity;
             let path = escape(path);
             let _ = writeln!(
                 lines,
-                "input {device} {inode} {head_bytes} {fingerprint:016x} {offset} {line} {path}"
+                "input {source} {device} {inode} {head_bytes} {fingerprint:016x} {offset} {line} {path}"
             );
         }
         for OutputMark { device, inode, length, path } in &self.outputs {
@@ -148,12 +150,13 @@ impl Checkpoint {
             "finished" => self.finished = rest.parse().ok()?,
             "exact" => self.exact = rest.parse().ok()?,
             "input" => {
+                let source = usize::try_from(number(10)?).ok()?;
                 let (device, inode) = (number(10)?, number(10)?);
                 let (head_bytes, fingerprint) = (number(10)?, number(16)?);
                 let identity = Identity { device, inode, head_bytes, fingerprint };
                 let (offset, line) = (number(10)?, number(10)?);
                 let path = unescape(fields.next()?)?;
-                self.files.push(FileMark { identity, offset, line, path });
+                self.files.push(FileMark { source, identity, offset, line, path });
             }
             "output" => {
                 let (device, inode, length) = (number(10)?, number(10)?, number(10)?);
@@ -204,7 +207,7 @@ mod tests {
         Checkpoint {
             finished: false,
             exact: true,
-            files: vec![FileMark { identity, offset: 77, line: 5, path: odd.clone() }],
+            files: vec![FileMark { source: 1, identity, offset: 77, line: 5, path: odd.clone() }],
             outputs: vec![OutputMark { device: 3, inode: 4, length: 99, path: odd }],
         }
     }

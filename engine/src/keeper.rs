@@ -90,7 +90,7 @@ impl Keeper {
 
     /// The marks of this run, and those of files that only earlier runs have read.
     fn with_carried(&self, mut files: Vec<FileMark>) -> Vec<FileMark> {
-        let file_of = |mark: &FileMark| (mark.identity.device, mark.identity.inode);
+        let file_of = |mark: &FileMark| (mark.source, mark.identity.device, mark.identity.inode);
         let read: HashSet<_> = files.iter().map(file_of).collect();
         let others = self.carried.iter().filter(|mark| !read.contains(&file_of(mark)));
         let room = CHECKPOINT_FILES_MAX.saturating_sub(files.len());
@@ -133,7 +133,7 @@ mod tests {
 
     fn file(offset: u64) -> FileMark {
         let identity = Identity { device: 1, inode: 1, head_bytes: 0, fingerprint: 0 };
-        FileMark { identity, offset, line: 1, path: PathBuf::from("in") }
+        FileMark { source: 0, identity, offset, line: 1, path: PathBuf::from("in") }
     }
 
     fn marks(offset: u64, batches: u64, exact: bool) -> Marks {

@@ -3,6 +3,7 @@
 //! Invariant: a file is read from where an earlier run left it only when it is the same file and still
 //! holds what was read; otherwise from the beginning.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult, Seek, SeekFrom, copy, sink};
 use std::path::{Path, PathBuf};
@@ -46,6 +47,8 @@ impl FileSource {
         for pattern in &config.patterns {
             paths.extend(expand(pattern)?);
         }
+        let mut seen = HashSet::new();
+        paths.retain(|path| seen.insert(path.clone()));
         let mut total_bytes = 0;
         for path in &paths {
             total_bytes += check(path).map_err(|error| input_error(path, &error))?;
@@ -88,7 +91,7 @@ impl FileSource {
 
     /// Offset and line at which reading begins; the file holds `length` bytes, as far as is known.
     fn start_of(&self, file: &File, length: u64, at: &At, feed: &Feed) -> IoResult<(u64, u64)> {
-        for mark in &self.marks {
+        for mark in self.marks.iter().filter(|mark| mark.source == feed.source) {
             if !mark.identity.is_of(file)? {
                 continue;
             }

@@ -14,7 +14,7 @@ use temblor_engine::processor::Processor;
 use temblor_engine::run::{RunPlan, run};
 use temblor_engine::turnstile::Turn;
 
-use crate::support::{Copy, Directory, copy, plan};
+use crate::support::{Copy, Directory, copy, file_source, plan};
 
 fn append(path: &std::path::Path, bytes: &[u8]) {
     OpenOptions::new().append(true).open(path).unwrap().write_all(bytes).unwrap();
@@ -95,4 +95,18 @@ fn a_batch_that_an_operator_keeps_is_not_acknowledged() {
     run(make(), |_| Ok(Box::new(Holds(Vec::new())))).unwrap();
     assert_eq!(copy(make()).counts.events(), 2, "read again");
     assert_eq!(std::fs::read(&output).unwrap(), b"a\nb\n", "and written anew");
+}
+
+#[test]
+fn two_sources_of_one_file_have_marks_of_their_own() {
+    let directory = Directory::new("twice");
+    let input = directory.write("in.log", b"a\nb\n");
+    let output = directory.path("out");
+    let state = Some(directory.path("state"));
+    let one = || RunPlan { state: state.clone(), ..plan(&input, &output) };
+    let two = || RunPlan { sources: vec![file_source(&input), file_source(&input)], ..one() };
+    assert_eq!(copy(one()).counts.events(), 2);
+    let counts = copy(two()).counts;
+    assert_eq!((counts.sources[0].events, counts.sources[1].events), (0, 2));
+    assert_eq!(copy(two()).counts.events(), 0);
 }
