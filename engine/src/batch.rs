@@ -99,6 +99,11 @@ impl Batch {
         self.token.clone()
     }
 
+    /// The token itself, for operators that decide later whether they keep an event.
+    pub fn token_ref(&self) -> &Token {
+        &self.token
+    }
+
     /// The memory that the batch holds.
     pub fn held_bytes(&self) -> usize {
         self.buffer.len()

@@ -29,9 +29,9 @@ pub struct EventTimes {
 }
 
 impl EventTimes {
-    /// Every event has the same time.
-    pub fn same(time: Timestamp) -> Self {
-        EventTimes { first: time, step_ns: 0 }
+    /// Events that arrived together, a nanosecond apart so that each has a time of its own.
+    pub fn together(time: Timestamp) -> Self {
+        EventTimes { first: time, step_ns: 1 }
     }
 
     /// Time of the event with the given index in its batch, counted from 0.
@@ -53,7 +53,7 @@ impl Clock {
     /// at `arrival` by the system's clock.
     pub fn times(self, arrival: Timestamp, first_event: u64) -> EventTimes {
         match self {
-            Clock::System => EventTimes::same(arrival),
+            Clock::System => EventTimes::together(arrival),
             Clock::Virtual { step } => {
                 EventTimes { first: self.now(first_event), step_ns: nanoseconds(step) }
             }

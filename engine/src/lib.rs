@@ -33,3 +33,5 @@ pub mod event;
 pub mod operator;
 pub mod store;
 pub mod operators;
+pub mod graph;
+pub mod pipeline;

@@ -119,7 +119,7 @@ impl<'a> Worker<'a> {
         }
         match self.shop.clock {
             Clock::System => {
-                batch.times = EventTimes::same(batch.arrival);
+                batch.times = EventTimes::together(batch.arrival);
                 self.processor.process(batch, turn, outputs)
             }
             Clock::Virtual { .. } => self.process_singly(batch, turn, outputs),

@@ -5,6 +5,7 @@ use crate::value::{Arena, Kind, Value};
 use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 
 /// What a built-in may know besides its arguments. All of it is the event's, none the clock's.
 #[derive(Debug)]
@@ -16,20 +17,30 @@ pub struct Call<'a> {
 }
 
 /// Facts that functions such as `system::ingest_ns()` or `origin::host()` tell.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Facts {
     /// When the event arrived, in nanoseconds since 1970-01-01 UTC; also seeds `random`.
     pub ingest_ns: u64,
     /// The time of day for `system::nanotime()`, in nanoseconds since 1970-01-01 UTC.
     pub now_ns: u64,
     /// Where the event came from (`file:///var/log/x`), if known.
-    pub origin: Option<String>,
+    pub origin: Option<Arc<str>>,
     /// Number of groups in the running select, for `win::cardinality()`.
     pub groups: u64,
     /// Counts the draws of random numbers within one event.
     pub draws: Cell<u64>,
     /// Seed of the run (`--seed`).
     pub seed: u64,
+}
+
+impl Facts {
+    /// Takes in that an event arrived at this time: the clock stands there, and the draws of random
+    /// numbers begin anew.
+    pub fn arrive(&mut self, ingest_ns: u64) {
+        self.ingest_ns = ingest_ns;
+        self.now_ns = ingest_ns;
+        self.draws = Cell::new(0);
+    }
 }
 
 /// Why a built-in could not give a result.

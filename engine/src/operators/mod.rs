@@ -133,6 +133,12 @@ impl Settings {
         self.entry(name).map_or(self.span, |(_, span, _)| *span)
     }
 
+    /// Whether it is given.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.entry(name).is_some()
+    }
+
     fn entry(&self, name: &str) -> Option<&(&'static str, Span, Given)> {
         self.entries.iter().rev().find(|(key, _, _)| *key == name)
     }

@@ -119,7 +119,7 @@ impl Feed<'_> {
             source: self.source,
             origin: Arc::clone(&at.origin),
             bad: block.bad,
-            times: EventTimes::same(arrival),
+            times: EventTimes::together(arrival),
             arrival,
             buffer: block.buffer,
             range: block.range,

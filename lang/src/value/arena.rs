@@ -88,6 +88,12 @@ impl Arena {
         self.bump.alloc(value)
     }
 
+    /// A copy of the nodes of a tape, so that the tape can be used for the next event.
+    #[must_use]
+    pub fn nodes<'a>(&'a self, nodes: &[simd_json::Node<'a>]) -> &'a [simd_json::Node<'a>] {
+        self.bump.alloc_slice_copy(nodes)
+    }
+
     pub(super) fn alloc_record<'a>(&'a self, record: Record<'a>) -> &'a Record<'a> {
         self.bump.alloc(record)
     }

@@ -5,7 +5,7 @@ mod level;
 mod windowed;
 
 pub use group::{Dimension, MAX_GROUPS_PER_EVENT};
-pub use level::{WindowKind, WindowSpec};
+pub use level::{Slide, WindowKind, WindowSpec};
 pub use windowed::WindowedSelect;
 
 use crate::event::Event;

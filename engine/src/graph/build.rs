@@ -1,0 +1,438 @@
+//! From the statements of a query to a graph. Nested pipelines are expanded in place, each with its
+//! own names, imports and arguments.
+
+use super::definitions::Namespace;
+use super::{Edge, Graph, Node, Step, complain};
+use crate::operator::{ERR, IN, OUT};
+use std::sync::Arc;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::lower::{Compiler, Scope};
+use temblor_lang::span::Span;
+use temblor_lang::syntax::tree::{
+    Create, Define, DefineKind, Ident, ModPath, PipelineDef, Query, Statement, StreamRef,
+};
+use temblor_lang::value::Frozen;
+
+/// Pipelines inside of pipelines, at the most.
+pub const PIPELINE_DEPTH_MAX: usize = 64;
+/// Nodes of one graph, at the most.
+pub const NODES_MAX: usize = 100_000;
+
+/// Whose rules hold for names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notation {
+    /// tremor's: every body starts without imports, every stream is created before it is used.
+    Long,
+    /// Temblor's chains: standard modules need no `use`, and a name that nothing defines is an
+    /// output port.
+    Short,
+}
+
+/// Builds graphs with one compiler.
+#[derive(Debug)]
+pub struct Builder<'c, 'r> {
+    pub(super) compiler: &'c mut Compiler<'r>,
+    pub(super) graph: Graph,
+    pub(super) notation: Notation,
+    depth: usize,
+    /// Numbers nodes that have no name of their own.
+    pub(super) unnamed: usize,
+}
+
+/// A definition and what its body sees where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Definition {
+    pub define: Arc<Define>,
+    pub scope: Scope,
+}
+
+/// The names of one pipeline.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    pub scope: Scope,
+    pub args: Option<Arc<Frozen>>,
+    definitions: Vec<Definition>,
+    instances: Vec<(String, Instance)>,
+    /// In front of node names: `outer/`.
+    pub prefix: String,
+}
+
+/// What an instance's name stands for.
+#[derive(Clone, Debug)]
+enum Instance {
+    Node(usize),
+    Input(usize),
+    Output(usize),
+    /// Inputs and outputs of a nested pipeline.
+    Pipeline(Vec<(String, usize)>, Vec<(String, usize)>),
+}
+
+impl Level {
+    pub fn definition(&self, namespace: Namespace, name: &str) -> Option<&Definition> {
+        self.definitions.iter().find(|one| {
+            Namespace::of(&one.define.kind) == namespace && one.define.name.text == name
+        })
+    }
+
+    pub fn names(&self, namespace: Namespace) -> impl Iterator<Item = &str> {
+        self.definitions
+            .iter()
+            .filter(move |one| Namespace::of(&one.define.kind) == namespace)
+            .map(|one| one.define.name.text.as_str())
+    }
+
+    fn instance(&self, name: &str) -> Option<&Instance> {
+        self.instances.iter().find(|(instance, _)| instance == name).map(|(_, one)| one)
+    }
+}
+
+/// The default ports of a pipeline.
+const DEFAULT_INPUTS: [&str; 1] = [IN];
+const DEFAULT_OUTPUTS: [&str; 2] = [OUT, ERR];
+
+impl<'c, 'r> Builder<'c, 'r> {
+    /// A builder that reports to `compiler`.
+    pub fn new(compiler: &'c mut Compiler<'r>, notation: Notation) -> Self {
+        Self { compiler, graph: Graph::default(), notation, depth: 0, unnamed: 0 }
+    }
+
+    /// The graph of a query file. Its diagnostics are the compiler's.
+    pub fn query(mut self, query: &Query, args: Option<Arc<Frozen>>) -> Graph {
+        let mut level = self.level(Scope::default(), args, String::new());
+        for name in DEFAULT_INPUTS {
+            self.file_input(&mut level, name);
+        }
+        for name in DEFAULT_OUTPUTS {
+            self.file_output(&mut level, name);
+        }
+        self.statements(query, &mut level);
+        self.finish()
+    }
+
+    /// The graph of a pipeline that a flow creates, with its ports as inputs and outputs.
+    pub fn pipeline(mut self, def: &PipelineDef, args: Arc<Frozen>) -> Graph {
+        let mut level = self.level(Scope::default(), Some(args), String::new());
+        for name in port_names(def.from.as_deref(), &DEFAULT_INPUTS) {
+            self.file_input(&mut level, &name);
+        }
+        for name in port_names(def.into.as_deref(), &DEFAULT_OUTPUTS) {
+            self.file_output(&mut level, &name);
+        }
+        self.statements(&def.body, &mut level);
+        self.finish()
+    }
+
+    fn finish(mut self) -> Graph {
+        self.find_cycles();
+        self.graph.prune();
+        self.graph
+    }
+
+    pub(super) fn complain(&mut self, diagnostic: Diagnostic) {
+        self.compiler.diagnostics.push(diagnostic);
+    }
+
+    fn level(&self, mut scope: Scope, args: Option<Arc<Frozen>>, prefix: String) -> Level {
+        scope.prelude |= self.notation == Notation::Short;
+        Level { scope, args, prefix, ..Level::default() }
+    }
+
+    /// What the body of a script or window sees: nothing in tremor's notation, everything around it
+    /// in ours.
+    pub(super) fn body_scope(&self, around: &Scope) -> Scope {
+        match self.notation {
+            Notation::Long => Scope::default(),
+            Notation::Short => around.clone(),
+        }
+    }
+
+    pub(super) fn add_node(&mut self, node: Node) -> usize {
+        self.graph.nodes.push(node);
+        self.graph.nodes.len() - 1
+    }
+
+    pub(super) fn connect(&mut self, from: (usize, &str), to: (usize, &str)) {
+        let edge = Edge { node: to.0, port: to.1.into() };
+        let edges = &mut self.graph.nodes[from.0].edges;
+        match edges.iter_mut().find(|(port, _)| &**port == from.1) {
+            Some((_, edges)) => edges.push(edge),
+            None => edges.push((from.1.into(), vec![edge])),
+        }
+    }
+
+    fn file_input(&mut self, level: &mut Level, name: &str) -> usize {
+        let node = self.add_node(Node::new(name, Step::Pass));
+        self.graph.inputs.push((name.to_string(), node));
+        level.instances.push((name.to_string(), Instance::Input(node)));
+        node
+    }
+
+    fn file_output(&mut self, level: &mut Level, name: &str) -> usize {
+        self.graph.outputs.push(name.to_string());
+        let number = self.graph.outputs.len() - 1;
+        let node = self.add_node(Node::new(name, Step::Output(number)));
+        level.instances.push((name.to_string(), Instance::Output(node)));
+        node
+    }
+
+    pub(super) fn statements(&mut self, query: &Query, level: &mut Level) {
+        for statement in &query.statements {
+            if self.graph.nodes.len() > NODES_MAX {
+                return self.complain(complain::nested_too_deep(NODES_MAX, Span::default()));
+            }
+            match statement {
+                Statement::Use(import) => self.compiler.import(import, &mut level.scope),
+                Statement::Define(define) => self.define(define, level),
+                Statement::Create(create) => self.create(create, level),
+                Statement::Select(select) => self.select(select, level),
+                Statement::Chain(chain) => self.chain(chain, level),
+            }
+        }
+    }
+
+    pub(super) fn define(&mut self, define: &Define, level: &mut Level) {
+        let namespace = Namespace::of(&define.kind);
+        if level.definition(namespace, &define.name.text).is_some() {
+            let name = &define.name;
+            self.complain(complain::name_taken(namespace.word(), &name.text, name.span));
+        }
+        let scope = level.scope.clone();
+        level.definitions.push(Definition { define: Arc::new(define.clone()), scope });
+    }
+
+    pub(super) fn create(&mut self, create: &Create, level: &mut Level) {
+        if level.instance(&create.name.text).is_some() {
+            let name = &create.name;
+            return self.complain(complain::name_taken("node", &name.text, name.span));
+        }
+        let Some(namespace) = Namespace::created(create.kind) else {
+            let name = format!("{}{}", level.prefix, create.name.text);
+            let node = self.add_node(Node::new(name, Step::Pass));
+            return level.instances.push((create.name.text.clone(), Instance::Node(node)));
+        };
+        let own = ModPath { segments: vec![create.name.clone()], span: create.name.span };
+        let path = create.from.as_ref().unwrap_or(&own);
+        let Some(definition) = self.definition(namespace, path, level) else { return };
+        let instance = match &definition.define.kind {
+            DefineKind::Script(def) => {
+                let args = self.arguments(&def.args, &create.with, level, create.span);
+                let step = self.script(def, &definition, args);
+                self.operator_node(create, step, level)
+            }
+            DefineKind::Operator(def) => {
+                let args = self.arguments(&def.args, &create.with, level, create.span);
+                let step = self.operator(def, &definition, args);
+                self.operator_node(create, step, level)
+            }
+            DefineKind::Pipeline(def) => self.nest(def, &definition, create, level),
+            _ => None,
+        };
+        // Also a node that failed keeps its name, so that its uses are not reported.
+        let instance = instance.unwrap_or_else(|| {
+            Instance::Node(self.add_node(Node::new(&create.name.text, Step::Pass)))
+        });
+        level.instances.push((create.name.text.clone(), instance));
+    }
+
+    fn operator_node(
+        &mut self,
+        create: &Create,
+        step: Option<Step>,
+        level: &Level,
+    ) -> Option<Instance> {
+        let name = format!("{}{}", level.prefix, create.name.text);
+        Some(Instance::Node(self.add_node(Node::new(name, step?))))
+    }
+
+    fn nest(
+        &mut self,
+        def: &PipelineDef,
+        definition: &Definition,
+        create: &Create,
+        level: &Level,
+    ) -> Option<Instance> {
+        if self.depth >= PIPELINE_DEPTH_MAX {
+            self.complain(complain::nested_too_deep(PIPELINE_DEPTH_MAX, create.span));
+            return None;
+        }
+        let args = self.arguments(&def.args, &create.with, level, create.span);
+        let prefix = format!("{}{}/", level.prefix, create.name.text);
+        let scope = self.body_scope(&definition.scope);
+        let mut inner = self.level(scope, Some(args), prefix);
+        let mut inputs = Vec::new();
+        let mut outputs = Vec::new();
+        for name in port_names(def.from.as_deref(), &DEFAULT_INPUTS) {
+            let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
+            inner.instances.push((name.clone(), Instance::Input(node)));
+            inputs.push((name, node));
+        }
+        for name in port_names(def.into.as_deref(), &DEFAULT_OUTPUTS) {
+            let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
+            inner.instances.push((name.clone(), Instance::Output(node)));
+            outputs.push((name, node));
+        }
+        self.depth += 1;
+        self.statements(&def.body, &mut inner);
+        self.depth -= 1;
+        Some(Instance::Pipeline(inputs, outputs))
+    }
+
+    /// Node and port that events of `from` come out of.
+    pub(super) fn source(
+        &mut self,
+        from: &StreamRef,
+        level: &mut Level,
+    ) -> Option<(usize, String)> {
+        let port = from.port.as_ref().map(|port| port.text.as_str());
+        match level.instance(&from.node.text).cloned() {
+            Some(Instance::Node(node)) => Some((node, port.unwrap_or(OUT).to_string())),
+            Some(Instance::Input(node)) => match port {
+                None => Some((node, OUT.to_string())),
+                Some(port) if level.prefix.is_empty() => {
+                    Some((self.extra_input(level, &from.node.text, port), OUT.to_string()))
+                }
+                Some(port) => self.no_port(&from.node, port, &[], from.span),
+            },
+            Some(Instance::Pipeline(_, outputs)) => {
+                let port = port.unwrap_or(OUT);
+                match outputs.iter().find(|(name, _)| name == port) {
+                    Some((_, node)) => Some((*node, OUT.to_string())),
+                    None => self.no_port(&from.node, port, &outputs, from.span),
+                }
+            }
+            Some(Instance::Output(_)) => {
+                self.complain(complain::cycle(&[&from.node.text, "…", &from.node.text], from.span));
+                None
+            }
+            None => self.no_stream(from, port.unwrap_or(OUT), level),
+        }
+    }
+
+    /// Node and port that events for `into` go to.
+    pub(super) fn sink(&mut self, into: &StreamRef, level: &mut Level) -> Option<(usize, String)> {
+        let port = into.port.as_ref().map(|port| port.text.as_str());
+        match level.instance(&into.node.text).cloned() {
+            Some(Instance::Node(node)) => Some((node, port.unwrap_or(IN).to_string())),
+            Some(Instance::Output(node)) => match port {
+                None => Some((node, IN.to_string())),
+                Some(port) if level.prefix.is_empty() => {
+                    Some((self.extra_output(level, port), IN.to_string()))
+                }
+                Some(port) => self.no_port(&into.node, port, &[], into.span),
+            },
+            Some(Instance::Pipeline(inputs, _)) => {
+                let port = port.unwrap_or(IN);
+                match inputs.iter().find(|(name, _)| name == port) {
+                    Some((_, node)) => Some((*node, IN.to_string())),
+                    None => self.no_port(&into.node, port, &inputs, into.span),
+                }
+            }
+            Some(Instance::Input(_)) => {
+                self.complain(complain::cycle(&[&into.node.text, "…", &into.node.text], into.span));
+                None
+            }
+            None if self.notation == Notation::Short && port.is_none() => {
+                Some((self.file_output(level, &into.node.text), IN.to_string()))
+            }
+            None => self.no_stream(into, port.unwrap_or(IN), level),
+        }
+    }
+
+    /// `in/name` at the level of the file: an input of its own.
+    fn extra_input(&mut self, level: &mut Level, node: &str, port: &str) -> usize {
+        let name = format!("{node}/{port}");
+        match level.instance(&name) {
+            Some(Instance::Input(node)) => *node,
+            _ => {
+                let number = self.add_node(Node::new(port, Step::Pass));
+                self.graph.inputs.push((port.to_string(), number));
+                level.instances.push((name, Instance::Input(number)));
+                number
+            }
+        }
+    }
+
+    /// `out/name` at the level of the file: an output of its own.
+    fn extra_output(&mut self, level: &mut Level, port: &str) -> usize {
+        let name = format!("{OUT}/{port}");
+        if let Some(Instance::Output(node)) = level.instance(&name) {
+            return *node;
+        }
+        let number = match self.graph.outputs.iter().position(|output| output == port) {
+            Some(number) => number,
+            None => {
+                self.graph.outputs.push(port.to_string());
+                self.graph.outputs.len() - 1
+            }
+        };
+        let node = self.add_node(Node::new(port, Step::Output(number)));
+        level.instances.push((name, Instance::Output(node)));
+        node
+    }
+
+    fn no_port<T>(
+        &mut self,
+        node: &Ident,
+        port: &str,
+        known: &[(String, usize)],
+        span: Span,
+    ) -> Option<T> {
+        let known = known.iter().map(|(name, _)| name.as_str());
+        self.complain(complain::unknown_port(&node.text, port, span, known));
+        None
+    }
+
+    fn no_stream<T>(&mut self, stream: &StreamRef, port: &str, level: &Level) -> Option<T> {
+        let known = level.instances.iter().map(|(name, _)| name.as_str());
+        let complaint = complain::stream_not_defined(&stream.node.text, port, stream.span, known);
+        self.complain(complaint);
+        None
+    }
+
+    /// Reports one cycle, if there is one.
+    fn find_cycles(&mut self) {
+        let order = self.graph.upstream_first();
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, number)| place[*number] = at);
+        let back = self.graph.nodes.iter().enumerate().find_map(|(number, node)| {
+            let edges = node.edges.iter().flat_map(|(_, edges)| edges);
+            let back = edges.map(|edge| edge.node).find(|next| place[*next] <= place[number]);
+            back.map(|next| (number, next))
+        });
+        if let Some((from, to)) = back {
+            let names = [self.graph.nodes[to].name.clone(), self.graph.nodes[from].name.clone()];
+            let complaint =
+                complain::cycle(&[&names[0], "…", &names[1], &names[0]], self.file_span());
+            self.complain(complaint);
+        }
+    }
+
+    fn file_span(&self) -> Span {
+        Span::default()
+    }
+}
+
+impl Graph {
+    /// Cuts off what leads to no output: it could not be seen.
+    fn prune(&mut self) {
+        let mut useful: Vec<_> =
+            self.nodes.iter().map(|node| matches!(node.step, Step::Output(_))).collect();
+        for number in self.upstream_first().into_iter().rev() {
+            let edges = self.nodes[number].edges.iter().flat_map(|(_, edges)| edges);
+            let leads_out = edges.map(|edge| edge.node).any(|next| useful[next]);
+            useful[number] |= leads_out;
+        }
+        for node in &mut self.nodes {
+            for (_, edges) in &mut node.edges {
+                edges.retain(|edge| useful[edge.node]);
+            }
+        }
+    }
+}
+
+fn port_names(written: Option<&[Ident]>, default: &[&str]) -> Vec<String> {
+    match written {
+        Some(ports) => ports.iter().map(|port| port.text.clone()).collect(),
+        None => default.iter().map(ToString::to_string).collect(),
+    }
+}

@@ -1,0 +1,364 @@
+//! The operator graph of a pipeline and the way of an event through it. The graph itself never
+//! changes while it runs; what its nodes remember stands beside it in [`States`].
+
+mod arguments;
+mod build;
+mod chain;
+mod complain;
+mod definitions;
+mod operator;
+mod script;
+mod select;
+mod window;
+
+pub use build::{Builder, Notation};
+pub use chain::{Expansion, expand};
+
+use crate::ack::Token;
+use crate::event::Event;
+use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings, Usage};
+use std::any::Any;
+use temblor_lang::error::EvalError;
+use temblor_lang::value::Value;
+
+/// A pipeline that is ready to run.
+#[derive(Debug, Default)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    /// Input ports by name: the node that takes their events.
+    inputs: Vec<(String, usize)>,
+    /// Output ports by name, in the order of their numbers.
+    outputs: Vec<String>,
+}
+
+/// A node and what its ports lead to.
+#[derive(Debug)]
+pub struct Node {
+    /// Its name, for messages and drawings.
+    pub name: String,
+    /// What it does.
+    pub step: Step,
+    /// Output ports in use.
+    edges: Vec<(Box<str>, Vec<Edge>)>,
+}
+
+/// What a node does with an event.
+#[derive(Debug)]
+pub enum Step {
+    /// Hands it on unchanged: streams, inputs, ports of nested pipelines.
+    Pass,
+    /// It leaves the graph on the output with this number.
+    Output(usize),
+    /// An operator, script or select.
+    Operator(Box<dyn AnyOperator>),
+}
+
+/// Where a port leads: a node and one of its input ports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Edge {
+    node: usize,
+    port: Box<str>,
+}
+
+/// What all nodes remember, by node.
+#[derive(Debug)]
+pub struct States(Vec<Box<dyn Any + Send>>);
+
+/// An event that is about to enter a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    node: usize,
+    port: &'a str,
+    event: Event<'a>,
+}
+
+/// The way of one event, as far as it is still to go: the next arrival is the last.
+pub type Way<'a> = bumpalo::collections::Vec<'a, Arrival<'a>>;
+
+/// Takes what leaves the graph.
+pub trait Receiver<'a> {
+    /// An event on the output port with this number.
+    fn output(&mut self, port: usize, event: Event<'a>);
+    /// An event whose node failed and whose `err` port leads nowhere.
+    fn failed(&mut self, node: &str, event: Event<'a>, error: &EvalError);
+    /// Text of an error for the event on the `err` port.
+    fn describe(&mut self, error: &EvalError) -> String;
+    /// Events that were left out on purpose.
+    fn dropped(&mut self, events: u64);
+    /// Batches whose kept events are dealt with.
+    fn released(&mut self, tokens: Vec<Token>);
+}
+
+/// The states that a traversal may use.
+#[derive(Debug)]
+pub struct Memory<'m> {
+    /// Of the nodes that remember nothing that matters; one set a worker.
+    pub local: &'m mut States,
+    /// Of the nodes that do. Without it the traversal stops in front of such a node.
+    pub shared: Option<&'m mut States>,
+}
+
+impl Graph {
+    /// Fresh states for all nodes.
+    #[must_use]
+    pub fn start(&self) -> States {
+        let start = |node: &Node| match &node.step {
+            Step::Operator(operator) => operator.start(),
+            _ => Box::new(()) as Box<dyn Any + Send>,
+        };
+        States(self.nodes.iter().map(start).collect())
+    }
+
+    /// The nodes, for reports and drawings.
+    #[must_use]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Names of the output ports; their places are the numbers that a [`Receiver`] gets.
+    #[must_use]
+    pub fn outputs(&self) -> &[String] {
+        &self.outputs
+    }
+
+    /// The node of an input port.
+    #[must_use]
+    pub fn input(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().find(|(input, _)| input == name).map(|(_, node)| *node)
+    }
+
+    /// Names of the input ports.
+    pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.inputs.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// Whether some node remembers what can change later results.
+    #[must_use]
+    pub fn is_stateful(&self) -> bool {
+        self.nodes.iter().any(Node::is_stateful)
+    }
+
+    /// Whether some node has timers.
+    #[must_use]
+    pub fn wants_ticks(&self) -> bool {
+        self.operators().any(|(_, operator)| operator.wants_ticks())
+    }
+
+    fn operators(&self) -> impl Iterator<Item = (usize, &dyn AnyOperator)> {
+        self.nodes.iter().enumerate().filter_map(|(number, node)| match &node.step {
+            Step::Operator(operator) => Some((number, operator.as_ref())),
+            _ => None,
+        })
+    }
+
+    /// The way of an event that comes in at `input`.
+    #[must_use]
+    pub fn enter<'a>(input: usize, event: Event<'a>, around: &Surroundings<'a>) -> Way<'a> {
+        let mut way = Way::new_in(around.arena().bump());
+        way.push(Arrival { node: input, port: IN, event });
+        way
+    }
+
+    /// Goes on until the event has been everywhere, depth first, branches in the order of their
+    /// declaration. False when a node needs the shared states and they are not there: call again
+    /// with them.
+    pub fn advance<'a>(
+        &'a self,
+        way: &mut Way<'a>,
+        memory: &mut Memory<'_>,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) -> bool {
+        let mut emitter = Emitter::new(around.arena());
+        while let Some(arrival) = way.pop() {
+            let node = &self.nodes[arrival.node];
+            match &node.step {
+                Step::Pass => self.follow(node, OUT, arrival.event, way),
+                Step::Output(port) => receiver.output(*port, arrival.event),
+                Step::Operator(operator) => {
+                    let Some(state) = memory.of(arrival.node, operator.as_ref()) else {
+                        way.push(arrival);
+                        return false;
+                    };
+                    let Arrival { port, event, .. } = arrival;
+                    let result = operator.process(state, port, event, around, &mut emitter);
+                    self.deliver(node, &mut emitter, way, around, receiver);
+                    if let Err(error) = result {
+                        self.fail(node, event, &error, way, around, receiver);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Lets all timers run.
+    pub fn tick<'a>(
+        &'a self,
+        states: &mut States,
+        local: &mut States,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        for (number, operator) in self.operators().filter(|(_, one)| one.wants_ticks()) {
+            let mut emitter = Emitter::new(around.arena());
+            let result = operator.tick(states.0[number].as_mut(), around, &mut emitter);
+            let end = (number, result, emitter);
+            self.finish(end, states, local, around, receiver);
+        }
+    }
+
+    /// The input has ended: every node gives what it still keeps, those upstream first.
+    pub fn flush<'a>(
+        &'a self,
+        states: &mut States,
+        local: &mut States,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        for number in self.upstream_first() {
+            let Step::Operator(operator) = &self.nodes[number].step else { continue };
+            let mut emitter = Emitter::new(around.arena());
+            let result = operator.flush(states.0[number].as_mut(), around, &mut emitter);
+            self.finish((number, result, emitter), states, local, around, receiver);
+        }
+    }
+
+    fn finish<'a>(
+        &'a self,
+        (number, result, mut emitter): (usize, Result<(), EvalError>, Emitter<'a>),
+        states: &mut States,
+        local: &mut States,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        let node = &self.nodes[number];
+        let mut way = Way::new_in(around.arena().bump());
+        self.deliver(node, &mut emitter, &mut way, around, receiver);
+        if let Err(error) = result {
+            let empty = around.arena().record_builder(0).finish();
+            let nothing = Event::new(Value::Null, empty, around.now_ns);
+            self.fail(node, nothing, &error, &mut way, around, receiver);
+        }
+        let mut memory = Memory { local, shared: Some(states) };
+        self.advance(&mut way, &mut memory, around, receiver);
+    }
+
+    /// Puts what a node emitted on the way, the first last.
+    fn deliver<'a>(
+        &'a self,
+        node: &'a Node,
+        emitter: &mut Emitter<'a>,
+        way: &mut Way<'a>,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        for (event, error) in emitter.take_failed() {
+            self.fail(node, event, &error, way, around, receiver);
+        }
+        for (port, event) in emitter.take().rev() {
+            self.follow(node, port, event, way);
+        }
+        match emitter.take_dropped() {
+            0 => {}
+            events => receiver.dropped(events),
+        }
+        let released = emitter.take_released();
+        if !released.is_empty() {
+            receiver.released(released);
+        }
+    }
+
+    fn follow<'a>(&'a self, node: &'a Node, port: &str, event: Event<'a>, way: &mut Way<'a>) {
+        for edge in node.leads_to(port).iter().rev() {
+            way.push(Arrival { node: edge.node, port: &edge.port, event });
+        }
+    }
+
+    #[cold]
+    fn fail<'a>(
+        &'a self,
+        node: &'a Node,
+        event: Event<'a>,
+        error: &EvalError,
+        way: &mut Way<'a>,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        if node.leads_to(ERR).is_empty() {
+            return receiver.failed(&node.name, event, error);
+        }
+        let arena = around.arena();
+        let mut record = arena.record_builder(2);
+        record.insert("error", Value::Str(arena.str(&receiver.describe(error))));
+        record.insert("event", event.value);
+        self.follow(node, ERR, event.with_value(record.finish()), way);
+    }
+
+    /// All nodes, each behind those that lead to it.
+    fn upstream_first(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut seen = vec![false; self.nodes.len()];
+        for start in 0..self.nodes.len() {
+            self.visit(start, &mut seen, &mut order);
+        }
+        order.reverse();
+        order
+    }
+
+    /// Depth first without recursion: a node is listed when all that it leads to is.
+    fn visit(&self, start: usize, seen: &mut [bool], order: &mut Vec<usize>) {
+        let mut stack = vec![(start, false)];
+        while let Some((number, done)) = stack.pop() {
+            if done {
+                order.push(number);
+                continue;
+            }
+            if std::mem::replace(&mut seen[number], true) {
+                continue;
+            }
+            stack.push((number, true));
+            let next = self.nodes[number].edges.iter().flat_map(|(_, edges)| edges);
+            stack.extend(next.map(|edge| (edge.node, false)));
+        }
+    }
+
+    /// What each node keeps, for reports.
+    #[must_use]
+    pub fn usage(&self, states: &States) -> Vec<(&str, Usage)> {
+        self.operators()
+            .filter_map(|(number, operator)| {
+                let usage = operator.usage(states.0[number].as_ref())?;
+                Some((self.nodes[number].name.as_str(), usage))
+            })
+            .collect()
+    }
+}
+
+impl Node {
+    fn new(name: impl Into<String>, step: Step) -> Self {
+        Self { name: name.into(), step, edges: Vec::new() }
+    }
+
+    /// Whether it remembers what can change later results.
+    #[must_use]
+    pub fn is_stateful(&self) -> bool {
+        matches!(&self.step, Step::Operator(operator) if operator.is_stateful())
+    }
+
+    fn leads_to(&self, port: &str) -> &[Edge] {
+        let found = self.edges.iter().find(|(name, _)| &**name == port);
+        found.map_or(&[], |(_, edges)| edges.as_slice())
+    }
+}
+
+impl Memory<'_> {
+    fn of(&mut self, node: usize, operator: &dyn AnyOperator) -> Option<&mut dyn Any> {
+        let states = match &mut self.shared {
+            _ if !operator.is_stateful() => &mut *self.local,
+            Some(shared) => shared,
+            None => return None,
+        };
+        Some(states.0[node].as_mut())
+    }
+}

@@ -1,0 +1,119 @@
+//! `define operator`: its settings, checked against the declaration of its kind.
+
+use super::build::{Builder, Definition};
+use super::{Step, complain};
+use crate::operators::{self, Given, OperatorKind, Setting, Settings, Takes};
+use std::sync::Arc;
+use temblor_lang::lower::Rules;
+use temblor_lang::syntax::tree::{Binding, OperatorDef};
+use temblor_lang::value::{Frozen, Kind, Value, to_json};
+
+impl Builder<'_, '_> {
+    pub(super) fn operator(
+        &mut self,
+        def: &OperatorDef,
+        definition: &Definition,
+        args: Arc<Frozen>,
+    ) -> Option<Step> {
+        let path = def.kind.text();
+        let Some(kind) = operators::find(&path) else {
+            let known = operators::kinds().map(|kind| kind.path);
+            self.complain(complain::unknown_operator(&path, def.kind.span, known));
+            return None;
+        };
+        let mut settings = Settings::new(definition.define.span);
+        for binding in &def.with {
+            self.setting(kind, binding, definition, &args, &mut settings);
+        }
+        for one in kind.settings.iter().filter(|one| one.required) {
+            if !settings.has(one.name) {
+                self.complain(complain::missing_setting(one.name, one.doc, settings.span));
+                return None;
+            }
+        }
+        match (kind.build)(&settings) {
+            Ok(operator) => Some(Step::Operator(operator)),
+            Err(diagnostic) => {
+                self.complain(diagnostic);
+                None
+            }
+        }
+    }
+
+    fn setting(
+        &mut self,
+        kind: &'static OperatorKind,
+        binding: &Binding,
+        definition: &Definition,
+        args: &Arc<Frozen>,
+        settings: &mut Settings,
+    ) {
+        let name = &binding.name;
+        let Some(setting) = kind.settings.iter().find(|one| one.name == name.text) else {
+            let known = kind.settings.iter().map(|one| one.name);
+            return self.complain(complain::unknown_setting(&name.text, name.span, known));
+        };
+        let span = binding.value.span;
+        if setting.takes == Takes::Formula {
+            let args = Some(args.clone());
+            let scope = &definition.scope;
+            let formula = self.compiler.lower_formula(&binding.value, scope, Rules::FORMULA, args);
+            return settings.set(setting.name, span, Given::Formula(Arc::new(formula)));
+        }
+        let value = self.compiler.constant(&binding.value, &definition.scope, Some(args.clone()));
+        let Some(value) = value else { return };
+        match check(setting, &value) {
+            Ok(value) => settings.set(setting.name, span, Given::Constant(value)),
+            Err(expected) => {
+                let got = to_json(value.get());
+                self.complain(complain::bad_setting(setting.name, &expected, &got, span));
+            }
+        }
+    }
+}
+
+/// The value as the operator gets it, or what was expected instead.
+fn check(setting: &Setting, value: &Arc<Frozen>) -> Result<Arc<Frozen>, String> {
+    let given = value.get();
+    match setting.takes {
+        Takes::Formula => Ok(value.clone()),
+        Takes::Constant(kind) if given.kind().fits(kind) => Ok(value.clone()),
+        Takes::Constant(kind) => Err(format!("of kind {}", kind.name())),
+        Takes::Duration => match duration(given) {
+            Some(nanoseconds) => Ok(Arc::new(Frozen::new(Value::UInt(nanoseconds)))),
+            None => Err("a duration such as 10s or nanoseconds".to_string()),
+        },
+        Takes::Word(words) => match given.as_str() {
+            Some(word) if words.contains(&word) => Ok(value.clone()),
+            _ => Err(format!("one of {}", words.join(", "))),
+        },
+    }
+}
+
+/// Nanoseconds as a number, or a text such as `10s` or `1.5h`.
+fn duration(value: Value<'_>) -> Option<u64> {
+    if value.kind() == Kind::Integer {
+        return value.as_u64();
+    }
+    let text = value.as_str()?.trim();
+    let digits = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
+    let (number, unit) = text.split_at(digits);
+    let number: f64 = number.trim().parse().ok()?;
+    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)?;
+    let nanoseconds = number * factor;
+    (nanoseconds.is_finite() && nanoseconds >= 0.0).then_some(nanoseconds as u64)
+}
+
+/// Nanoseconds of each unit.
+const UNITS: &[(&str, f64)] = &[
+    ("ns", 1.0),
+    ("us", 1e3),
+    ("µs", 1e3),
+    ("ms", 1e6),
+    ("s", 1e9),
+    ("m", 60e9),
+    ("min", 60e9),
+    ("h", 3_600e9),
+    ("d", 86_400e9),
+    ("w", 604_800e9),
+];

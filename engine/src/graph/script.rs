@@ -1,0 +1,49 @@
+//! `define script`: its sections and its state.
+
+use super::build::{Builder, Definition};
+use super::{Step, complain};
+use crate::operator::IN;
+use crate::operators::script::ScriptNode;
+use std::sync::Arc;
+use temblor_lang::lower::Rules;
+use temblor_lang::syntax::tree::{self, ScriptDef};
+use temblor_lang::value::Frozen;
+
+impl Builder<'_, '_> {
+    pub(super) fn script(
+        &mut self,
+        def: &ScriptDef,
+        definition: &Definition,
+        args: Arc<Frozen>,
+    ) -> Option<Step> {
+        let initial = match &def.state {
+            None => Arc::default(),
+            Some(state) => self
+                .compiler
+                .constant(state, &definition.scope, Some(args.clone()))
+                .unwrap_or_default(),
+        };
+        let main = self.section(&def.main, definition, &args);
+        let mut sections = Vec::with_capacity(def.ports.len());
+        for (port, script) in &def.ports {
+            if port.text == IN {
+                self.complain(complain::reserved_port(port.span));
+            }
+            if sections.iter().any(|(name, _)| *name == port.text) {
+                self.complain(complain::port_defined_already(&port.text, port.span));
+            }
+            sections.push((port.text.clone(), self.section(script, definition, &args)));
+        }
+        Some(Step::Operator(Box::new(ScriptNode::new(main, sections, args, initial))))
+    }
+
+    fn section(
+        &mut self,
+        script: &tree::Script,
+        definition: &Definition,
+        args: &Arc<Frozen>,
+    ) -> temblor_lang::program::Script {
+        let scope = self.body_scope(&definition.scope);
+        self.compiler.lower_script(script, scope, Rules::SCRIPT, Some(args.clone()))
+    }
+}

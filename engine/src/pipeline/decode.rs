@@ -1,0 +1,77 @@
+//! From the bytes of a frame to a value. JSON becomes a tape, whose memory is used again for the
+//! next frame; nothing else is built until a program asks for it.
+
+use simd_json::{Buffers, Node, Tape};
+use temblor_lang::value::{Arena, Value};
+
+/// How frames are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum InputCodec {
+    /// Each frame is a JSON value (RFC 8259).
+    #[default]
+    Json,
+    /// Each frame is a string.
+    String,
+}
+
+/// Memory that decoding uses again and again.
+pub struct Decoder {
+    buffers: Buffers,
+    /// Empty between events.
+    tape: Vec<Node<'static>>,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        /// Room for a frame of a usual length.
+        const FRAME_BYTES: usize = 4096;
+        Self { buffers: Buffers::new(FRAME_BYTES), tape: Vec::new() }
+    }
+}
+
+/// A value, and the text that it was read from when that text may stand for it.
+type Decoded<'a> = Result<(Value<'a>, Option<&'a [u8]>), String>;
+
+impl Decoder {
+    /// Reads one frame into `arena`.
+    pub fn decode<'a>(
+        &mut self,
+        codec: InputCodec,
+        frame: &'a [u8],
+        arena: &'a Arena,
+    ) -> Decoded<'a> {
+        match codec {
+            InputCodec::String => match std::str::from_utf8(frame) {
+                Ok(text) => Ok((Value::Str(text), None)),
+                Err(error) => Err(format!("not UTF-8: byte {} is invalid", error.valid_up_to())),
+            },
+            InputCodec::Json => self.json(frame, arena),
+        }
+    }
+
+    fn json<'a>(&mut self, frame: &'a [u8], arena: &'a Arena) -> Decoded<'a> {
+        let scratch = arena.bytes_mut(frame);
+        let mut tape = Tape(std::mem::take(&mut self.tape)).reset();
+        let parsed = simd_json::fill_tape(scratch, &mut self.buffers, &mut tape);
+        let result = match parsed {
+            Ok(()) => Ok((Value::from(arena.nodes(&tape.0)), Some(frame))),
+            Err(error) => Err(explain(&error)),
+        };
+        self.tape = tape.reset().0;
+        result
+    }
+}
+
+/// What is wrong with a JSON text, and where.
+#[cold]
+fn explain(error: &simd_json::Error) -> String {
+    let what = format!("{:?}", error.error());
+    let words = what.chars().fold(String::new(), |mut words, character| {
+        if character.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+        words
+    });
+    format!("not JSON: {words} at byte {}", error.index())
+}

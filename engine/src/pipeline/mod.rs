@@ -1,0 +1,202 @@
+//! The processor that runs a graph: decodes the frames of a batch, sends the events through the
+//! graph and encodes what comes out, all in one worker and without a value that outlives its event.
+
+mod decode;
+mod encode;
+mod ordered;
+
+pub use decode::{Decoder, InputCodec};
+pub use encode::{Output, OutputCodec, Place};
+
+use crate::batch::Batch;
+use crate::clock::Timestamp;
+use crate::error::Error;
+use crate::event::Event;
+use crate::framing::FrameCursor;
+use crate::graph::{Graph, Memory, States};
+use crate::operator::Surroundings;
+use crate::outputs::Outputs;
+use crate::processor::Processor;
+use crate::turnstile::Turn;
+use encode::{Encoder, Frame};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use temblor_lang::builtin::{Call, Facts};
+use temblor_lang::span::Sources;
+use temblor_lang::value::Arena;
+
+/// Everything about a program that its workers share.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// The operators.
+    pub graph: Graph,
+    /// The program's texts, for messages.
+    pub sources: Arc<Sources>,
+    /// For each source of the run: the node that takes its events, and how they are read.
+    pub inputs: Vec<(usize, InputCodec)>,
+    /// For each output port of the graph: where its events go. May be several places, or none.
+    pub outputs: Vec<Vec<Output>>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What the nodes with a memory remember.
+    pub states: Mutex<States>,
+}
+
+impl Pipeline {
+    /// The states, for the one worker whose turn it is.
+    fn lock(&self) -> MutexGuard<'_, States> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A processor for one worker; `alone` says that it is the only one.
+    #[must_use]
+    pub fn worker(self: &Arc<Self>, alone: bool) -> Box<dyn Processor> {
+        Box::new(PipelineWorker {
+            local: self.graph.start(),
+            pipeline: self.clone(),
+            arena: Arena::new(),
+            decoder: Decoder::default(),
+            facts: Facts { seed: self.seed, ..Facts::default() },
+            alone: alone || !self.graph.is_stateful(),
+        })
+    }
+}
+
+/// One worker's part of a pipeline.
+struct PipelineWorker {
+    pipeline: Arc<Pipeline>,
+    /// Memory of one event (alone) or of one batch; reset behind it.
+    arena: Arena,
+    decoder: Decoder,
+    /// States of the nodes that remember nothing that matters.
+    local: States,
+    facts: Facts,
+    /// Whether events need not wait for other workers.
+    alone: bool,
+}
+
+impl PipelineWorker {
+    /// Sends each event through the whole graph before the next one is looked at.
+    fn process_alone(&mut self, batch: &Batch, out: &mut Outputs) -> Result<(), Error> {
+        let Self { pipeline, arena, decoder, local, facts, .. } = self;
+        let pipeline = &**pipeline;
+        let mut shared = pipeline.lock();
+        let (input, codec) = pipeline.inputs[batch.source];
+        let mut frames = Frames::new(batch, codec);
+        while let Some(frame) = frames.next(batch) {
+            facts.arrive(batch.ingest(frame.index));
+            let mut memory = Memory { local, shared: Some(&mut shared) };
+            let mut encoder = Encoder::new(pipeline, out);
+            encoder.frame = Some((batch, frame));
+            let call = Call { arena, facts };
+            let token = batch.token_ref();
+            let around = Surroundings { call, now_ns: facts.now_ns, token: Some(token) };
+            match decoder.decode(codec, frame.bytes, arena) {
+                Ok((value, raw)) => {
+                    let meta = arena.record_builder(0).finish();
+                    let event = Event { raw, ..Event::new(value, meta, facts.ingest_ns) };
+                    let mut way = Graph::enter(input, event, &around);
+                    pipeline.graph.advance(&mut way, &mut memory, &around, &mut encoder);
+                }
+                Err(reason) => encoder.undecodable(&reason),
+            }
+            let stopped = encoder.finish();
+            arena.reset();
+            stopped?;
+        }
+        out.received(frames.events);
+        Ok(())
+    }
+
+    fn set_origin(&mut self, batch: &Batch) {
+        let name = batch.origin.name.as_str();
+        if self.facts.origin.as_deref() != Some(name) {
+            self.facts.origin = Some(name.into());
+        }
+    }
+
+    /// Runs something that no event causes: a tick, or the end.
+    fn outside(&mut self, now: Timestamp, out: &mut Outputs, what: Outside) -> Result<(), Error> {
+        let Self { pipeline, arena, local, facts, .. } = self;
+        let pipeline = &**pipeline;
+        facts.arrive(now);
+        let mut shared = pipeline.lock();
+        let mut encoder = Encoder::new(pipeline, out);
+        let around = Surroundings { call: Call { arena, facts }, now_ns: now, token: None };
+        match what {
+            Outside::Tick => pipeline.graph.tick(&mut shared, local, &around, &mut encoder),
+            Outside::End => pipeline.graph.flush(&mut shared, local, &around, &mut encoder),
+        }
+        let stopped = encoder.finish();
+        arena.reset();
+        stopped
+    }
+}
+
+/// What happens without an event.
+#[derive(Clone, Copy)]
+enum Outside {
+    Tick,
+    End,
+}
+
+/// A walk over the frames of a batch that are events.
+struct Frames {
+    cursor: FrameCursor,
+    /// Number of the current frame in its input.
+    line: u64,
+    /// Events so far.
+    events: u64,
+    /// Whether a blank frame is an event.
+    takes_blank: bool,
+}
+
+impl Frames {
+    fn new(batch: &Batch, codec: InputCodec) -> Self {
+        Self {
+            cursor: batch.cursor(),
+            line: batch.first_line().saturating_sub(1),
+            events: 0,
+            takes_blank: codec == InputCodec::String,
+        }
+    }
+
+    fn next<'b>(&mut self, batch: &'b Batch) -> Option<Frame<'b>> {
+        loop {
+            let range = self.cursor.next(batch.bytes())?;
+            self.line += 1;
+            let bytes = &batch.bytes()[range];
+            if self.takes_blank || !bytes.trim_ascii().is_empty() {
+                self.events += 1;
+                return Some(Frame { bytes, line: self.line, index: self.events - 1 });
+            }
+        }
+    }
+}
+
+impl Processor for PipelineWorker {
+    fn process(
+        &mut self,
+        batch: &mut Batch,
+        turn: &mut Turn<'_>,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
+        self.set_origin(batch);
+        if self.alone {
+            self.process_alone(batch, out)
+        } else {
+            self.process_ordered(batch, turn, out)
+        }
+    }
+
+    fn wants_ticks(&self) -> bool {
+        self.pipeline.graph.wants_ticks()
+    }
+
+    fn tick(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {
+        self.outside(now, out, Outside::Tick)
+    }
+
+    fn flush(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {
+        self.outside(now, out, Outside::End)
+    }
+}
