@@ -35,3 +35,4 @@ pub mod store;
 pub mod operators;
 pub mod graph;
 pub mod pipeline;
+pub mod command;

@@ -1,3 +1,7 @@
 //! The `temblor` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    temblor_engine::command::main()
+}

@@ -9,7 +9,7 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
-    Create, Define, DefineKind, Ident, ModPath, PipelineDef, Query, Statement, StreamRef,
+    Create, Define, DefineKind, Ident, ModPath, PipelineDef, Program, Query, Statement, StreamRef,
 };
 use temblor_lang::value::Frozen;
 
@@ -106,6 +106,30 @@ impl<'c, 'r> Builder<'c, 'r> {
             self.file_output(&mut level, name);
         }
         self.statements(query, &mut level);
+        self.finish()
+    }
+
+    /// The graph of a Temblor file: its sources are further inputs, its sinks further outputs.
+    pub fn program(mut self, program: &Program) -> Graph {
+        let mut level = self.level(Scope::default(), None, String::new());
+        for name in DEFAULT_INPUTS {
+            self.file_input(&mut level, name);
+        }
+        for name in DEFAULT_OUTPUTS {
+            self.file_output(&mut level, name);
+        }
+        for endpoint in &program.endpoints {
+            let name = &endpoint.name;
+            match (level.instance(&name.text), endpoint.is_source) {
+                (None, true) => drop(self.file_input(&mut level, &name.text)),
+                (None, false) => drop(self.file_output(&mut level, &name.text)),
+                (Some(Instance::Input(_)), true) | (Some(Instance::Output(_)), false) => {}
+                (Some(_), _) => {
+                    self.complain(complain::name_taken("port", &name.text, name.span));
+                }
+            }
+        }
+        self.statements(&program.query, &mut level);
         self.finish()
     }
 

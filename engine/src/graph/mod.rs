@@ -13,6 +13,7 @@ mod window;
 
 pub use build::{Builder, Notation};
 pub use chain::{Expansion, expand};
+pub use operator::parse_duration;
 
 use crate::ack::Token;
 use crate::event::Event;
@@ -40,6 +41,8 @@ pub struct Node {
     pub step: Step,
     /// Output ports in use.
     edges: Vec<(Box<str>, Vec<Edge>)>,
+    /// The [`Step::AnyOutput`] that takes the events of all other ports.
+    rest: Option<usize>,
 }
 
 /// What a node does with an event.
@@ -49,6 +52,8 @@ pub enum Step {
     Pass,
     /// It leaves the graph on the output with this number.
     Output(usize),
+    /// As `Output`, for all ports of the node in front: the port is part of what leaves.
+    AnyOutput(usize),
     /// An operator, script or select.
     Operator(Box<dyn AnyOperator>),
 }
@@ -77,8 +82,8 @@ pub type Way<'a> = bumpalo::collections::Vec<'a, Arrival<'a>>;
 
 /// Takes what leaves the graph.
 pub trait Receiver<'a> {
-    /// An event on the output port with this number.
-    fn output(&mut self, port: usize, event: Event<'a>);
+    /// An event on the output with this number; `port` is the name of its port.
+    fn output(&mut self, output: usize, port: &'a str, event: Event<'a>);
     /// An event whose node failed and whose `err` port leads nowhere.
     fn failed(&mut self, node: &str, event: Event<'a>, error: &EvalError);
     /// Text of an error for the event on the `err` port.
@@ -99,6 +104,20 @@ pub struct Memory<'m> {
 }
 
 impl Graph {
+    /// The graph of one operator whose ports all lead out: what a script file is.
+    #[must_use]
+    pub fn of_operator(operator: Box<dyn AnyOperator>) -> Self {
+        let mut input = Node::new(IN, Step::Pass);
+        input.edges.push((OUT.into(), vec![Edge { node: 1, port: IN.into() }]));
+        let mut script = Node::new("script", Step::Operator(operator));
+        script.rest = Some(2);
+        Self {
+            nodes: vec![input, script, Node::new(OUT, Step::AnyOutput(0))],
+            inputs: vec![(IN.to_string(), 0)],
+            outputs: vec![OUT.to_string()],
+        }
+    }
+
     /// Fresh states for all nodes.
     #[must_use]
     pub fn start(&self) -> States {
@@ -174,7 +193,12 @@ impl Graph {
             let node = &self.nodes[arrival.node];
             match &node.step {
                 Step::Pass => self.follow(node, OUT, arrival.event, way),
-                Step::Output(port) => receiver.output(*port, arrival.event),
+                Step::Output(output) => {
+                    receiver.output(*output, &self.outputs[*output], arrival.event);
+                }
+                Step::AnyOutput(output) => {
+                    receiver.output(*output, arrival.port, arrival.event);
+                }
                 Step::Operator(operator) => {
                     let Some(state) = memory.of(arrival.node, operator.as_ref()) else {
                         way.push(arrival);
@@ -269,9 +293,13 @@ impl Graph {
         }
     }
 
-    fn follow<'a>(&'a self, node: &'a Node, port: &str, event: Event<'a>, way: &mut Way<'a>) {
-        for edge in node.leads_to(port).iter().rev() {
+    fn follow<'a>(&'a self, node: &'a Node, port: &'a str, event: Event<'a>, way: &mut Way<'a>) {
+        let edges = node.leads_to(port);
+        for edge in edges.iter().rev() {
             way.push(Arrival { node: edge.node, port: &edge.port, event });
+        }
+        if let (true, Some(node)) = (edges.is_empty(), node.rest) {
+            way.push(Arrival { node, port, event });
         }
     }
 
@@ -337,7 +365,7 @@ impl Graph {
 
 impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
-        Self { name: name.into(), step, edges: Vec::new() }
+        Self { name: name.into(), step, edges: Vec::new(), rest: None }
     }
 
     /// Whether it remembers what can change later results.

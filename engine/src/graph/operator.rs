@@ -90,12 +90,18 @@ fn check(setting: &Setting, value: &Arc<Frozen>) -> Result<Arc<Frozen>, String> 
     }
 }
 
-/// Nanoseconds as a number, or a text such as `10s` or `1.5h`.
+/// Nanoseconds as a number, or a text.
 fn duration(value: Value<'_>) -> Option<u64> {
-    if value.kind() == Kind::Integer {
-        return value.as_u64();
+    match value.kind() {
+        Kind::Integer => value.as_u64(),
+        _ => parse_duration(value.as_str()?),
     }
-    let text = value.as_str()?.trim();
+}
+
+/// The nanoseconds of a text such as `10s` or `1.5h`.
+#[must_use]
+pub fn parse_duration(text: &str) -> Option<u64> {
+    let text = text.trim();
     let digits = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
     let (number, unit) = text.split_at(digits);
     let number: f64 = number.trim().parse().ok()?;

@@ -167,11 +167,10 @@ fn encode(bytes: &mut Vec<u8>, codec: OutputCodec, port: &str, event: Event<'_>)
 }
 
 impl<'p> Receiver<'p> for Encoder<'p, '_> {
-    fn output(&mut self, port: usize, event: Event<'p>) {
+    fn output(&mut self, output: usize, port: &'p str, event: Event<'p>) {
         let pipeline = self.pipeline;
-        let name = &pipeline.graph.outputs()[port];
-        for output in &pipeline.outputs[port] {
-            self.write(output, name, event);
+        for output in &pipeline.outputs[output] {
+            self.write(output, port, event);
         }
     }
 

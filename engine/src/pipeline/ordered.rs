@@ -17,7 +17,7 @@ use temblor_lang::error::EvalError;
 
 /// Something that left the graph, kept until its turn to be encoded.
 enum Kept<'a> {
-    Output(usize, Event<'a>),
+    Output(usize, &'a str, Event<'a>),
     Failed(Event<'a>, EvalError),
     Undecodable(String),
     Dropped(u64),
@@ -31,8 +31,8 @@ struct Keeper<'a> {
 }
 
 impl<'a> Receiver<'a> for Keeper<'a> {
-    fn output(&mut self, port: usize, event: Event<'a>) {
-        self.kept.push(Kept::Output(port, event));
+    fn output(&mut self, output: usize, port: &'a str, event: Event<'a>) {
+        self.kept.push(Kept::Output(output, port, event));
     }
 
     fn failed(&mut self, _: &str, event: Event<'a>, error: &EvalError) {
@@ -145,7 +145,7 @@ fn arrivals<'b>(
 
 fn hand_over<'a>(kept: Kept<'a>, encoder: &mut Encoder<'a, '_>) {
     match kept {
-        Kept::Output(port, event) => encoder.output(port, event),
+        Kept::Output(output, port, event) => encoder.output(output, port, event),
         Kept::Failed(event, error) => encoder.failed("", event, &error),
         Kept::Undecodable(reason) => encoder.undecodable(&reason),
         Kept::Dropped(events) => encoder.dropped(events),

@@ -1,0 +1,35 @@
+//! `temblor check`
+
+use super::CheckArgs;
+use super::load::{self, Loaded};
+
+/// Exit code when something is wrong with a program.
+pub const FAULTY: u8 = 1;
+
+/// Checks all files; the exit code says whether one of them has errors.
+pub fn check(args: &CheckArgs) -> u8 {
+    let mut faulty = false;
+    let texts = args.expression.iter().map(|text| {
+        load::load(&super::ProgramArgs {
+            expression: Some(text.clone()),
+            file: None,
+            path: args.path.clone(),
+        })
+    });
+    let files = args.files.iter().map(|file| load::load_file(file, &args.path));
+    for loaded in texts.chain(files) {
+        match loaded {
+            Ok(loaded) => faulty |= report(&loaded),
+            Err(reason) => {
+                eprintln!("error: {reason}");
+                faulty = true;
+            }
+        }
+    }
+    if faulty { FAULTY } else { 0 }
+}
+
+fn report(loaded: &Loaded) -> bool {
+    eprint!("{}", loaded.report(true));
+    loaded.has_errors()
+}

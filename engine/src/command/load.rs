@@ -1,0 +1,148 @@
+//! From a program's text to what can be run: the ending of the file says what it is.
+
+use super::ProgramArgs;
+use super::modules::Directories;
+use crate::graph::{Builder, Graph, Notation};
+use crate::operators::script::ScriptNode;
+use std::path::Path;
+use std::sync::Arc;
+use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
+use temblor_lang::lower::{Compiler, Rules, Scope};
+use temblor_lang::span::{SourceId, Sources};
+use temblor_lang::syntax::{self, tree};
+
+/// Program texts larger than this are refused.
+const PROGRAM_BYTES_MAX: u64 = 16 << 20;
+
+/// A program that was compiled, perhaps with errors.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The operators.
+    pub graph: Graph,
+    /// Sources and sinks that the file itself names.
+    pub endpoints: Vec<tree::EndpointDef>,
+    /// All texts.
+    pub sources: Sources,
+    /// All errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// Whether it cannot be run.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|one| one.severity == Severity::Error)
+    }
+
+    /// The diagnostics as text, for standard error. Without `warnings` only the errors.
+    pub fn report(&self, warnings: bool) -> String {
+        let shown: Vec<_> = self
+            .diagnostics
+            .iter()
+            .filter(|one| warnings || one.severity == Severity::Error)
+            .cloned()
+            .collect();
+        render_all(&shown, &self.sources, colour())
+    }
+}
+
+/// Colour when standard error is a terminal and the user does not object (<https://no-color.org>).
+pub fn colour() -> Colour {
+    use std::io::IsTerminal;
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wanted && std::io::stderr().is_terminal() { Colour::On } else { Colour::Off }
+}
+
+/// Loads what the arguments name. The error is a sentence about the file itself.
+pub fn load(args: &ProgramArgs) -> Result<Loaded, String> {
+    match (&args.expression, &args.file) {
+        (Some(text), _) => {
+            let directories = Directories::new(&args.path, None);
+            Ok(compile("<command line>", text.clone(), Language::Temblor, &directories))
+        }
+        (None, Some(file)) => load_file(file, &args.path),
+        (None, None) => Err("there is no program: give a file, or a chain with -e".to_string()),
+    }
+}
+
+/// Loads a program file.
+pub fn load_file(file: &Path, path: &[std::path::PathBuf]) -> Result<Loaded, String> {
+    let name = file.display().to_string();
+    let language = Language::of(file).ok_or_else(|| {
+        format!("{name}: unknown kind of file; expected .tmb, .tremor, .trickle or .troy")
+    })?;
+    let text = read(file)?;
+    Ok(compile(&name, text, language, &Directories::new(path, Some(file))))
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    let name = file.display();
+    let size = std::fs::metadata(file).map_err(|error| format!("{name}: {error}"))?;
+    if size.is_dir() {
+        return Err(format!("{name}: is a directory; expected a program file"));
+    }
+    if size.len() > PROGRAM_BYTES_MAX {
+        return Err(format!("{name}: larger than {PROGRAM_BYTES_MAX} bytes"));
+    }
+    let bytes = std::fs::read(file).map_err(|error| format!("{name}: {error}"))?;
+    String::from_utf8(bytes).map_err(|error| {
+        format!("{name}: not UTF-8: byte {} is invalid", error.utf8_error().valid_up_to())
+    })
+}
+
+/// The languages of program files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `.tmb`
+    Temblor,
+    /// `.tremor`
+    Script,
+    /// `.trickle`
+    Query,
+    /// `.troy`
+    Deploy,
+}
+
+impl Language {
+    fn of(file: &Path) -> Option<Self> {
+        match file.extension()?.to_str()? {
+            "tmb" => Some(Language::Temblor),
+            "tremor" => Some(Language::Script),
+            "trickle" => Some(Language::Query),
+            "troy" => Some(Language::Deploy),
+            _ => None,
+        }
+    }
+}
+
+fn compile(name: &str, text: String, language: Language, directories: &Directories) -> Loaded {
+    let mut compiler = Compiler::new(temblor_stdlib::registry(), directories);
+    let source = compiler.sources.add(name, text);
+    let mut endpoints = Vec::new();
+    let graph = match language {
+        Language::Script => script(&mut compiler, source),
+        Language::Query => query(&mut compiler, source),
+        Language::Temblor => {
+            let parsed = syntax::parse_program(&compiler.sources, source);
+            compiler.diagnostics.extend(parsed.diagnostics);
+            endpoints.clone_from(&parsed.tree.endpoints);
+            Builder::new(&mut compiler, Notation::Short).program(&parsed.tree)
+        }
+        Language::Deploy => query(&mut compiler, source),
+    };
+    let Compiler { sources, diagnostics, .. } = compiler;
+    Loaded { graph, endpoints, sources, diagnostics }
+}
+
+fn script(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {
+    let parsed = syntax::parse_script(&compiler.sources, source);
+    compiler.diagnostics.extend(parsed.diagnostics);
+    let script = compiler.lower_script(&parsed.tree, Scope::default(), Rules::SCRIPT, None);
+    let node = ScriptNode::new(script, Vec::new(), Arc::default(), Arc::default());
+    Graph::of_operator(Box::new(node))
+}
+
+fn query(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {
+    let parsed = syntax::parse_query(&compiler.sources, source);
+    compiler.diagnostics.extend(parsed.diagnostics);
+    Builder::new(compiler, Notation::Long).query(&parsed.tree, None)
+}

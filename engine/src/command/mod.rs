@@ -1,0 +1,153 @@
+//! The `temblor` command line: what can be typed, and who does it. Options are declared once, here;
+//! help, manual and completions come from the declaration.
+
+mod check;
+mod load;
+mod modules;
+mod run;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Script-defined pipelines for logs and events.
+#[derive(Debug, Parser)]
+#[command(name = "temblor", version, about, max_term_width = 100)]
+struct Command {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run a program: a chain, a Temblor file, a script or a query
+    Run(RunArgs),
+    /// Say what is wrong with programs, without running them
+    Check(CheckArgs),
+}
+
+/// Where the program comes from.
+#[derive(Debug, Args)]
+struct ProgramArgs {
+    /// Program text: a chain such as 'where event.status >= 500'
+    #[arg(short, long, value_name = "CHAIN", conflicts_with = "file")]
+    expression: Option<String>,
+    /// Program file: .tmb, .tremor, .trickle or .troy
+    #[arg(required_unless_present = "expression")]
+    file: Option<PathBuf>,
+    /// Directory with module files; may be repeated (also: TEMBLOR_PATH, TREMOR_PATH)
+    #[arg(long, value_name = "DIR")]
+    path: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// How standard input is read
+    #[arg(long, value_enum, default_value_t)]
+    codec: Codec,
+    /// How standard output is written
+    #[arg(long, value_enum, default_value_t)]
+    out_codec: OutCodec,
+    /// Write each event as {"port": …, "event": …}
+    #[arg(long)]
+    ports: bool,
+    /// Worker threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// Order of the output with several workers
+    #[arg(long, value_enum, default_value_t)]
+    order: OrderArg,
+    /// Keep checkpoints in this directory, and go on from them
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+    /// Event i (from 0) arrives at i × STEP since 1970, such as 1ns or 1s; one worker
+    #[arg(long, value_name = "STEP", value_parser = parse_step)]
+    virtual_clock: Option<std::time::Duration>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// End at the first event that fails, with exit code 3
+    #[arg(long)]
+    fail_fast: bool,
+    /// No progress line and no summary
+    #[arg(short, long)]
+    quiet: bool,
+    /// Write counts at the end
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    stats: Option<StatsFormat>,
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    /// Program text: a chain such as 'where event.status >= 500'
+    #[arg(short, long, value_name = "CHAIN")]
+    expression: Option<String>,
+    /// Program files
+    #[arg(required_unless_present = "expression")]
+    files: Vec<PathBuf>,
+    /// Directory with module files; may be repeated (also: TEMBLOR_PATH, TREMOR_PATH)
+    #[arg(long, value_name = "DIR")]
+    path: Vec<PathBuf>,
+    /// Print the long form of chains
+    #[arg(long)]
+    expand: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum Codec {
+    /// One JSON value a line
+    #[default]
+    Json,
+    /// Each line is a string
+    String,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum OutCodec {
+    /// One JSON value a line
+    #[default]
+    Json,
+    /// Strings as they are, anything else as JSON
+    String,
+    /// JSON with sorted keys
+    SortedJson,
+    /// JSON over several lines
+    PrettyJson,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum OrderArg {
+    /// The order of the input
+    #[default]
+    Source,
+    /// As events come
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum StatsFormat {
+    /// A table on standard error
+    Table,
+    /// One JSON object on standard error
+    Json,
+}
+
+/// `1ns`, `250ms`, `1s`, `2m`, `1h`
+fn parse_step(text: &str) -> Result<std::time::Duration, String> {
+    crate::graph::parse_duration(text)
+        .map(std::time::Duration::from_nanos)
+        .ok_or_else(|| format!("`{text}` is no duration: write it like 1ns, 250ms or 1s"))
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let command = Command::parse();
+    let code = match command.verb {
+        Verb::Run(args) => run::run(args),
+        Verb::Check(args) => check::check(&args),
+    };
+    ExitCode::from(code)
+}

@@ -1,0 +1,131 @@
+//! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
+
+use super::check::FAULTY;
+use super::load::{self, Loaded, colour};
+use super::{Codec, OrderArg, OutCodec, RunArgs, StatsFormat};
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::framing::Framing;
+use crate::operator::IN;
+use crate::outbox::Order;
+use crate::pipeline::{InputCodec, Output, OutputCodec, Pipeline, Place};
+use crate::report;
+use crate::run::{NamedSink, RunPlan, Summary};
+use crate::sink::SinkConfig;
+use crate::source::SourceConfig;
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Runs a program; gives the exit code.
+pub fn run(args: RunArgs) -> u8 {
+    let started = Instant::now();
+    let loaded = match load::load(&args.program) {
+        Ok(loaded) => loaded,
+        Err(reason) => return refuse(&reason),
+    };
+    if loaded.has_errors() {
+        eprint!("{}", loaded.report(false));
+        return FAULTY;
+    }
+    let has_endpoints = !loaded.endpoints.is_empty();
+    let (pipeline, plan) = match plan(loaded, &args, started) {
+        Ok(planned) => planned,
+        Err(error) => return refuse(&error.to_string()),
+    };
+    let alone = plan.workers == 1;
+    match crate::run::run(plan, |_| Ok(pipeline.worker(alone))) {
+        Ok(summary) => finish(&summary, &args, has_endpoints),
+        Err(error) => {
+            eprintln!("{error}");
+            error.exit_code()
+        }
+    }
+}
+
+fn refuse(reason: &str) -> u8 {
+    eprintln!("error: {reason}");
+    FAULTY
+}
+
+fn finish(summary: &Summary, args: &RunArgs, has_endpoints: bool) -> u8 {
+    if let (Some(error), true) = (&summary.error, summary.ended_early) {
+        eprintln!("{error}");
+    }
+    match args.stats {
+        Some(StatsFormat::Json) => eprintln!("{}", report::json(&summary.counts)),
+        Some(StatsFormat::Table) => eprintln!("{}", report::summary_table(&summary.counts)),
+        None if args.quiet => {}
+        None if has_endpoints || std::io::stderr().is_terminal() => {
+            eprintln!("{}", report::summary_table(&summary.counts));
+        }
+        None => {}
+    }
+    summary.exit_code()
+}
+
+/// Width of the progress line where the terminal does not say.
+const PROGRESS_WIDTH: usize = 100;
+
+fn plan(
+    loaded: Loaded,
+    args: &RunArgs,
+    started: Instant,
+) -> Result<(Arc<Pipeline>, RunPlan), Error> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = if args.virtual_clock.is_some() { 1 } else { args.workers.unwrap_or(cores) };
+    let mut plan = RunPlan {
+        workers,
+        order: match args.order {
+            OrderArg::Source => Order::Source,
+            OrderArg::Any => Order::Any,
+        },
+        clock: args.virtual_clock.map_or(Clock::System, |step| Clock::Virtual { step }),
+        state: args.state.clone(),
+        fail_fast: args.fail_fast,
+        signals: true,
+        progress_width: progress_width(args),
+        started,
+        ..RunPlan::default()
+    };
+    let graph = loaded.graph;
+    let inputs = inputs(&graph, args, &mut plan);
+    let outputs = outputs(&graph, args, &mut plan);
+    let states = Mutex::new(graph.start());
+    let sources = Arc::new(loaded.sources);
+    let pipeline = Pipeline { graph, sources, inputs, outputs, seed: args.seed, states };
+    let _ = colour();
+    Ok((Arc::new(pipeline), plan))
+}
+
+fn progress_width(args: &RunArgs) -> Option<usize> {
+    (!args.quiet && std::io::stderr().is_terminal()).then_some(PROGRESS_WIDTH)
+}
+
+fn inputs(
+    graph: &crate::graph::Graph,
+    args: &RunArgs,
+    plan: &mut RunPlan,
+) -> Vec<(usize, InputCodec)> {
+    let codec = match args.codec {
+        Codec::Json => InputCodec::Json,
+        Codec::String => InputCodec::String,
+    };
+    plan.sources.push(SourceConfig::Stdin { framing: Framing::Lines });
+    graph.input(IN).map(|node| (node, codec)).into_iter().collect()
+}
+
+fn outputs(graph: &crate::graph::Graph, args: &RunArgs, plan: &mut RunPlan) -> Vec<Vec<Output>> {
+    let codec = match (args.ports, args.out_codec) {
+        (true, _) => OutputCodec::WithPort,
+        (false, OutCodec::Json) => OutputCodec::Json,
+        (false, OutCodec::String) => OutputCodec::String,
+        (false, OutCodec::SortedJson) => OutputCodec::SortedJson,
+        (false, OutCodec::PrettyJson) => OutputCodec::PrettyJson,
+    };
+    plan.sinks.push(NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout });
+    plan.ports = graph.outputs().to_vec();
+    (0..plan.ports.len())
+        .map(|port| vec![Output { sink: 0, place: Place::Only, codec, port }])
+        .collect()
+}
