@@ -364,7 +364,7 @@ fn accepts(setting: &Setting, value: &Expr) -> bool {
 fn as_setting(setting: &Setting, value: &Expr) -> Expr {
     match (setting.takes, &value.kind) {
         (Takes::Word(_), _) => name_of(value).map_or_else(|| value.clone(), |name| text(&name)),
-        (Takes::Constant(_), ExprKind::Path(path)) => match path_text(path) {
+        (Takes::Place, ExprKind::Path(path)) => match path_text(path) {
             Some(path) => text(&Ident { text: path, span: value.span }),
             None => value.clone(),
         },

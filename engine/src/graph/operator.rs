@@ -79,6 +79,8 @@ fn check(setting: &Setting, value: &Arc<Frozen>) -> Result<Arc<Frozen>, String> 
         Takes::Formula => Ok(value.clone()),
         Takes::Constant(kind) if given.kind().fits(kind) => Ok(value.clone()),
         Takes::Constant(kind) => Err(format!("of kind {}", kind.name())),
+        Takes::Place if given.as_str().is_some() => Ok(value.clone()),
+        Takes::Place => Err("a place such as event.a.b".to_string()),
         Takes::Duration => match duration(given) {
             Some(nanoseconds) => Ok(Arc::new(Frozen::new(Value::UInt(nanoseconds)))),
             None => Err("a duration such as 10s or nanoseconds".to_string()),
