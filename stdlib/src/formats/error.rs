@@ -2,6 +2,7 @@
 //! memory without allocation, since lines that do not parse are everyday input.
 
 use std::fmt;
+use temblor_lang::value::{Kind, Value};
 
 /// How much of a text an error quotes, in bytes.
 const QUOTE_BYTES: usize = 24;
@@ -93,6 +94,38 @@ impl fmt::Display for FormatError {
 }
 
 impl std::error::Error for FormatError {}
+
+/// A value that cannot be written in the wanted format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EncodeError {
+    /// The field that is wrong or missing.
+    pub field: &'static str,
+    /// What it should be, in words.
+    pub expected: &'static str,
+    /// The kind of value that is there; `None` when the field is missing.
+    pub found: Option<Kind>,
+}
+
+impl EncodeError {
+    /// The field is missing, or is not what `expected` says.
+    #[cold]
+    #[must_use]
+    pub fn new(field: &'static str, expected: &'static str, found: Option<Value<'_>>) -> Self {
+        Self { field, expected, found: found.map(Value::kind) }
+    }
+}
+
+impl fmt::Display for EncodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the field '{}' should be {}, but ", self.field, self.expected)?;
+        match self.found {
+            Some(kind) => write!(f, "this one of kind {} is not", kind.name()),
+            None => f.write_str("it is missing"),
+        }
+    }
+}
+
+impl std::error::Error for EncodeError {}
 
 #[cfg(test)]
 mod tests {

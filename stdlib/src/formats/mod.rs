@@ -3,6 +3,7 @@
 
 mod error;
 mod keys;
+pub mod cursor;
 pub mod delimiter;
 pub mod base64;
 pub mod cidr;
@@ -13,6 +14,7 @@ pub mod influx;
 pub mod json;
 pub mod kv;
 pub mod regex;
+pub mod syslog;
 
-pub use error::{FormatError, Quote};
+pub use error::{EncodeError, FormatError, Quote};
 pub use keys::{Keys, PlacedKeys};
