@@ -6,13 +6,17 @@ mod keys;
 pub mod cursor;
 pub mod delimiter;
 pub mod base64;
+pub mod cef;
 pub mod cidr;
+pub mod csv;
 pub mod datetime;
 pub mod dissect;
 pub mod glob;
 pub mod influx;
 pub mod json;
 pub mod kv;
+pub mod leef;
+pub mod logfmt;
 pub mod regex;
 pub mod syslog;
 
