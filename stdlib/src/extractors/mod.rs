@@ -6,6 +6,7 @@ mod cidr;
 mod datetime;
 mod dissect;
 mod glob;
+mod grok;
 mod influx;
 mod json;
 mod kv;
@@ -21,6 +22,7 @@ pub static EXTRACTORS: &[ExtractorKind] = &[
     datetime::KIND,
     dissect::KIND,
     glob::KIND,
+    grok::KIND,
     influx::KIND,
     json::KIND,
     kv::KIND,

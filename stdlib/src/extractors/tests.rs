@@ -40,6 +40,10 @@ fn both_modes() {
         ("base64", "", "/w==", true, None),
         ("kv", "", "a:b", true, Some(r#"{"a":"b"}"#)),
         ("kv", "", "ab", false, None),
+        ("grok", "%{IP:ip} %{WORD}", "10.0.0.1 ok", true, Some(r#"{"ip":"10.0.0.1"}"#)),
+        ("grok", "%{NUMBER:n:int}", "n=5", true, Some(r#"{"n:int":"5"}"#)),
+        ("grok", "%{WORD:w}", "-é2-", true, Some(r#"{"w":"é2"}"#)),
+        ("grok", "%{IP:ip}", "none", false, None),
         ("dissect", "%{a}-%{b}", "1-2", true, Some(r#"{"a":"1","b":"2"}"#)),
         ("dissect", "%{a}-%{b}", "12", false, None),
         ("cidr", "", "::1/129", false, None),
@@ -76,6 +80,10 @@ fn bad_patterns_are_refused_with_a_sentence() {
         ("kv", "%{key}="),
         ("dissect", "%{a}%{b}"),
         ("cidr", "10.0.0.1/8"),
+        ("grok", "%{NOPE:x}"),
+        ("grok", "%{"),
+        ("grok", "%{WORD"),
+        ("grok", "%{[a]}"),
     ] {
         let error = compile(name, pattern).map(|_| ()).expect_err(pattern);
         assert!(!error.is_empty() && !error.ends_with('.') && !error.contains('\n'), "{error}");

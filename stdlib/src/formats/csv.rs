@@ -221,7 +221,8 @@ impl Csv {
     fn push_field(&self, text: &[u8], alone: bool, out: &mut Vec<u8>) {
         let special = |byte: &u8| [self.separator, self.quote, b'\n', b'\r'].contains(byte);
         // A lone empty field without quotes would be an empty line.
-        if !text.iter().any(special) && !(alone && text.is_empty()) {
+        let quoted = text.iter().any(special) || (alone && text.is_empty());
+        if !quoted {
             return out.extend_from_slice(text);
         }
         out.push(self.quote);

@@ -1,0 +1,107 @@
+//! `grok|%{IP:client} %{NUMBER:n}|`: named patterns of the classic set. Only captures with a name are
+//! in the result, and all are text: a type behind the name is part of the name.
+
+use crate::formats::Keys;
+use crate::grok::{Captures, Grok as Pattern, Library, Options};
+use crate::onigmo;
+use std::cell::RefCell;
+use std::sync::OnceLock;
+use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
+use temblor_lang::value::Value;
+
+/// `grok`
+pub const KIND: ExtractorKind = ExtractorKind {
+    name: "grok",
+    doc: "Matches text with named patterns ('%{PATTERN:name}') of the classic set and gives the \
+          named captures as text.",
+    examples: &[(
+        r#"match "10.0.0.1 ok" of case got = ~ grok|%{IP:ip} %{WORD:state}| => got case _ => null end"#,
+        r#"{"ip": "10.0.0.1", "state": "ok"}"#,
+    )],
+    compile: |pattern| Ok(Box::new(Grok::compile(pattern)?)),
+};
+
+thread_local! {
+    /// The memory of the last match on this thread, so that matching does not allocate.
+    static CAPTURES: RefCell<Captures> = RefCell::new(Captures::new());
+}
+
+#[derive(Debug)]
+struct Grok {
+    source: String,
+    /// For ASCII texts, where the classes of Unicode and those of ASCII are the same.
+    ascii: Pattern,
+    /// For all other texts: slower, so compiled when first needed. `None` if it is too large.
+    unicode: OnceLock<Option<Pattern>>,
+    keys: Keys,
+    /// Number of the capture and of the key of each field.
+    fields: Vec<(usize, usize)>,
+}
+
+impl Grok {
+    fn compile(pattern: &str) -> Result<Self, String> {
+        check_references(pattern)?;
+        let ascii = compile(pattern, false)?;
+        let mut keys = Keys::default();
+        let fields = ascii.fields().iter().map(|field| {
+            let key = match &field.type_word {
+                Some(word) => keys.number(&format!("{}:{word}", field.name)),
+                None => keys.number(&field.name),
+            };
+            (field.group, key)
+        });
+        let fields = fields.collect();
+        let source = pattern.to_owned();
+        Ok(Self { source, ascii, unicode: OnceLock::new(), keys, fields })
+    }
+
+    fn search(&self, text: &str, captures: &mut Captures) -> bool {
+        if text.is_ascii() {
+            return self.ascii.matches(text, captures);
+        }
+        let unicode = self.unicode.get_or_init(|| compile(&self.source, true).ok());
+        unicode.as_ref().unwrap_or(&self.ascii).matches(text, captures)
+    }
+}
+
+fn compile(pattern: &str, unicode_classes: bool) -> Result<Pattern, String> {
+    let syntax = onigmo::Options { unicode_classes, ..onigmo::Options::default() };
+    let options = Options { syntax, ..Options::default() };
+    Pattern::compile(pattern, &Library::legacy(), &options)
+        .map_err(|error| error.to_string().trim_end_matches('.').to_owned())
+}
+
+/// Every `%{` must begin a reference; nothing else could be meant by it.
+fn check_references(pattern: &str) -> Result<(), String> {
+    for (at, _) in pattern.match_indices("%{") {
+        let inside = &pattern[at + 2..];
+        let name = inside.trim_start_matches(|next: char| next.is_alphanumeric() || next == '_');
+        let named = name.len() < inside.len() && name.starts_with(['}', ':', '=']);
+        if !named || !name.contains('}') {
+            return Err(format!("the '%{{' at byte {at} begins no '%{{PATTERN:name}}'"));
+        }
+    }
+    Ok(())
+}
+
+impl Extractor for Grok {
+    fn matches(&self, text: &str) -> bool {
+        CAPTURES.with_borrow_mut(|captures| self.search(text, captures))
+    }
+
+    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+        CAPTURES.with_borrow_mut(|captures| {
+            if !self.search(text, captures) {
+                return None;
+            }
+            let keys = self.keys.place(call.arena);
+            let mut record = call.arena.record_builder(self.fields.len());
+            for (group, key) in &self.fields {
+                if let Some(found) = captures.get(*group, text) {
+                    record.insert(keys.name(*key), Value::Str(found));
+                }
+            }
+            Some(record.finish())
+        })
+    }
+}
