@@ -9,6 +9,9 @@ use crate::span::{SourceId, Span};
 /// some kilobytes of stack; this many fit a thread of two mebibytes also in debug builds.
 pub const NESTING_MAX: usize = 128;
 
+/// More errors of this kind in one text tell nothing new.
+const LEXICAL_ERRORS_MAX: usize = 20;
+
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -412,8 +415,10 @@ impl Scanner<'_> {
     }
 
     fn lexical(&mut self, code: &'static str, start: usize, end: usize, message: &str, help: &str) {
-        let span = Span::new(self.source, start, end);
-        self.scan.lexical.push(Diagnostic::error(code, span, message).with_help(help));
+        if self.scan.lexical.len() < LEXICAL_ERRORS_MAX {
+            let span = Span::new(self.source, start, end);
+            self.scan.lexical.push(Diagnostic::error(code, span, message).with_help(help));
+        }
     }
 
     fn push(&mut self, kind: Kind, start: usize) {

@@ -922,7 +922,7 @@ pub enum StepKind {
         /// `default => port`
         default: Option<Ident>,
     },
-    /// `select target [w1, w2] where … group by … having …`
+    /// `select target over w1, w2 where … group by … having …`
     Select(Box<ChainSelect>),
     /// Any operator: `dedup by event.a within 10s else repeats`, `generic::counter`
     Operator {
@@ -942,7 +942,7 @@ pub enum StepKind {
 pub struct ChainSelect {
     /// What is selected.
     pub target: Expr,
-    /// `[w1, w2]`
+    /// `over w1, w2` or `over [w1, w2]`: brackets alone would be a segment of the target
     pub windows: Vec<ModPath>,
     /// `where …`
     pub filter: Option<Expr>,
