@@ -4,10 +4,12 @@
 mod array;
 mod binary;
 mod chash;
+mod csv;
 mod datetime;
 mod float;
 mod hash;
 mod integer;
+mod ip;
 mod json;
 mod kind;
 mod list;
@@ -17,9 +19,13 @@ mod random;
 mod range;
 mod re;
 mod record;
+mod shape;
 mod string;
 mod system;
+mod units;
 mod url;
+mod user_agent;
+mod uuid;
 
 use temblor_lang::builtin::Function;
 
@@ -28,11 +34,13 @@ pub static GROUPS: &[&[Function]] = &[
     array::FUNCTIONS,
     binary::FUNCTIONS,
     chash::FUNCTIONS,
+    csv::FUNCTIONS,
     datetime::FUNCTIONS,
     datetime::PARSE_FUNCTIONS,
     float::FUNCTIONS,
     hash::FUNCTIONS,
     integer::FUNCTIONS,
+    ip::FUNCTIONS,
     json::FUNCTIONS,
     kind::FUNCTIONS,
     list::FUNCTIONS,
@@ -42,7 +50,11 @@ pub static GROUPS: &[&[Function]] = &[
     range::FUNCTIONS,
     re::FUNCTIONS,
     record::FUNCTIONS,
+    shape::FUNCTIONS,
     string::FUNCTIONS,
     system::FUNCTIONS,
+    units::FUNCTIONS,
     url::FUNCTIONS,
+    user_agent::FUNCTIONS,
+    uuid::FUNCTIONS,
 ];
