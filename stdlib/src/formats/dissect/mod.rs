@@ -1,7 +1,10 @@
 //! Dissect: text cut at fixed delimiters, such as `%{level}: %{code:int} %{rest}`. A pattern is
 //! compiled to a list of scans; running it allocates nothing but the resulting record.
 
+mod logstash;
 mod pattern;
+
+pub use logstash::LogstashDissect;
 
 use super::delimiter::Delimiter;
 use super::{FormatError, Keys, PlacedKeys};
