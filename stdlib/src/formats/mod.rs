@@ -17,6 +17,7 @@ pub mod json;
 pub mod kv;
 pub mod leef;
 pub mod logfmt;
+pub mod pairs;
 pub mod regex;
 pub mod syslog;
 
