@@ -1,9 +1,9 @@
 //! InfluxDB line protocol: `measurement,tag=value field=1i,other="text" timestamp`. A line without a
 //! timestamp has the event's time of arrival; an empty line or a comment is no point.
 
-use super::FormatError;
+use super::{EncodeError, FormatError};
 use std::borrow::Cow;
-use temblor_lang::value::{Arena, RecordBuilder, Value};
+use temblor_lang::value::{Arena, Record, RecordBuilder, Value, push_text};
 
 /// The point on a line as `{"measurement", "tags", "fields", "timestamp"}`; `None` when the line is
 /// empty or a comment.
@@ -156,6 +156,84 @@ fn scalar(text: &str) -> Option<Value<'static>> {
     }
 }
 
+/// Appends the line that `value` describes, tags and fields sorted by name. Tags that are not text
+/// are left out.
+///
+/// # Errors
+/// When `measurement`, `tags`, `fields` or `timestamp` is missing or of a wrong kind.
+pub fn encode<'a>(
+    value: Value<'a>,
+    arena: &'a Arena,
+    out: &mut Vec<u8>,
+) -> Result<(), EncodeError> {
+    let record =
+        value.as_record(arena).ok_or_else(|| EncodeError::new("event", "a record", Some(value)))?;
+    let wrong = |field, expected| EncodeError::new(field, expected, record.get(field));
+    let part = |field| record.get(field).and_then(|part| part.as_record(arena));
+    let measurement = record
+        .get("measurement")
+        .and_then(Value::as_str)
+        .ok_or_else(|| wrong("measurement", "a text"))?;
+    let tags = part("tags").ok_or_else(|| wrong("tags", "a record"))?;
+    let fields = part("fields").ok_or_else(|| wrong("fields", "a record"))?;
+    let timestamp = record
+        .get("timestamp")
+        .and_then(Value::as_u64)
+        .ok_or_else(|| wrong("timestamp", "a time in nanoseconds"))?;
+    push_escaped(measurement, b"\"\\, =", out);
+    for (key, value) in sorted(tags) {
+        if let Some(text) = value.as_str() {
+            out.push(b',');
+            push_escaped(key, b"\"\\, =", out);
+            out.push(b'=');
+            push_escaped(text, b"\"\\, =", out);
+        }
+    }
+    for (number, (key, value)) in sorted(fields).into_iter().enumerate() {
+        out.push(if number == 0 { b' ' } else { b',' });
+        push_escaped(key, b"\"\\, =", out);
+        out.push(b'=');
+        push_field(value, out)?;
+    }
+    out.push(b' ');
+    push_text(out, Value::UInt(timestamp));
+    Ok(())
+}
+
+fn sorted<'a>(record: &Record<'a>) -> Vec<(&'a str, Value<'a>)> {
+    let mut entries: Vec<_> = record.iter().collect();
+    entries.sort_unstable_by_key(|(key, _)| *key);
+    entries
+}
+
+fn push_field(value: Value<'_>, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    match value {
+        Value::Str(text) => {
+            out.push(b'"');
+            push_escaped(text, b"\"\\", out);
+            out.push(b'"');
+        }
+        Value::Float(_) | Value::Bool(_) => push_text(out, value),
+        Value::Int(_) | Value::UInt(_) => {
+            push_text(out, value);
+            out.push(b'i');
+        }
+        _ => {
+            return Err(EncodeError::new("fields", "texts, numbers and booleans", Some(value)));
+        }
+    }
+    Ok(())
+}
+
+fn push_escaped(text: &str, special: &[u8], out: &mut Vec<u8>) {
+    for byte in text.bytes() {
+        if special.contains(&byte) {
+            out.push(b'\\');
+        }
+        out.push(byte);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,6 +286,27 @@ mod tests {
         ] {
             let error = run(line).expect_err(line);
             assert!(error.starts_with(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn writes_what_it_reads() {
+        let arena = Arena::new();
+        for line in [
+            "m,h=a,r=b x=1i,y=2.5 12",
+            r#"m\,\ x,a\=b=c\,d e\=f=t 1"#,
+            r#"m a=-3i,s="x \"y\" \\" 7"#,
+        ] {
+            let value = parse(line, 0, &arena).expect(line).expect("a point");
+            let mut out = Vec::new();
+            encode(value, &arena, &mut out).expect(line);
+            let line = line.replace("f=t", "f=true");
+            assert_eq!(String::from_utf8_lossy(&out), line);
+        }
+        for json in ["1", "{}", r#"{"measurement":"m","tags":{},"fields":{"a":[]},"timestamp":1}"#]
+        {
+            let value = crate::formats::json::parse(json, &arena).expect(json);
+            assert!(encode(value, &arena, &mut Vec::new()).is_err(), "{json}");
         }
     }
 }
