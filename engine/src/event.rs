@@ -15,20 +15,32 @@ pub struct Event<'a> {
     /// The JSON text that `value` was read from, as long as nothing has put another value in its
     /// place: such an event leaves as the bytes that it came in as.
     pub raw: Option<&'a [u8]>,
+    /// The events that a batched event consists of, as long as `value` is the array of their data:
+    /// a sink that writes events one by one writes these.
+    pub members: Option<&'a Members<'a>>,
+}
+
+/// The events of a batched event.
+#[derive(Clone, Copy, Debug)]
+pub struct Members<'a> {
+    /// In order of arrival.
+    pub events: &'a [Event<'a>],
 }
 
 impl<'a> Event<'a> {
     /// An event that came without a text.
     #[must_use]
     pub fn new(value: Value<'a>, meta: Value<'a>, ingest_ns: u64) -> Self {
-        Self { value, meta, ingest_ns, raw: None }
+        Self { value, meta, ingest_ns, raw: None, members: None }
     }
 
     /// The same event with other data.
     #[must_use]
     pub fn with_value(self, value: Value<'a>) -> Self {
-        let raw = if is_same(self.value, value) { self.raw } else { None };
-        Self { value, raw, ..self }
+        if is_same(self.value, value) {
+            return Self { value, ..self };
+        }
+        Self { value, raw: None, members: None, ..self }
     }
 
     /// The same event with other metadata.
@@ -43,6 +55,7 @@ fn is_same(left: Value<'_>, right: Value<'_>) -> bool {
     match (left, right) {
         (Value::Lazy(left), Value::Lazy(right)) => left.is_same(right),
         (Value::Str(left), Value::Str(right)) => std::ptr::eq(left, right),
+        (Value::Array(left), Value::Array(right)) => std::ptr::eq(left, right),
         _ => false,
     }
 }

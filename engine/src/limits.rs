@@ -101,3 +101,15 @@ pub const EVICTION_SAMPLE: usize = 16;
 
 /// Entries that are looked at for expiry with each new key.
 pub const EXPIRY_SAMPLE: usize = 2;
+
+/// Events that `batch` can be told to collect.
+pub const BATCH_EVENTS_MAX: usize = 10_000_000;
+
+/// Bytes of collected events that make a batch complete before its time.
+pub const BATCH_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Classes that `grouper::bucket` remembers; the one not seen for longest goes first.
+pub const CLASSES_MAX: usize = 100_000;
+
+/// Parts that `grouper::bucket` can be told to cut its time range into.
+pub const BUCKET_WINDOWS_MAX: u64 = 100_000;

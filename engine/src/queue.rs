@@ -205,7 +205,7 @@ mod tests {
             source: 0,
             origin: Arc::new(Origin { name: String::new() }),
             bad: Vec::new(),
-            times: EventTimes::same(0),
+            times: EventTimes::together(0),
             arrival: 0,
             buffer: Pool::new(bytes).take(),
             range: 0..bytes,

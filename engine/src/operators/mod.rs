@@ -3,9 +3,17 @@
 
 mod key;
 mod place;
+pub mod parse;
 pub mod dedup;
 pub mod rate_limit;
 pub mod sample;
+pub mod batch;
+pub mod counter;
+pub mod passthrough;
+pub mod history;
+pub mod qos;
+pub mod roundrobin;
+pub mod bucket;
 pub mod script;
 pub mod select;
 #[cfg(test)]
@@ -31,7 +39,7 @@ pub struct OperatorKind {
     pub examples: &'static [&'static str],
     /// What can be set.
     pub settings: &'static [Setting],
-    /// Output ports besides `out` and `err`.
+    /// Output ports besides `out` and `err`; [`ANY_PORT`] stands for any.
     pub ports: &'static [&'static str],
     /// Where a port's events go when nothing is connected to it: pairs of port and port. The events
     /// of any other port without a connection are counted as dropped.
@@ -212,8 +220,23 @@ impl Settings {
     }
 }
 
+/// Stands in [`OperatorKind::ports`] for ports that a setting names.
+pub const ANY_PORT: &str = "*";
+
 /// All kinds of operators, in the order of the manual.
-pub static KINDS: &[&[OperatorKind]] = &[dedup::KINDS, rate_limit::KINDS, sample::KINDS];
+pub static KINDS: &[&[OperatorKind]] = &[
+    parse::KINDS,
+    dedup::KINDS,
+    rate_limit::KINDS,
+    sample::KINDS,
+    batch::KINDS,
+    counter::KINDS,
+    passthrough::KINDS,
+    history::KINDS,
+    qos::KINDS,
+    roundrobin::KINDS,
+    bucket::KINDS,
+];
 
 /// The kind that a path (`generic::batch`) or the word of a step (`batch`) names.
 #[must_use]

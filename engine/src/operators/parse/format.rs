@@ -1,0 +1,246 @@
+//! The formats of `parse`, compiled from its settings. A setting that the format does not know is
+//! refused, so none is ever without effect.
+
+use super::Settings;
+use super::grok::GrokPattern;
+use crate::operator::Surroundings;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::value::{Key, Value};
+use temblor_stdlib::formats::csv::{ColumnType, Csv, CsvOptions};
+use temblor_stdlib::formats::dissect::Dissect;
+use temblor_stdlib::formats::kv::KeyValue;
+use temblor_stdlib::formats::pairs::{Pairs, PairsOptions};
+use temblor_stdlib::formats::regex::NamedGroups;
+use temblor_stdlib::formats::syslog::{self, SyslogDialect};
+use temblor_stdlib::formats::{FormatError, cef, influx, json, leef, logfmt};
+use temblor_stdlib::grok::Captures;
+
+/// The words for the formats.
+pub(super) const FORMATS: &[&str] =
+    &["json", "grok", "dissect", "regex", "kv", "csv", "syslog", "cef", "leef", "logfmt", "influx"];
+
+/// The settings that only some formats take.
+const OWN_SETTINGS: &[(&str, &[&str])] = &[
+    ("pattern", &["grok", "dissect", "regex", "kv"]),
+    ("field_split", &["kv"]),
+    ("value_split", &["kv"]),
+    ("trim_key", &["kv"]),
+    ("trim_value", &["kv"]),
+    ("prefix", &["kv"]),
+    ("columns", &["csv"]),
+    ("types", &["csv"]),
+    ("separator", &["csv"]),
+    ("quote", &["csv"]),
+    ("strict", &["csv", "syslog"]),
+    ("patterns", &["grok"]),
+    ("library", &["grok"]),
+    ("anchor", &["grok"]),
+    ("keep_empty", &["grok"]),
+];
+
+/// Why a text could not be parsed.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub reason: String,
+    /// Where in the text, in bytes.
+    pub at: Option<usize>,
+}
+
+impl Problem {
+    #[cold]
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), at: None }
+    }
+
+    pub fn at(self, at: usize) -> Self {
+        Self { at: Some(at), ..self }
+    }
+}
+
+impl From<FormatError> for Problem {
+    #[cold]
+    fn from(error: FormatError) -> Self {
+        Problem::new(error.to_string()).at(error.at)
+    }
+}
+
+/// A format, ready to read.
+#[derive(Debug)]
+pub(super) enum Format {
+    Json,
+    Grok(Vec<GrokPattern>),
+    Dissect(Vec<Dissect>),
+    Regex(Vec<NamedGroups>),
+    KeyValue(Vec<KeyValue>),
+    Pairs(Pairs),
+    Csv(Csv),
+    Syslog(SyslogDialect),
+    Cef,
+    Leef,
+    Logfmt,
+    Influx,
+}
+
+impl Format {
+    pub fn compile(settings: &Settings) -> Result<Self, Diagnostic> {
+        let word = settings.text("format").unwrap_or_default();
+        for (name, formats) in OWN_SETTINGS {
+            if settings.constant(name).is_some() && !formats.contains(&word.as_str()) {
+                let message = format!("`{name}` means nothing to `parse {word}`");
+                return Err(settings.error(name, message));
+            }
+        }
+        Ok(match word.as_str() {
+            "json" => Format::Json,
+            "grok" => {
+                Format::Grok(patterns(settings, |text| GrokPattern::compile(text, settings))?)
+            }
+            "dissect" => Format::Dissect(patterns(settings, Dissect::compile)?),
+            "regex" => Format::Regex(patterns(settings, NamedGroups::compile)?),
+            "kv" if settings.constant("pattern").is_none() => Format::Pairs(pairs(settings)?),
+            "kv" => Format::KeyValue(patterns(settings, KeyValue::compile)?),
+            "csv" => Format::Csv(csv(settings)?),
+            "syslog" => Format::Syslog(match strict(settings).unwrap_or(true) {
+                true => SyslogDialect::Strict,
+                false => SyslogDialect::Lenient,
+            }),
+            "cef" => Format::Cef,
+            "leef" => Format::Leef,
+            "logfmt" => Format::Logfmt,
+            "influx" => Format::Influx,
+            _ => {
+                let error = settings.error("format", format!("there is no format `{word}`"));
+                return Err(error.with_nearest(&word, FORMATS.iter().copied()));
+            }
+        })
+    }
+
+    /// The value of a text.
+    pub fn read<'a>(
+        &'a self,
+        text: &'a str,
+        captures: &mut Captures,
+        around: &Surroundings<'a>,
+    ) -> Result<Value<'a>, Problem> {
+        let arena = around.arena();
+        match self {
+            Format::Json => Ok(json::parse(text, arena)?),
+            Format::Grok(list) => {
+                let found = list.iter().find_map(|pattern| pattern.read(text, captures, arena));
+                found.ok_or_else(|| GrokPattern::explain(list, text, captures))
+            }
+            Format::Dissect(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
+            Format::Regex(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
+            Format::KeyValue(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
+            Format::Pairs(pairs) => Ok(pairs.parse(text, arena)?),
+            Format::Csv(csv) => Ok(csv.parse(text, arena)?),
+            Format::Syslog(dialect) => Ok(syslog::parse(text, *dialect, around.now_ns, arena)?),
+            Format::Cef => Ok(cef::parse(text, arena)?),
+            Format::Leef => Ok(leef::parse(text, arena)?),
+            Format::Logfmt => Ok(logfmt::parse(text, arena)?),
+            Format::Influx => influx::parse(text, around.now_ns, arena)?
+                .ok_or_else(|| Problem::new("an empty line or a comment is no point").at(0)),
+        }
+    }
+}
+
+/// The first result that is good, or the error of the pattern that got furthest.
+fn first<'a, P>(
+    patterns: &'a [P],
+    read: impl Fn(&'a P) -> Result<Value<'a>, FormatError>,
+) -> Result<Value<'a>, FormatError> {
+    let mut furthest: Option<FormatError> = None;
+    for pattern in patterns {
+        match read(pattern) {
+            Ok(value) => return Ok(value),
+            Err(error) if furthest.is_none_or(|other| error.at > other.at) => {
+                furthest = Some(error);
+            }
+            Err(_) => {}
+        }
+    }
+    Err(furthest.expect("there is at least one pattern"))
+}
+
+/// Compiles the setting `pattern`: a text or an array of texts.
+fn patterns<P>(
+    settings: &Settings,
+    compile: impl Fn(&str) -> Result<P, String>,
+) -> Result<Vec<P>, Diagnostic> {
+    let missing = || {
+        settings
+            .error("pattern", "this format needs a pattern")
+            .with_help("write it as text behind the format: `parse dissect \"%{a} %{b}\"`")
+    };
+    let given = settings.constant("pattern").ok_or_else(missing)?;
+    let texts = texts(given.get()).filter(|texts| !texts.is_empty()).ok_or_else(missing)?;
+    let compiled = texts.into_iter().map(|text| {
+        compile(text)
+            .map_err(|reason| settings.error("pattern", reason).with_label("in this pattern"))
+    });
+    compiled.collect()
+}
+
+/// The elements of an array of texts, or the one text.
+fn texts(value: Value<'_>) -> Option<Vec<&str>> {
+    match value {
+        Value::Str(text) => Some(vec![text]),
+        _ => (0..value.size()?).map(|at| value.at(at).and_then(Value::as_str)).collect(),
+    }
+}
+
+fn strict(settings: &Settings) -> Option<bool> {
+    settings.constant("strict").and_then(|value| value.get().as_bool())
+}
+
+fn pairs(settings: &Settings) -> Result<Pairs, Diagnostic> {
+    let mut options = PairsOptions::default();
+    let set = |name: &str, option: &mut String| {
+        if let Some(text) = settings.text(name) {
+            *option = text;
+        }
+    };
+    set("field_split", &mut options.field_split);
+    set("value_split", &mut options.value_split);
+    set("trim_key", &mut options.trim_key);
+    set("trim_value", &mut options.trim_value);
+    set("prefix", &mut options.prefix);
+    Pairs::compile(options).map_err(|reason| settings.error("field_split", reason))
+}
+
+fn csv(settings: &Settings) -> Result<Csv, Diagnostic> {
+    let mut options = CsvOptions::default();
+    if let Some(columns) = settings.constant("columns") {
+        let wanted = || settings.error("columns", "`columns` must be an array of texts");
+        let names = texts(columns.get()).ok_or_else(wanted)?;
+        for name in names {
+            options.columns.push((name.to_string(), column_type(settings, name)?));
+        }
+    }
+    options.separator = character(settings, "separator", options.separator)?;
+    options.quote = character(settings, "quote", options.quote)?;
+    options.strict = strict(settings).unwrap_or(false);
+    Csv::compile(&options).map_err(|reason| settings.error("separator", reason))
+}
+
+fn column_type(settings: &Settings, name: &str) -> Result<ColumnType, Diagnostic> {
+    let types = settings.constant("types");
+    let word = types.as_ref().and_then(|types| types.get().get(&Key::new(name)));
+    match word.map(|word| word.as_str().unwrap_or("")) {
+        None | Some("string") => Ok(ColumnType::Text),
+        Some("int" | "integer") => Ok(ColumnType::Integer),
+        Some("float") => Ok(ColumnType::Float),
+        Some("bool") => Ok(ColumnType::Bool),
+        Some(_) => Err(settings
+            .error("types", format!("column `{name}` has an unknown type"))
+            .with_help("use `int`, `float`, `bool` or `string`")),
+    }
+}
+
+fn character(settings: &Settings, name: &str, otherwise: u8) -> Result<u8, Diagnostic> {
+    match settings.text(name).as_deref().map(str::as_bytes) {
+        None => Ok(otherwise),
+        Some([byte]) => Ok(*byte),
+        Some(_) => Err(settings.error(name, format!("`{name}` must be one ASCII character"))),
+    }
+}

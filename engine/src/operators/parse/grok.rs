@@ -1,0 +1,189 @@
+//! Grok for `parse`: the captures of a match as a record in the shape that the field names ask for.
+//! The shape is worked out once, when the pattern is compiled.
+
+use super::Settings;
+use super::format::Problem;
+use temblor_lang::value::{Arena, Value};
+use temblor_stdlib::grok::{Anchor, Captures, Conversion, Grok, Library, Options};
+
+/// A compiled pattern and the shape of its result.
+#[derive(Debug)]
+pub(super) struct GrokPattern {
+    grok: Grok,
+    fields: Vec<(String, Shape)>,
+    keep_empty: bool,
+}
+
+/// What becomes of a name.
+#[derive(Debug)]
+enum Shape {
+    /// Numbers of the groups that capture it, with what they are converted to.
+    Captured(Vec<(usize, Conversion)>),
+    /// `[name][inner]`
+    Record(Vec<(String, Shape)>),
+}
+
+impl GrokPattern {
+    pub fn compile(text: &str, settings: &Settings) -> Result<Self, String> {
+        let anchor = match settings.text("anchor").as_deref() {
+            Some("start") => Anchor::Start,
+            Some("whole") => Anchor::Whole,
+            _ => Anchor::Search,
+        };
+        let options = Options { anchor, ..Options::default() };
+        let grok = Grok::compile(text, &library(settings)?, &options);
+        let grok = grok.map_err(|error| error.to_string())?;
+        let mut fields = Vec::new();
+        for field in grok.fields() {
+            place(&mut fields, &field.path(), (field.group, field.conversion))
+                .map_err(|()| format!("`{}` is both a value and a record", field.name))?;
+        }
+        Ok(Self { grok, fields, keep_empty: settings.flag("keep_empty") })
+    }
+
+    /// The captures as a record, if the pattern matches.
+    pub fn read<'a>(
+        &'a self,
+        text: &'a str,
+        captures: &mut Captures,
+        arena: &'a Arena,
+    ) -> Option<Value<'a>> {
+        if !self.grok.matches(text, captures) {
+            return None;
+        }
+        Some(
+            self.record(&self.fields, text, captures, arena)
+                .unwrap_or_else(|| arena.record_builder(0).finish()),
+        )
+    }
+
+    /// `None` when no field captured anything.
+    fn record<'a>(
+        &'a self,
+        fields: &'a [(String, Shape)],
+        text: &'a str,
+        captures: &Captures,
+        arena: &'a Arena,
+    ) -> Option<Value<'a>> {
+        let mut record = arena.record_builder(fields.len());
+        for (name, shape) in fields {
+            let value = match shape {
+                Shape::Captured(groups) => self.captured(groups, text, captures, arena),
+                Shape::Record(inner) => self.record(inner, text, captures, arena),
+            };
+            if let Some(value) = value {
+                record.append(name, value);
+            }
+        }
+        (!record.is_empty()).then(|| record.finish())
+    }
+
+    /// What was captured: one value as it is, several as an array.
+    fn captured<'a>(
+        &'a self,
+        groups: &'a [(usize, Conversion)],
+        text: &'a str,
+        captures: &Captures,
+        arena: &'a Arena,
+    ) -> Option<Value<'a>> {
+        let mut values = groups.iter().filter_map(|(group, conversion)| {
+            let found = captures.get(*group, text)?;
+            (self.keep_empty || !found.is_empty()).then(|| convert(found, *conversion))
+        });
+        let first = values.next()?;
+        let Some(second) = values.next() else { return Some(first) };
+        let mut list = arena.array_builder(groups.len());
+        list.push(first);
+        list.push(second);
+        values.for_each(|value| list.push(value));
+        Some(list.finish())
+    }
+
+    /// Why none of the patterns matches: how far the best of them got.
+    #[cold]
+    pub fn explain(patterns: &[Self], text: &str, captures: &mut Captures) -> Problem {
+        let explanations = patterns.iter().map(|pattern| pattern.grok.explain(text, captures));
+        let best = explanations.max_by_key(|explanation| explanation.matched_prefix_end);
+        let best = best.expect("there is at least one pattern");
+        let token = &best.stopped_at_token;
+        let at = best.matched_prefix_end;
+        let reason = match token.is_empty() {
+            true => format!("the pattern does not match; it got as far as byte {at}"),
+            false => format!("the pattern does not match: expected `{token}` at byte {at}"),
+        };
+        Problem::new(reason).at(at)
+    }
+}
+
+fn library(settings: &Settings) -> Result<Library, String> {
+    let shipped = match settings.text("library").as_deref() {
+        Some("ecs") => Library::ecs(),
+        _ => Library::legacy(),
+    };
+    let Some(own) = settings.constant("patterns") else { return Ok(shipped) };
+    let arena = Arena::new();
+    let own = own.get().copy_into(&arena);
+    let Some(record) = own.as_record(&arena) else {
+        return Err("`patterns` must be a record of texts".to_string());
+    };
+    let mut definitions = Vec::new();
+    for (name, pattern) in record.iter() {
+        match pattern.as_str() {
+            Some(pattern) => definitions.push((name, pattern)),
+            None => return Err(format!("the pattern `{name}` must be a text")),
+        }
+    }
+    Ok(shipped.with_definitions(definitions))
+}
+
+/// Finds or makes the place of a name. Fails when it would be both a value and a record.
+fn place(
+    fields: &mut Vec<(String, Shape)>,
+    path: &[&str],
+    group: (usize, Conversion),
+) -> Result<(), ()> {
+    let Some((name, rest)) = path.split_first() else { return Err(()) };
+    let at = match fields.iter().position(|(other, _)| other == name) {
+        Some(at) => at,
+        None => {
+            let shape = match rest.is_empty() {
+                true => Shape::Captured(Vec::new()),
+                false => Shape::Record(Vec::new()),
+            };
+            fields.push(((*name).to_string(), shape));
+            fields.len() - 1
+        }
+    };
+    match (&mut fields[at].1, rest.is_empty()) {
+        (Shape::Captured(groups), true) => {
+            groups.push(group);
+            Ok(())
+        }
+        (Shape::Record(inner), false) => place(inner, rest, group),
+        _ => Err(()),
+    }
+}
+
+/// A captured text as the wanted type; what is not of that type stays text.
+fn convert(text: &str, conversion: Conversion) -> Value<'_> {
+    /// Floats from here on are no longer exact integers.
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    let float = || text.parse::<f64>().ok().filter(|number| number.is_finite());
+    match conversion {
+        Conversion::Text | Conversion::String | Conversion::Unknown => Value::Str(text),
+        Conversion::Integer => match (text.parse::<i64>(), text.parse::<u64>()) {
+            (Ok(number), _) => Value::Int(number),
+            (_, Ok(number)) => Value::UInt(number),
+            _ => match float().filter(|number| number.abs() < EXACT_MAX) {
+                Some(number) => Value::Int(number as i64),
+                None => Value::Str(text),
+            },
+        },
+        Conversion::Float => float().map_or(Value::Str(text), Value::Float),
+        Conversion::Boolean => match text {
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            _ => Value::Str(text),
+        },
+    }
+}
