@@ -220,3 +220,52 @@ fn fraction<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     // Rounding may reach the bound, which is not part of the range.
     Ok(Value::Float(if drawn < high { drawn } else { low }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use temblor_lang::builtin::Facts;
+    use temblor_lang::value::Arena;
+
+    fn drawn(facts: &Facts, count: usize) -> Vec<u64> {
+        let arena = Arena::new();
+        let call = Call { arena: &arena, facts };
+        (0..count).map(|_| Draw::next(&call).word()).collect()
+    }
+
+    fn facts(ingest_ns: u64, seed: u64) -> Facts {
+        Facts { ingest_ns, seed, ..Facts::default() }
+    }
+
+    #[test]
+    fn replaying_an_event_draws_the_same() {
+        assert_eq!(drawn(&facts(7, 1), 3), drawn(&facts(7, 1), 3));
+    }
+
+    #[test]
+    fn draws_within_an_event_differ() {
+        let drawn = drawn(&facts(7, 1), 3);
+        assert!(drawn[0] != drawn[1] && drawn[1] != drawn[2] && drawn[0] != drawn[2]);
+    }
+
+    #[test]
+    fn time_and_seed_change_the_first_draw() {
+        let first = |ingest_ns, seed| drawn(&facts(ingest_ns, seed), 1);
+        assert!(first(7, 1) != first(8, 1) && first(7, 1) != first(7, 2));
+    }
+
+    #[test]
+    fn bounds_are_kept_and_reached() {
+        let facts = facts(1, 1);
+        let arena = Arena::new();
+        let call = Call { arena: &arena, facts: &facts };
+        let mut seen = [false; 4];
+        for _ in 0..200 {
+            let number = whole(&call, &[Value::Int(-2), Value::Int(2)]).unwrap().as_i64().unwrap();
+            seen[usize::try_from(number + 2).unwrap()] = true;
+            let number = fraction(&call, &[Value::Int(1), Value::Int(2)]).unwrap();
+            assert!((1.0..2.0).contains(&number.as_f64().unwrap()));
+        }
+        assert_eq!(seen, [true; 4]);
+    }
+}

@@ -149,3 +149,24 @@ fn captures<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
         Ok(result.finish())
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compiled_expressions_are_kept_while_they_are_used() {
+        let first = regex("kept").unwrap();
+        for number in 0..KEPT_MAX * 2 {
+            regex(&format!("other{number}")).unwrap();
+            assert!(Rc::ptr_eq(&first, &regex("kept").unwrap()), "after {number} others");
+        }
+    }
+
+    #[test]
+    fn expressions_out_of_use_are_given_back() {
+        let first = regex("unused").unwrap();
+        (0..KEPT_MAX).for_each(|number| drop(regex(&format!("more{number}")).unwrap()));
+        assert_eq!(Rc::strong_count(&first), 1);
+    }
+}
