@@ -8,7 +8,7 @@ use temblor_lang::builtin::{Facts, Registry};
 use temblor_lang::diagnostic::{Colour, render_all};
 use temblor_lang::lower::{Compiler, NoModules};
 use temblor_lang::run::{Context, Outcome};
-use temblor_lang::value::{Arena, Owned, Value, to_json};
+use temblor_lang::value::{Arena, Owned, Value, canonical_key, to_json};
 use temblor_stdlib::registry;
 
 /// The value of a script as JSON, or why there is none.
@@ -130,4 +130,31 @@ fn reference_is_fresh() {
         written == text,
         "stdlib/REFERENCE.md is stale: TEMBLOR_BLESS=1 cargo test -p temblor-stdlib --test manual"
     );
+}
+
+/// Each line of `modules.ndjson` is a script and what tremor 0.13 gives for it, or that it fails.
+#[test]
+fn modules_give_what_tremor_gives() {
+    let mut wrong = Vec::new();
+    for line in include_str!("modules.ndjson").lines() {
+        let arena = Arena::new();
+        let tape = simd_json::to_tape(arena.bytes_mut(line.as_bytes())).expect("cases are JSON");
+        let nodes: &[simd_json::Node<'_>] = arena.bump().alloc_slice_copy(&tape.0);
+        let case = Value::from(nodes).as_record(&arena).expect("a case is a record");
+        let script = case.get("script").and_then(Value::as_str).expect("a case has a script");
+        let expected = case.get("gives").map(canonical_key);
+        let given = run(script).ok().map(|text| sorted(&text));
+        if expected != given {
+            wrong.push(format!("{script}\n    gives {given:?}, not {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} scripts:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// JSON with the fields of its records sorted.
+fn sorted(text: &str) -> String {
+    let arena = Arena::new();
+    let tape = simd_json::to_tape(arena.bytes_mut(text.as_bytes())).expect("results are JSON");
+    let nodes: &[simd_json::Node<'_>] = arena.bump().alloc_slice_copy(&tape.0);
+    canonical_key(Value::from(nodes))
 }

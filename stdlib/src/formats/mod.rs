@@ -12,6 +12,8 @@ pub mod csv;
 pub mod datetime;
 pub mod dissect;
 pub mod glob;
+pub mod statsd;
+pub mod graphite;
 pub mod influx;
 pub mod json;
 pub mod kv;
