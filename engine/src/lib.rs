@@ -35,4 +35,5 @@ pub mod store;
 pub mod operators;
 pub mod graph;
 pub mod pipeline;
+pub mod endpoint;
 pub mod command;

@@ -2,6 +2,7 @@
 
 use super::ProgramArgs;
 use super::modules::Directories;
+use crate::endpoint::Endpoints;
 use crate::graph::{Builder, Graph, Notation};
 use crate::operators::script::ScriptNode;
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
 use temblor_lang::lower::{Compiler, Rules, Scope};
 use temblor_lang::span::{SourceId, Sources};
-use temblor_lang::syntax::{self, tree};
+use temblor_lang::syntax;
 
 /// Program texts larger than this are refused.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
@@ -20,7 +21,7 @@ pub struct Loaded {
     /// The operators.
     pub graph: Graph,
     /// Sources and sinks that the file itself names.
-    pub endpoints: Vec<tree::EndpointDef>,
+    pub endpoints: Endpoints,
     /// All texts.
     pub sources: Sources,
     /// All errors and warnings.
@@ -117,14 +118,14 @@ impl Language {
 fn compile(name: &str, text: String, language: Language, directories: &Directories) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), directories);
     let source = compiler.sources.add(name, text);
-    let mut endpoints = Vec::new();
+    let mut endpoints = Endpoints::default();
     let graph = match language {
         Language::Script => script(&mut compiler, source),
         Language::Query => query(&mut compiler, source),
         Language::Temblor => {
             let parsed = syntax::parse_program(&compiler.sources, source);
             compiler.diagnostics.extend(parsed.diagnostics);
-            endpoints.clone_from(&parsed.tree.endpoints);
+            endpoints = Endpoints::lower(&parsed.tree.endpoints, &mut compiler);
             Builder::new(&mut compiler, Notation::Short).program(&parsed.tree)
         }
         Language::Deploy => query(&mut compiler, source),

@@ -1,11 +1,13 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::load::{self, Loaded, colour};
+use super::load::{self, Loaded};
 use super::{Codec, OrderArg, OutCodec, RunArgs, StatsFormat};
 use crate::clock::Clock;
+use crate::endpoint::{SinkEndpoint, SourceEndpoint};
 use crate::error::Error;
 use crate::framing::Framing;
+use crate::graph::Graph;
 use crate::operator::IN;
 use crate::outbox::Order;
 use crate::pipeline::{InputCodec, Output, OutputCodec, Pipeline, Place};
@@ -49,6 +51,7 @@ fn refuse(reason: &str) -> u8 {
 }
 
 fn finish(summary: &Summary, args: &RunArgs, has_endpoints: bool) -> u8 {
+    // An error that ended only a part of the run has been printed when it happened.
     if let (Some(error), true) = (&summary.error, summary.ended_early) {
         eprintln!("{error}");
     }
@@ -88,13 +91,12 @@ fn plan(
         started,
         ..RunPlan::default()
     };
-    let graph = loaded.graph;
-    let inputs = inputs(&graph, args, &mut plan);
-    let outputs = outputs(&graph, args, &mut plan);
+    let Loaded { graph, endpoints, sources, .. } = loaded;
+    let inputs = inputs(&graph, endpoints.sources, args, &mut plan)?;
+    let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
     let states = Mutex::new(graph.start());
-    let sources = Arc::new(loaded.sources);
+    let sources = Arc::new(sources);
     let pipeline = Pipeline { graph, sources, inputs, outputs, seed: args.seed, states };
-    let _ = colour();
     Ok((Arc::new(pipeline), plan))
 }
 
@@ -102,20 +104,41 @@ fn progress_width(args: &RunArgs) -> Option<usize> {
     (!args.quiet && std::io::stderr().is_terminal()).then_some(PROGRESS_WIDTH)
 }
 
+/// The sources of the file; standard input when it names none.
 fn inputs(
-    graph: &crate::graph::Graph,
+    graph: &Graph,
+    declared: Vec<SourceEndpoint>,
     args: &RunArgs,
     plan: &mut RunPlan,
-) -> Vec<(usize, InputCodec)> {
+) -> Result<Vec<(usize, InputCodec)>, Error> {
     let codec = match args.codec {
         Codec::Json => InputCodec::Json,
         Codec::String => InputCodec::String,
     };
-    plan.sources.push(SourceConfig::Stdin { framing: Framing::Lines });
-    graph.input(IN).map(|node| (node, codec)).into_iter().collect()
+    let standard = || SourceEndpoint {
+        port: IN.to_string(),
+        config: SourceConfig::Stdin { framing: Framing::Lines },
+        codec,
+    };
+    let sources = if declared.is_empty() { vec![standard()] } else { declared };
+    let mut inputs = Vec::with_capacity(sources.len());
+    for source in sources {
+        let node = graph.input(&source.port).ok_or_else(|| {
+            Error::config(source.port.clone(), "the program has no input port of this name")
+        })?;
+        plan.sources.push(source.config);
+        inputs.push((node, source.codec));
+    }
+    Ok(inputs)
 }
 
-fn outputs(graph: &crate::graph::Graph, args: &RunArgs, plan: &mut RunPlan) -> Vec<Vec<Output>> {
+/// The sinks of the file; standard output for ports that it names none for.
+fn outputs(
+    graph: &Graph,
+    declared: Vec<SinkEndpoint>,
+    args: &RunArgs,
+    plan: &mut RunPlan,
+) -> Vec<Vec<Output>> {
     let codec = match (args.ports, args.out_codec) {
         (true, _) => OutputCodec::WithPort,
         (false, OutCodec::Json) => OutputCodec::Json,
@@ -123,9 +146,21 @@ fn outputs(graph: &crate::graph::Graph, args: &RunArgs, plan: &mut RunPlan) -> V
         (false, OutCodec::SortedJson) => OutputCodec::SortedJson,
         (false, OutCodec::PrettyJson) => OutputCodec::PrettyJson,
     };
-    plan.sinks.push(NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout });
     plan.ports = graph.outputs().to_vec();
-    (0..plan.ports.len())
-        .map(|port| vec![Output { sink: 0, place: Place::Only, codec, port }])
-        .collect()
+    let mut outputs: Vec<Vec<Output>> = plan.ports.iter().map(|_| Vec::new()).collect();
+    for sink in declared {
+        let Some(port) = plan.ports.iter().position(|port| *port == sink.port) else { continue };
+        let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
+        let number = plan.sinks.len();
+        plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
+        outputs[port].push(Output { sink: number, place, codec: sink.codec, port });
+    }
+    if outputs.iter().any(Vec::is_empty) {
+        let sink = plan.sinks.len();
+        plan.sinks.push(NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout });
+        for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
+            places.push(Output { sink, place: Place::Only, codec, port });
+        }
+    }
+    outputs
 }

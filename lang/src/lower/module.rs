@@ -45,6 +45,12 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// A scope in which standard modules are found without `use`.
+    #[must_use]
+    pub fn with_prelude() -> Self {
+        Self { prelude: true, ..Self::default() }
+    }
+
     /// The constant with this name.
     #[must_use]
     pub fn constant(&self, name: &str) -> Option<Arc<Frozen>> {

@@ -1,0 +1,213 @@
+//! `source … from …` and `sink … into …` of Temblor files: where the events of an input port come
+//! from and where those of an output port go.
+
+use crate::framing::Framing;
+use crate::pipeline::{InputCodec, OutputCodec};
+use crate::sink::{FileMode, SinkConfig};
+use crate::source::SourceConfig;
+use crate::source::file::FileConfig;
+use std::path::PathBuf;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::lower::{Compiler, Rules, Scope};
+use temblor_lang::program::Formula;
+use temblor_lang::span::Span;
+use temblor_lang::syntax::tree::{EndpointDef, Expr, ExprKind, StringLit, StringPart};
+use temblor_lang::value::Value;
+
+/// A source and the input port that it feeds.
+#[derive(Debug)]
+pub struct SourceEndpoint {
+    /// The input port.
+    pub port: String,
+    /// Where bytes come from.
+    pub config: SourceConfig,
+    /// How frames are read.
+    pub codec: InputCodec,
+}
+
+/// A sink and the output port that it serves.
+#[derive(Debug)]
+pub struct SinkEndpoint {
+    /// The output port.
+    pub port: String,
+    /// Where bytes go.
+    pub config: SinkConfig,
+    /// The path, when it depends on the event.
+    pub path: Option<Formula>,
+    /// How events are written.
+    pub codec: OutputCodec,
+}
+
+/// All that a file declares.
+#[derive(Debug, Default)]
+pub struct Endpoints {
+    /// In order of writing.
+    pub sources: Vec<SourceEndpoint>,
+    /// In order of writing.
+    pub sinks: Vec<SinkEndpoint>,
+}
+
+const SOURCE_KINDS: [&str; 2] = ["file", "stdin"];
+const SINK_KINDS: [&str; 3] = ["file", "null", "stdout"];
+const INPUT_CODECS: &[(&str, InputCodec)] =
+    &[("json", InputCodec::Json), ("lines", InputCodec::String), ("string", InputCodec::String)];
+const OUTPUT_CODECS: &[(&str, OutputCodec)] = &[
+    ("json", OutputCodec::Json),
+    ("lines", OutputCodec::String),
+    ("pretty-json", OutputCodec::PrettyJson),
+    ("sorted-json", OutputCodec::SortedJson),
+    ("string", OutputCodec::String),
+    ("with-port", OutputCodec::WithPort),
+];
+const FILE_MODES: &[(&str, FileMode)] = &[
+    ("append", FileMode::Append),
+    ("overwrite", FileMode::Overwrite),
+    ("truncate", FileMode::Truncate),
+];
+
+impl Endpoints {
+    /// Checks the declarations; what is wrong is reported to the compiler.
+    pub fn lower(definitions: &[EndpointDef], compiler: &mut Compiler<'_>) -> Self {
+        let mut endpoints = Self::default();
+        for def in definitions {
+            if def.is_source {
+                endpoints.sources.extend(source(def, compiler));
+            } else {
+                endpoints.sinks.extend(sink(def, compiler));
+            }
+        }
+        endpoints
+    }
+
+    /// Whether the file declares none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty() && self.sinks.is_empty()
+    }
+}
+
+fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoint> {
+    let codec = choice(def, "codec", INPUT_CODECS, compiler).unwrap_or_default();
+    known_settings(def, &["codec"], compiler);
+    let config = match def.kind.text.as_str() {
+        "stdin" => SourceConfig::Stdin { framing: Framing::Lines },
+        "file" => {
+            let path = constant_path(def, compiler)?;
+            let patterns = vec![path];
+            SourceConfig::File(FileConfig { patterns, framing: Framing::Lines, skip_bytes: 0 })
+        }
+        other => {
+            let message = format!("unknown kind of source `{other}`");
+            let complaint = Diagnostic::error("E0519", def.kind.span, message);
+            compiler.diagnostics.push(complaint.with_nearest(other, SOURCE_KINDS));
+            return None;
+        }
+    };
+    Some(SourceEndpoint { port: def.name.text.clone(), config, codec })
+}
+
+fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
+    let codec = choice(def, "codec", OUTPUT_CODECS, compiler).unwrap_or_default();
+    let mode = choice(def, "mode", FILE_MODES, compiler).unwrap_or_default();
+    known_settings(def, &["codec", "mode"], compiler);
+    let (config, path) = match def.kind.text.as_str() {
+        "stdout" => (SinkConfig::Stdout, None),
+        "null" => (SinkConfig::Null, None),
+        "file" => match def.argument.as_ref() {
+            Some(text) if text.constant().is_none() => placed(text, mode, compiler),
+            _ => {
+                let path = PathBuf::from(constant_path(def, compiler)?);
+                (SinkConfig::File { path, mode }, None)
+            }
+        },
+        other => {
+            let message = format!("unknown kind of sink `{other}`");
+            let complaint = Diagnostic::error("E0519", def.kind.span, message);
+            compiler.diagnostics.push(complaint.with_nearest(other, SINK_KINDS));
+            return None;
+        }
+    };
+    Some(SinkEndpoint { port: def.name.text.clone(), config, path, codec })
+}
+
+/// A path with event fields in it. No event leads out of the directory that the text begins with.
+fn placed(
+    text: &StringLit,
+    mode: FileMode,
+    compiler: &mut Compiler<'_>,
+) -> (SinkConfig, Option<Formula>) {
+    let (directory, rest) = directory_of(text);
+    let tree = Expr { kind: ExprKind::String(rest), span: text.span };
+    let scope = Scope::with_prelude();
+    let path = compiler.lower_formula(&tree, &scope, Rules::FORMULA, None);
+    (SinkConfig::Files { directory, mode }, Some(path))
+}
+
+/// The directory that a text begins with, and the rest of the text.
+fn directory_of(text: &StringLit) -> (PathBuf, StringLit) {
+    let mut rest = text.clone();
+    let Some(StringPart::Text(first)) = rest.parts.first_mut() else {
+        return (PathBuf::from("."), rest);
+    };
+    match first.rfind('/') {
+        Some(slash) => {
+            let file = first.split_off(slash + 1);
+            let directory = std::mem::replace(first, file);
+            (PathBuf::from(directory), rest)
+        }
+        None => (PathBuf::from("."), rest),
+    }
+}
+
+fn constant_path(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<String> {
+    let path = def.argument.as_ref().and_then(StringLit::constant).filter(|path| !path.is_empty());
+    if path.is_none() {
+        let message = format!("`{}` needs the path of a file", def.kind.text);
+        let complaint = Diagnostic::error("E0520", def.kind.span, message)
+            .with_help("such as: source log from file \"access.log\"");
+        compiler.diagnostics.push(complaint);
+    }
+    path.map(str::to_string)
+}
+
+fn known_settings(def: &EndpointDef, known: &[&str], compiler: &mut Compiler<'_>) {
+    for binding in &def.with {
+        let name = &binding.name;
+        if !known.contains(&name.text.as_str()) {
+            let message = format!("unknown setting `{}`", name.text);
+            let complaint = Diagnostic::error("E0506", name.span, message);
+            compiler.diagnostics.push(complaint.with_nearest(&name.text, known.iter().copied()));
+        }
+    }
+}
+
+/// The value of a setting that is one of a few words.
+fn choice<T: Copy>(
+    def: &EndpointDef,
+    name: &str,
+    words: &[(&str, T)],
+    compiler: &mut Compiler<'_>,
+) -> Option<T> {
+    let binding = def.with.iter().find(|binding| binding.name.text == name)?;
+    let value = compiler.constant(&binding.value, &Scope::default(), None)?;
+    let word = value.get().as_str().unwrap_or_default();
+    let found = words.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
+    if found.is_none() {
+        complain_word(name, value.get(), words, binding.value.span, compiler);
+    }
+    found
+}
+
+#[cold]
+fn complain_word<T>(
+    name: &str,
+    got: Value<'_>,
+    words: &[(&str, T)],
+    span: Span,
+    compiler: &mut Compiler<'_>,
+) {
+    let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+    let got = temblor_lang::value::to_json(got);
+    let message = format!("`{name}` must be one of {}, got {got}", known.join(", "));
+    compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
+}
