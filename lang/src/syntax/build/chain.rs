@@ -29,7 +29,7 @@ impl Builder {
         let argument = self.string_in(pair.clone());
         let mut inner = parts(pair);
         let name = self.ident(&take(&mut inner));
-        let kind = self.ident(&sole(take(&mut inner)));
+        let kind = self.ident(&take(&mut inner));
         let with = inner.find(|part| part.as_rule() == Rule::with_block);
         let with = with.map(|with| self.bindings(with)).unwrap_or_default();
         EndpointDef { is_source, name, kind, argument, with, span }
