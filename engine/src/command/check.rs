@@ -1,6 +1,7 @@
 //! `temblor check`
 
 use super::CheckArgs;
+use super::expand::long_form;
 use super::load::{self, Loaded};
 
 /// Exit code when something is wrong with a program.
@@ -19,7 +20,7 @@ pub fn check(args: &CheckArgs) -> u8 {
     let files = args.files.iter().map(|file| load::load_file(file, &args.path));
     for loaded in texts.chain(files) {
         match loaded {
-            Ok(loaded) => faulty |= report(&loaded),
+            Ok(loaded) => faulty |= report(&loaded, args.expand),
             Err(reason) => {
                 eprintln!("error: {reason}");
                 faulty = true;
@@ -29,7 +30,10 @@ pub fn check(args: &CheckArgs) -> u8 {
     if faulty { FAULTY } else { 0 }
 }
 
-fn report(loaded: &Loaded) -> bool {
+fn report(loaded: &Loaded, expand: bool) -> bool {
     eprint!("{}", loaded.report(true));
+    if expand && !loaded.has_errors() {
+        print!("{}", long_form(&loaded.program.name, &loaded.program.text));
+    }
     loaded.has_errors()
 }

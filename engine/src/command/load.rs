@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
 use temblor_lang::lower::{Compiler, Rules, Scope};
-use temblor_lang::span::{SourceId, Sources};
+use temblor_lang::span::{Source, SourceId, Sources};
 use temblor_lang::syntax;
 
 /// Program texts larger than this are refused.
@@ -22,6 +22,8 @@ pub struct Loaded {
     pub graph: Graph,
     /// Sources and sinks that the file itself names.
     pub endpoints: Endpoints,
+    /// The text of the program itself.
+    pub program: Source,
     /// All texts.
     pub sources: Sources,
     /// All errors and warnings.
@@ -34,8 +36,10 @@ impl Loaded {
         self.diagnostics.iter().any(|one| one.severity == Severity::Error)
     }
 
-    /// The diagnostics as text, for standard error. Without `warnings` only the errors.
+    /// The diagnostics as text, for standard error. Warnings wait until there is no error: most
+    /// would be about what the errors left out.
     pub fn report(&self, warnings: bool) -> String {
+        let warnings = warnings && !self.has_errors();
         let shown: Vec<_> = self
             .diagnostics
             .iter()
@@ -117,6 +121,7 @@ impl Language {
 
 fn compile(name: &str, text: String, language: Language, directories: &Directories) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), directories);
+    let program = Source { name: name.to_string(), text: text.clone() };
     let source = compiler.sources.add(name, text);
     let mut endpoints = Endpoints::default();
     let graph = match language {
@@ -131,7 +136,7 @@ fn compile(name: &str, text: String, language: Language, directories: &Directori
         Language::Deploy => query(&mut compiler, source),
     };
     let Compiler { sources, diagnostics, .. } = compiler;
-    Loaded { graph, endpoints, sources, diagnostics }
+    Loaded { graph, endpoints, program, sources, diagnostics }
 }
 
 fn script(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {

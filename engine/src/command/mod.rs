@@ -2,6 +2,7 @@
 //! help, manual and completions come from the declaration.
 
 mod check;
+mod expand;
 mod load;
 mod modules;
 mod run;

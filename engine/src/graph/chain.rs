@@ -47,7 +47,11 @@ pub fn expand(chain: &Chain, counter: &mut usize) -> Expansion {
     let mut ended = false;
     for step in &chain.steps {
         expander.step(step);
-        ended = matches!(step.kind, StepKind::Into(_) | StepKind::Route { .. });
+        ended = match &step.kind {
+            StepKind::Into(into) => lone_operator(into).is_none(),
+            StepKind::Route { .. } => true,
+            _ => false,
+        };
     }
     if !ended {
         let out = stream("out", chain.span);
@@ -55,6 +59,9 @@ pub fn expand(chain: &Chain, counter: &mut usize) -> Expansion {
     }
     expander.expansion
 }
+
+/// Values, words with values, and `with` of an operator's step.
+type Written<'t> = (&'t [Expr], &'t [(Ident, Option<Expr>)], &'t [Binding]);
 
 struct Expander<'c> {
     counter: &'c mut usize,
@@ -66,7 +73,13 @@ struct Expander<'c> {
 impl Expander<'_> {
     fn step(&mut self, step: &Step) {
         match &step.kind {
-            StepKind::Into(into) => self.pass(into.clone()),
+            StepKind::Into(into) => match lone_operator(into) {
+                Some(kind) => {
+                    let name = ModPath { segments: vec![into.node.clone()], span: into.span };
+                    self.operator(kind, &name, (&[], &[], &[]), step.span);
+                }
+                None => self.pass(into.clone()),
+            },
             StepKind::Script(script) => {
                 self.script(script.clone(), "script", step.span);
             }
@@ -263,7 +276,7 @@ impl Expander<'_> {
         &mut self,
         kind: &'static OperatorKind,
         name: &ModPath,
-        (positional, clauses, with): (&[Expr], &[(Ident, Option<Expr>)], &[Binding]),
+        (positional, clauses, with): Written<'_>,
         span: Span,
     ) {
         let mut bindings = self.positional(kind, positional);
@@ -345,6 +358,11 @@ impl Expander<'_> {
             }
         }
     }
+}
+
+/// A step that is only a name may be an operator without settings: `|> dedup |>`.
+fn lone_operator(into: &StreamRef) -> Option<&'static OperatorKind> {
+    if into.port.is_some() { None } else { operators::find(&into.node.text) }
 }
 
 fn is_flag(setting: &Setting, word: &str) -> bool {

@@ -5,7 +5,6 @@ use super::definitions::Namespace;
 use super::{Node, Step};
 use crate::operator::{IN, OUT};
 use crate::operators::select::{Clauses, Dimension, Select, WindowedSelect};
-use std::sync::Arc;
 use temblor_lang::lower::Rules;
 use temblor_lang::syntax::tree::{self, DefineKind, Expr, ExprKind, Group, PathRoot};
 
@@ -73,7 +72,7 @@ impl Builder<'_, '_> {
                 |tree: &Expr| self.compiler.lower_grouped(tree, scope, args.clone(), &groups);
             (formula(&select.target), select.having.as_ref().map(formula))
         };
-        let args = args.unwrap_or_else(Arc::default);
+        let args = args.unwrap_or_default();
         Clauses { target, filter, group, having, args }
     }
 
