@@ -32,6 +32,7 @@ pub mod run;
 pub mod event;
 pub mod operator;
 pub mod store;
+pub mod lookup;
 pub mod operators;
 pub mod graph;
 pub mod pipeline;

@@ -113,3 +113,30 @@ pub const CLASSES_MAX: usize = 100_000;
 
 /// Parts that `grouper::bucket` can be told to cut its time range into.
 pub const BUCKET_WINDOWS_MAX: u64 = 100_000;
+
+/// Events that `around` can be told to keep before a trigger, for each key.
+pub const AROUND_EVENTS_MAX: usize = 1_000_000;
+
+/// Bytes of events that `around` keeps for all keys together.
+pub const AROUND_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// How long `join` waits for another line unless told otherwise.
+pub const JOIN_TIMEOUT_NS_DEFAULT: u64 = 5_000_000_000;
+
+/// Lines that `join` puts into one event unless told otherwise.
+pub const JOIN_LINES_DEFAULT: usize = 500;
+
+/// Lines that `join` can be told to put into one event.
+pub const JOIN_LINES_MAX: usize = 1_000_000;
+
+/// Bytes that `join` puts into one event unless told otherwise.
+pub const JOIN_BYTES_DEFAULT: usize = 10 * 1024 * 1024;
+
+/// Bytes that `join` can be told to put into one event.
+pub const JOIN_BYTES_MAX: usize = 1024 * 1024 * 1024;
+
+/// The biggest file that is read as a lookup table.
+pub const LOOKUP_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
+/// Rows of a lookup table.
+pub const LOOKUP_ROWS_MAX: usize = 50_000_000;

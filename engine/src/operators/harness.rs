@@ -177,7 +177,11 @@ fn kinds_are_declared_well() {
         assert!(kind.word.is_none_or(|word| names.insert(word)), "{:?}", kind.word);
         assert!(kind.doc.ends_with('.') && kind.doc.len() > 20, "{} needs a doc", kind.path);
         for (from, to) in kind.fallbacks {
-            assert!(kind.ports.contains(from) && *to == "err", "{}: {from} {to}", kind.path);
+            assert!(
+                kind.ports.contains(from) && ["out", "err"].contains(to),
+                "{}: {from} {to}",
+                kind.path
+            );
         }
         let mut settings = std::collections::HashSet::new();
         for setting in kind.settings {

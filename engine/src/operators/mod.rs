@@ -6,7 +6,11 @@ mod place;
 pub mod parse;
 pub mod dedup;
 pub mod rate_limit;
+pub mod suppress;
 pub mod sample;
+pub mod join;
+pub mod around;
+pub mod enrich;
 pub mod batch;
 pub mod counter;
 pub mod passthrough;
@@ -228,7 +232,11 @@ pub static KINDS: &[&[OperatorKind]] = &[
     parse::KINDS,
     dedup::KINDS,
     rate_limit::KINDS,
+    suppress::KINDS,
     sample::KINDS,
+    join::KINDS,
+    around::KINDS,
+    enrich::KINDS,
     batch::KINDS,
     counter::KINDS,
     passthrough::KINDS,

@@ -5,7 +5,7 @@ use super::Settings;
 use crate::event::Event;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, RecordBuilder, Value};
+use temblor_lang::value::{Arena, Key, RecordBuilder, Value};
 
 /// Below what the place lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,15 @@ impl Place {
                 .error(name, format!("`{text}` is not a place that can be written to"))
                 .with_help("write fields by name, such as `event.a.b` or `$a`")),
         }
+    }
+
+    /// What stands at this place, if anything does.
+    pub fn get<'a>(&self, event: &Event<'a>) -> Option<Value<'a>> {
+        let root = match self.root {
+            Root::Event => event.value,
+            Root::Meta => event.meta,
+        };
+        self.keys.iter().try_fold(root, |value, key| value.get(&Key::new(key)))
     }
 
     /// The event with `value` at this place.

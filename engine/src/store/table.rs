@@ -82,6 +82,15 @@ impl<V: Copy + Default> Table<V> {
         }
     }
 
+    /// A copy of the value of a key.
+    #[must_use]
+    pub fn get(&self, hash: u128) -> Option<V> {
+        if self.is_empty() {
+            return None;
+        }
+        self.find(halves(hash)).ok().map(|place| self.places[place].value)
+    }
+
     /// The value of a key.
     pub fn get_mut(&mut self, hash: u128) -> Option<&mut V> {
         if self.is_empty() {

@@ -147,7 +147,7 @@ fn hostile_patterns_and_lines_end_soon() {
             let started = std::time::Instant::now();
             let _ = grok.matches(&text, &mut captures);
             grok.explain(&text, &mut captures);
-            assert!(started.elapsed().as_secs() < 10, "{pattern} on {}…", &text[..10]);
+            assert!(started.elapsed().as_secs() < 60, "{pattern} on {}…", &text[..10]);
         }
     }
     let long = "x".repeat(1 << 20);

@@ -1,0 +1,138 @@
+//! Lookup tables out of files. A table is read when a program is built and, if asked for, again
+//! when its file changes: a thread of its own reads the file and puts the new table in the place of
+//! the old one. Who looks something up never waits for a file. A file that cannot be read later
+//! leaves the old table in use.
+
+mod index;
+mod rows;
+
+pub use index::Matching;
+
+use index::Index;
+use rows::Rows;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
+use std::time::{Duration, SystemTime};
+use temblor_lang::value::{Arena, Value};
+
+/// Where a table comes from and how it is searched.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The file: `.csv`, `.tsv`, `.json`, `.ndjson` or `.jsonl`.
+    pub path: PathBuf,
+    /// How keys are compared.
+    pub matching: Matching,
+    /// The column of the keys; by default the first.
+    pub key: Option<String>,
+    /// The column of the ends of ranges.
+    pub until: Option<String>,
+}
+
+/// A table in memory.
+#[derive(Debug)]
+struct Table {
+    rows: Rows,
+    index: Index,
+}
+
+/// A table that may be replaced while it is in use.
+#[derive(Debug)]
+pub struct Lookup {
+    plan: Plan,
+    table: RwLock<Arc<Table>>,
+    /// Times that a changed file could not be read.
+    failures: AtomicU64,
+}
+
+impl Lookup {
+    /// Reads the table. With `every`, the file is looked at that often, for as long as the result
+    /// lives.
+    ///
+    /// # Errors
+    /// A sentence, when the file cannot be read or is no table.
+    pub fn open(plan: Plan, every: Option<Duration>) -> Result<Arc<Self>, String> {
+        let stamp = stamp(&plan.path);
+        let table = RwLock::new(Arc::new(Table::read(&plan)?));
+        let lookup = Arc::new(Self { plan, table, failures: AtomicU64::new(0) });
+        if let Some(every) = every {
+            let weak = Arc::downgrade(&lookup);
+            let watch = move || watch(&weak, every, stamp);
+            let thread = std::thread::Builder::new().name("lookup".to_string());
+            thread.spawn(watch).map_err(|error| format!("cannot watch the file: {error}"))?;
+        }
+        Ok(lookup)
+    }
+
+    /// The row for a key: its fields as a record, in `arena`.
+    #[must_use]
+    pub fn find<'a>(&self, key: Value<'_>, arena: &'a Arena) -> Option<Value<'a>> {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let row = table.index.find(key, &table.rows)?;
+        Some(table.rows.row(row).copy_into(arena))
+    }
+
+    /// Rows and bytes, near enough.
+    #[must_use]
+    pub fn size(&self) -> (usize, usize) {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner);
+        (table.rows.len(), table.rows.bytes() + table.index.bytes())
+    }
+
+    /// Times that a changed file could not be read.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+
+    /// Reads the file again.
+    ///
+    /// # Errors
+    /// As [`Lookup::open`]; the old table then stays.
+    pub fn reload(&self) -> Result<(), String> {
+        match Table::read(&self.plan) {
+            Ok(table) => {
+                *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
+                Ok(())
+            }
+            Err(reason) => {
+                self.failures.fetch_add(1, Ordering::Relaxed);
+                Err(reason)
+            }
+        }
+    }
+}
+
+impl Table {
+    fn read(plan: &Plan) -> Result<Self, String> {
+        let rows = Rows::read(&plan.path, plan.key.as_deref(), plan.until.as_deref());
+        let rows = rows.map_err(|reason| format!("{}: {reason}", plan.path.display()))?;
+        let index = Index::build(plan.matching, &rows)
+            .map_err(|reason| format!("{}: {reason}", plan.path.display()))?;
+        Ok(Self { rows, index })
+    }
+}
+
+/// What tells that a file has changed.
+fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn watch(lookup: &Weak<Lookup>, every: Duration, mut seen: Option<(SystemTime, u64)>) {
+    loop {
+        std::thread::sleep(every);
+        let Some(lookup) = lookup.upgrade() else { return };
+        let now = stamp(&lookup.plan.path);
+        if now == seen {
+            continue;
+        }
+        seen = now;
+        if let Err(reason) = lookup.reload() {
+            eprintln!("warning: the lookup table stays as it was: {reason}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,292 @@
+//! `enrich`: adds what a table knows about a value of the event. The table is in memory before the
+//! first event; the step itself touches no file.
+
+use super::key::evaluate;
+use super::place::Place;
+use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use crate::event::Event;
+use crate::lookup::{Lookup, Matching, Plan};
+use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use std::sync::Arc;
+use std::time::Duration;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::error::EvalError;
+use temblor_lang::program::Formula;
+use temblor_lang::value::{Frozen, Key, Kind, RecordBuilder, Value};
+
+/// How often a file is looked at, at most.
+const EVERY_NS_MIN: u64 = 1_000_000;
+
+/// The declaration.
+pub static KINDS: &[OperatorKind] = &[OperatorKind {
+    path: "stream::enrich",
+    word: Some("enrich"),
+    doc: "Looks a value (`from`) up in a table and puts the row `into` a place, or adds those of \
+          its fields that the event has not. The file is CSV with a line of column names (`.csv`, \
+          `.tsv`), an array of records or a record by key (`.json`), or a record a line (`.ndjson`, \
+          `.jsonl`). `key` names the column that is looked up, by default the first. Modes: `exact`; \
+          `cidr` for networks, of which the longest that holds the address counts; `regex` for \
+          expressions, of which the first that matches counts; `range` for numbers and IPv4 \
+          addresses from `key` up to and with `until`. A value that is not in the table gets \
+          `otherwise`, or its event goes to `else`, or on as it is when nothing is connected there. \
+          With `every` the file is read again when it has changed.",
+    examples: &[
+        "in |> enrich \"hosts.csv\" from event.ip into event.host |> out",
+        "in |> enrich \"nets.csv\" from event.ip mode cidr columns \"site\" into event.site |> out",
+    ],
+    settings: &[
+        Setting::new(
+            "file",
+            Takes::Constant(Kind::String),
+            InChain::Positional,
+            "The path of the table.",
+        )
+        .required(),
+        Setting::new("from", Takes::Formula, InChain::Clause("from"), "What is looked up.")
+            .required(),
+        Setting::new("into", Takes::Place, InChain::Clause("into"), "Where the result goes."),
+        Setting::new(
+            "key",
+            Takes::Constant(Kind::String),
+            InChain::Clause("key"),
+            "The column of the keys (the first).",
+        ),
+        Setting::new(
+            "until",
+            Takes::Constant(Kind::String),
+            InChain::Clause("until"),
+            "The column of the ends of ranges.",
+        ),
+        Setting::new(
+            "mode",
+            Takes::Word(&["exact", "cidr", "regex", "range"]),
+            InChain::Clause("mode"),
+            "How keys are compared (`exact`).",
+        ),
+        Setting::new(
+            "columns",
+            Takes::Constant(Kind::Any),
+            InChain::Clause("columns"),
+            "The columns of the result: an array of names, or one name for its value alone.",
+        ),
+        Setting::new(
+            "otherwise",
+            Takes::Constant(Kind::Any),
+            InChain::No,
+            "The result for values that are not in the table.",
+        ),
+        Setting::new(
+            "every",
+            Takes::Duration,
+            InChain::Clause("every"),
+            "How often to look whether the file has changed.",
+        ),
+    ],
+    ports: &[ELSE],
+    fallbacks: &[(ELSE, OUT)],
+    build,
+}];
+
+/// What of a row is wanted.
+#[derive(Debug)]
+enum Columns {
+    All,
+    One(String),
+    Some(Vec<String>),
+}
+
+#[derive(Debug)]
+struct Enrich {
+    lookup: Arc<Lookup>,
+    from: Arc<Formula>,
+    into: Option<Place>,
+    columns: Columns,
+    otherwise: Option<Arc<Frozen>>,
+}
+
+fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let Some(from) = settings.formula("from") else {
+        return Err(settings.error("from", "`enrich` needs a value to look up: `from event.ip`"));
+    };
+    let into = Place::of(settings, "into")?;
+    let columns = columns(settings)?;
+    if into.is_none() && matches!(columns, Columns::One(_)) {
+        return Err(settings.error("columns", "a single value needs a place: `into event.site`"));
+    }
+    let every = match settings.whole("every", u64::MAX)? {
+        u64::MAX => None,
+        every => Some(Duration::from_nanos(every.max(EVERY_NS_MIN))),
+    };
+    let lookup = Lookup::open(plan(settings)?, every)
+        .map_err(|reason| settings.error("file", format!("cannot use the table: {reason}")))?;
+    let otherwise = settings.constant("otherwise");
+    Ok(Box::new(Enrich { lookup, from, into, columns, otherwise }))
+}
+
+fn plan(settings: &Settings) -> Result<Plan, Diagnostic> {
+    let matching = match settings.text("mode").as_deref() {
+        Some("cidr") => Matching::Network,
+        Some("regex") => Matching::Pattern,
+        Some("range") => Matching::Range,
+        _ => Matching::Exact,
+    };
+    let until = settings.text("until");
+    match (matching, &until) {
+        (Matching::Range, None) => {
+            let error = settings.error("mode", "mode `range` needs the column of the ends");
+            Err(error.with_help("add `until \"to\"`"))
+        }
+        (Matching::Exact | Matching::Network | Matching::Pattern, Some(_)) => {
+            Err(settings.error("until", "`until` belongs to mode `range`"))
+        }
+        _ => Ok(Plan {
+            path: settings.text("file").unwrap_or_default().into(),
+            matching,
+            key: settings.text("key"),
+            until,
+        }),
+    }
+}
+
+fn columns(settings: &Settings) -> Result<Columns, Diagnostic> {
+    let Some(columns) = settings.constant("columns") else { return Ok(Columns::All) };
+    let columns = columns.get();
+    if let Some(name) = columns.as_str() {
+        return Ok(Columns::One(name.to_string()));
+    }
+    let name = |at| columns.at(at).and_then(Value::as_str).map(str::to_string);
+    let names: Option<Vec<_>> = columns.size().and_then(|size| (0..size).map(name).collect());
+    names
+        .map(Columns::Some)
+        .ok_or_else(|| settings.error("columns", "`columns` must be a name or an array of names"))
+}
+
+impl Enrich {
+    /// The wanted part of a row.
+    fn choose<'a>(&'a self, row: Value<'a>, around: &Surroundings<'a>) -> Value<'a> {
+        match &self.columns {
+            Columns::All => row,
+            Columns::One(name) => row.get(&Key::new(name)).unwrap_or(Value::Null),
+            Columns::Some(names) => {
+                let mut record = around.arena().record_builder(names.len());
+                for name in names {
+                    if let Some(value) = row.get(&Key::new(name)) {
+                        record.insert(name, value);
+                    }
+                }
+                record.finish()
+            }
+        }
+    }
+
+    fn put<'a>(
+        &'a self,
+        event: Event<'a>,
+        found: Value<'a>,
+        around: &Surroundings<'a>,
+    ) -> Result<Event<'a>, EvalError> {
+        let arena = around.arena();
+        if let Some(place) = &self.into {
+            return place.put(arena, event, found);
+        }
+        match (event.value.as_record(arena), found.as_record(arena)) {
+            (Some(record), Some(found)) => {
+                let mut record = RecordBuilder::from_record(arena, record, found.len());
+                for (key, value) in found.iter() {
+                    if !record.contains(key) {
+                        record.append(key, value);
+                    }
+                }
+                Ok(event.with_value(record.finish()))
+            }
+            _ => Err(EvalError::new("E0519", "only the fields of records can be put together")
+                .with_help("say `into` which place the result goes")),
+        }
+    }
+}
+
+impl Operator for Enrich {
+    type State = ();
+
+    fn start(&self) {}
+
+    fn process<'a>(
+        &'a self,
+        (): &mut (),
+        _: &str,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let key = evaluate(&self.from, &event, around)?;
+        let found = match self.lookup.find(key, around.arena()) {
+            Some(row) => self.choose(row, around),
+            None => match &self.otherwise {
+                Some(otherwise) => otherwise.get(),
+                None => {
+                    out.emit(ELSE, event);
+                    return Ok(());
+                }
+            },
+        };
+        out.emit(OUT, self.put(event, found, around)?);
+        Ok(())
+    }
+
+    fn usage(&self, (): &()) -> Option<Usage> {
+        let (rows, bytes) = self.lookup.size();
+        Some(Usage { entries: rows as u64, bytes: bytes as u64, evicted: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::operators::harness::{Harness, refusal};
+
+    /// A table in a file of its own; the path as a setting.
+    fn table(name: &str) -> String {
+        let path =
+            std::env::temp_dir().join(format!("temblor-enrich-{}-{name}", std::process::id()));
+        std::fs::write(&path, "ip,site,rack\n10.0.0.0/8,lab,7\n10.1.0.0/16,hall,9\n").unwrap();
+        format!("{path:?}")
+    }
+
+    #[test]
+    fn adds_what_the_table_knows() {
+        let file = table("a.csv");
+        let settings = [("file", file.as_str()), ("from", "event.ip"), ("mode", "cidr")];
+        let with = |more: &[(&str, &str)], event: &str| {
+            Harness::new("enrich", &[&settings[..], more].concat()).send(0, event).join(",")
+        };
+        let event = r#"{"ip":"10.1.2.3"}"#;
+        let merged = r#"out {"ip":"10.1.2.3","site":"hall","rack":"9"}"#;
+        assert_eq!(with(&[], event), merged);
+        let into = ("into", "event.at");
+        let nested = with(&[into, ("columns", r#"["rack", "no"]"#)], event);
+        assert_eq!(nested, r#"out {"ip":"10.1.2.3","at":{"rack":"9"}}"#);
+        let one = with(&[into, ("columns", r#""site""#)], event);
+        assert_eq!(one, r#"out {"ip":"10.1.2.3","at":"hall"}"#);
+        let unknown = r#"{"ip":"9.9.9.9"}"#;
+        assert_eq!(with(&[], unknown), r#"else {"ip":"9.9.9.9"}"#);
+        let otherwise = with(&[into, ("otherwise", "\"?\"")], unknown);
+        assert_eq!(otherwise, r#"out {"ip":"9.9.9.9","at":"?"}"#);
+        assert!(with(&[], "{}").starts_with("err "));
+        let usage = Harness::new("enrich", &settings).usage();
+        assert_eq!(usage.entries, 2);
+        std::fs::remove_file(file.trim_matches('"')).unwrap();
+    }
+
+    #[test]
+    fn wrong_settings_are_refused() {
+        let from = ("from", "event.ip");
+        let missing = [("file", r#""/no/such.csv""#), from];
+        assert!(refusal("enrich", &missing).contains("cannot use the table"));
+        let range = [("file", r#""x.csv""#), from, ("mode", "range")];
+        assert!(refusal("enrich", &range).contains("needs the column"));
+        let until = [("file", r#""x.csv""#), from, ("until", "\"b\"")];
+        assert!(refusal("enrich", &until).contains("belongs to mode `range`"));
+        let one = [("file", r#""x.csv""#), from, ("columns", "\"b\"")];
+        assert!(refusal("enrich", &one).contains("needs a place"));
+        assert!(refusal("enrich", &[("file", r#""x.csv""#)]).contains("needs a value"));
+    }
+}
