@@ -4,8 +4,8 @@
 use crate::graph::expand;
 use std::path::Path;
 use temblor_lang::span::Sources;
-use temblor_lang::syntax::tree::{Query, Statement};
 use temblor_lang::syntax;
+use temblor_lang::syntax::tree::{Query, Statement};
 
 /// The long form of a text; of a script or deploy file only a clean copy.
 pub fn long_form(name: &str, text: &str) -> String {

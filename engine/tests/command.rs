@@ -1,0 +1,267 @@
+//! The command as a user meets it: what goes in, what comes out, what is said and the exit code.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+/// What a run of the command gave.
+struct Ran {
+    out: String,
+    err: String,
+    code: Option<i32>,
+}
+
+fn temblor(arguments: &[&str], input: &[u8]) -> Ran {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
+        .args(arguments)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command was built");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // A command that ends early does not read all of its input.
+        let _ = stdin.write_all(&input);
+    });
+    let Output { stdout, stderr, status } = child.wait_with_output().expect("it can be waited for");
+    writer.join().expect("writing does not panic");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ran { out: text(stdout), err: text(stderr), code: status.code() }
+}
+
+/// A scratch directory of its own for each test.
+fn scratch(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("the target directory can be written");
+    path
+}
+
+#[test]
+fn a_broken_line_is_reported_and_stops_nothing() {
+    let ran = temblor(&["run", "-e", "where event.a == 1"], b"{\"a\":1}\n{\"a\":");
+    assert_eq!(ran.out, "{\"a\":1}\n");
+    assert!(ran.err.contains("<stdin>:2: not JSON"), "{}", ran.err);
+    assert_eq!(ran.code, Some(0));
+}
+
+#[test]
+fn odd_json_never_panics_and_never_stops_the_rest() {
+    let deep = format!("{}{}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let cases: [(&[u8], usize, bool); 8] = [
+        (b"{\"a\":\"\xff\"}\n", 0, true),
+        (deep.as_bytes(), 0, true),
+        (b"{\"a\":123456789012345678901234567890}\n", 1, false),
+        (b"{\"a\":1,\"a\":2}\n", 1, false),
+        (b"", 0, false),
+        (b"\n\n\n", 0, false),
+        (b"nul\n", 0, true),
+        (b"1 2\n", 0, true),
+    ];
+    for (bytes, events, fails) in cases {
+        let mut input = bytes.to_vec();
+        input.extend_from_slice(b"{\"last\":true}\n");
+        let ran = temblor(&["run", "-e", "set event.seen = 1"], &input);
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
+        assert_eq!(ran.out.lines().count() - 1, events, "{shown}: {}", ran.err);
+        assert!(ran.out.ends_with("{\"last\":true,\"seen\":1}\n"), "{shown}: {}", ran.out);
+        assert_eq!(ran.err.contains("error"), fails, "{shown}: {}", ran.err);
+        assert_eq!(ran.code, Some(0), "{shown}");
+    }
+}
+
+#[test]
+fn of_repeated_keys_the_last_counts() {
+    let ran = temblor(
+        &["run", "-e", "where event.a == 2 |> set event.b = event.a"],
+        b"{\"a\":1,\"a\":2}\n",
+    );
+    assert_eq!(ran.out, "{\"a\":2,\"b\":2}\n");
+}
+
+#[test]
+fn a_line_of_100_mb_is_one_error() {
+    let mut input = vec![b'x'; 100_000_000];
+    input.extend_from_slice(b"\n{\"a\":1}\n");
+    let ran = temblor(&["run", "-e", "where event.a == 1"], &input);
+    assert_eq!((ran.out.as_str(), ran.code), ("{\"a\":1}\n", Some(0)));
+    assert!(ran.err.contains("<stdin>:1"), "{}", ran.err);
+}
+
+#[test]
+fn wrong_programs_are_refused_with_a_place() {
+    let directory = scratch("refused");
+    let cases = [
+        ("a.tremor", "let x = ;", "E0201", "1:9"),
+        ("b.tremor", "use std::string; string::lem(\"a\")", "E0303", "1:18"),
+        ("c.tremor", "use std::string; string::len(\"a\", \"b\")", "E0", "1:18"),
+        ("d.tremor", "1 + \"a\"", "E0413", "1:1"),
+        ("e.trickle", "select event from im into out;", "E0502", "1:19"),
+    ];
+    for (name, text, code, place) in cases {
+        let path = directory.join(name);
+        std::fs::write(&path, text).expect("the directory is there");
+        let ran = temblor(&["check", &path.display().to_string()], b"");
+        assert_eq!(ran.code, Some(1), "{name}: {}", ran.err);
+        assert!(ran.err.contains(code) && ran.err.contains(place), "{name}: {}", ran.err);
+        assert_eq!(temblor(&["run", &path.display().to_string()], b"{}\n").code, Some(1), "{name}");
+    }
+}
+
+#[test]
+fn three_mistakes_are_three_reports() {
+    let path = scratch("three").join("three.tremor");
+    let text = "let x = ;\nevent.a + ;\nmatch event of cse 1 => 2 end\n";
+    std::fs::write(&path, text).expect("the directory is there");
+    let ran = temblor(&["check", &path.display().to_string()], b"");
+    assert_eq!(ran.err.matches("error[").count(), 3, "{}", ran.err);
+}
+
+#[test]
+fn missing_files_and_directories_are_named() {
+    for (path, word) in [("/no/such/file.tmb", "No such file"), ("examples", "kind of file")] {
+        let ran = temblor(&["run", path], b"");
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.err.contains(path) && ran.err.contains(word), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_source_that_is_not_there_and_a_sink_that_is_full_have_their_exit_codes() {
+    let missing = "source a from file \"/no/such/log\"; a |> out";
+    let ran = temblor(&["run", "-e", missing], b"");
+    assert_eq!(ran.code, Some(4), "{}", ran.err);
+    assert!(ran.err.contains("/no/such/log"), "{}", ran.err);
+    let full = "sink x into file \"/dev/full\" with mode = \"overwrite\" end; in |> x";
+    let ran = temblor(&["run", "-e", full], b"{\"a\":1}\n");
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    assert!(ran.err.contains("/dev/full"), "{}", ran.err);
+}
+
+#[test]
+fn fail_fast_ends_with_3() {
+    let ran =
+        temblor(&["run", "--fail-fast", "-e", "where event.a > 1"], b"{\"a\":2}\n{\"b\":1}\n");
+    assert_eq!((ran.out.as_str(), ran.code), ("{\"a\":2}\n", Some(3)));
+    assert!(
+        ran.err.contains("<stdin>:2") && ran.err.contains("non existing event key `a`"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn ports_are_written_beside_events() {
+    let chain = "route case event.n > 1 => big default => out end";
+    let ran = temblor(&["run", "--ports", "-e", chain], b"{\"n\":1}\n{\"n\":2}\n");
+    let expected =
+        "{\"port\":\"out\",\"event\":{\"n\":1}}\n{\"port\":\"big\",\"event\":{\"n\":2}}\n";
+    assert_eq!(ran.out, expected);
+}
+
+#[test]
+fn scripts_take_json_and_strings_and_the_virtual_clock() {
+    let directory = scratch("codecs");
+    let script = directory.join("clock.tremor");
+    std::fs::write(&script, "use tremor::system; {\"at\": system::ingest_ns(), \"text\": event}")
+        .expect("the directory is there");
+    let path = script.display().to_string();
+    let arguments = ["run", "--virtual-clock", "1s", "--codec", "string", &path];
+    let ran = temblor(&arguments, b"one\r\n\ntwo");
+    let expected = "{\"at\":0,\"text\":\"one\"}\n{\"at\":1000000000,\"text\":\"\"}\n\
+                    {\"at\":2000000000,\"text\":\"two\"}\n";
+    assert_eq!(ran.out, expected, "{}", ran.err);
+}
+
+#[test]
+fn many_workers_give_what_one_gives() {
+    let mut input = String::new();
+    for number in 0..60_000_u64 {
+        let key = number.wrapping_mul(2_654_435_761) % 97;
+        input.push_str(&format!(
+            "{{\"n\":{number},\"k\":\"key {key}\",\"pad\":\"{}\"}}\n",
+            "x".repeat(40)
+        ));
+    }
+    let chain = "where event.n != 5 |> dedup by event.k last 50 else again |> \
+                 script let state = match state of case null => 1 case _ => state + 1 end; \
+                 let event.count = state; event end |> out";
+    let run = |workers: &str| {
+        temblor(&["run", "--ports", "--workers", workers, "-e", chain], input.as_bytes())
+    };
+    let one = run("1");
+    assert!(one.out.lines().count() > 1_000, "{}", one.err);
+    for workers in ["2", "3"] {
+        let many = run(workers);
+        assert!(many.out == one.out, "{workers} workers: other output, {}", many.err);
+    }
+}
+
+#[test]
+fn the_first_command_of_the_readme_sorts_its_log() {
+    let ran = temblor(&["run", "examples/apache/apache.tmb"], b"");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.out.lines().count(), 238, "{}", ran.err);
+    let count = |name: &str| {
+        let path = format!("{}/../target/apache/{name}.ndjson", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).expect("the run has written it").lines().count()
+    };
+    let counts = [count("served"), count("warnings"), count("loud"), count("bad")];
+    assert_eq!(counts, [2_136, 686, 640, 62]);
+}
+
+#[test]
+fn a_long_form_runs_like_its_chain() {
+    let chain = "where event.n > 1 else small |> set event.twice = event.n * 2";
+    let long = temblor(&["check", "--expand", "-e", chain], b"");
+    assert_eq!(long.code, Some(0), "{}", long.err);
+    let input = b"{\"n\":1}\n{\"n\":2}\n{\"n\":3}\n";
+    let short_ran = temblor(&["run", "--ports", "-e", chain], input);
+    let long_ran = temblor(&["run", "--ports", "-e", &long.out], input);
+    assert!(short_ran.out.contains("\"twice\":6"), "{}", short_ran.err);
+    assert_eq!(long_ran.out, short_ran.out, "{}", long.out);
+}
+
+#[test]
+fn nothing_is_lost_torn_or_repeated_when_killed() {
+    const LINES: u64 = 150_000;
+    let directory = scratch("killed");
+    let show = |name: &str| directory.join(name).display().to_string();
+    let mut log = String::new();
+    for number in 0..LINES {
+        log.push_str(&format!(
+            "{{\"n\":{number},\"pad\":\"{}\"}}\n",
+            "y".repeat((number % 90) as usize)
+        ));
+    }
+    std::fs::write(show("in.ndjson"), log).expect("the directory is there");
+    let chain = format!(
+        "source a from file \"{}\"; sink b into file \"{}\"; a |> set event.seen = true |> b",
+        show("in.ndjson"),
+        show("out.ndjson")
+    );
+    let start = || {
+        Command::new(env!("CARGO_BIN_EXE_temblor"))
+            .args(["run", "--quiet", "--state", &show("state"), "-e", &chain])
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the command was built")
+    };
+    for round in 0..8_u64 {
+        let mut child = start();
+        // The point of the test is that any moment will do.
+        std::thread::sleep(std::time::Duration::from_millis(15 + round * 23));
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    assert!(start().wait().expect("it can be waited for").success());
+    let out = std::fs::read_to_string(show("out.ndjson")).expect("the run has written it");
+    for (number, line) in out.lines().enumerate() {
+        let wanted = format!("{{\"n\":{number},\"pad\"");
+        assert!(line.starts_with(&wanted) && line.ends_with("\"seen\":true}"), "{number}: {line}");
+    }
+    assert_eq!(out.lines().count() as u64, LINES);
+}
