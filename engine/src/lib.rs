@@ -37,4 +37,5 @@ pub mod operators;
 pub mod graph;
 pub mod pipeline;
 pub mod endpoint;
+pub mod load;
 pub mod command;

@@ -2,7 +2,7 @@
 
 use super::CheckArgs;
 use super::expand::long_form;
-use super::load::{self, Loaded};
+use crate::load::{self, Loaded};
 
 /// Exit code when something is wrong with a program.
 pub const FAULTY: u8 = 1;
@@ -10,13 +10,7 @@ pub const FAULTY: u8 = 1;
 /// Checks all files; the exit code says whether one of them has errors.
 pub fn check(args: &CheckArgs) -> u8 {
     let mut faulty = false;
-    let texts = args.expression.iter().map(|text| {
-        load::load(&super::ProgramArgs {
-            expression: Some(text.clone()),
-            file: None,
-            path: args.path.clone(),
-        })
-    });
+    let texts = args.expression.iter().map(|text| Ok(load::load_text(text, &args.path)));
     let files = args.files.iter().map(|file| load::load_file(file, &args.path));
     for loaded in texts.chain(files) {
         match loaded {

@@ -3,10 +3,9 @@
 
 mod check;
 mod expand;
-mod load;
-mod modules;
 mod run;
 
+use crate::load::{self, Loaded};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -39,6 +38,17 @@ struct ProgramArgs {
     /// Directory with module files; may be repeated (also: TEMBLOR_PATH, TREMOR_PATH)
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
+}
+
+impl ProgramArgs {
+    /// Loads what the arguments name. The error is a sentence about the file itself.
+    fn load(&self) -> Result<Loaded, String> {
+        match (&self.expression, &self.file) {
+            (Some(text), _) => Ok(load::load_text(text, &self.path)),
+            (None, Some(file)) => load::load_file(file, &self.path),
+            (None, None) => Err("there is no program: give a file, or a chain with -e".to_string()),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,13 +1,13 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::load::{self, Loaded};
 use super::{Codec, OrderArg, OutCodec, RunArgs, StatsFormat};
 use crate::clock::Clock;
 use crate::endpoint::{SinkEndpoint, SourceEndpoint};
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::graph::Graph;
+use crate::load::Loaded;
 use crate::operator::IN;
 use crate::outbox::Order;
 use crate::pipeline::{InputCodec, Output, OutputCodec, Pipeline, Place};
@@ -22,7 +22,7 @@ use std::time::Instant;
 /// Runs a program; gives the exit code.
 pub fn run(args: RunArgs) -> u8 {
     let started = Instant::now();
-    let loaded = match load::load(&args.program) {
+    let loaded = match args.program.load() {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };

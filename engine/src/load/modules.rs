@@ -17,6 +17,7 @@ pub struct Directories(Vec<PathBuf>);
 
 impl Directories {
     /// The given directories, then those of the environment, then the one of the program file.
+    #[must_use]
     pub fn new(given: &[PathBuf], program: Option<&Path>) -> Self {
         let mut list = given.to_vec();
         for variable in PATH_VARIABLES {

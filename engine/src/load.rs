@@ -1,14 +1,17 @@
-//! From a program's text to what can be run: the ending of the file says what it is.
+//! From a program's text to what can be run: the ending of the file says what it is. Running a
+//! program and every tool for programs load it here.
 
-use super::ProgramArgs;
-use super::modules::Directories;
+mod modules;
+
+pub use modules::Directories;
+
 use crate::endpoint::Endpoints;
 use crate::graph::{Builder, Graph, Notation};
 use crate::operators::script::ScriptNode;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
-use temblor_lang::lower::{Compiler, Rules, Scope};
+use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
 use temblor_lang::span::{Source, SourceId, Sources};
 use temblor_lang::syntax;
 
@@ -32,12 +35,14 @@ pub struct Loaded {
 
 impl Loaded {
     /// Whether it cannot be run.
+    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.diagnostics.iter().any(|one| one.severity == Severity::Error)
     }
 
     /// The diagnostics as text, for standard error. Warnings wait until there is no error: most
     /// would be about what the errors left out.
+    #[must_use]
     pub fn report(&self, warnings: bool) -> String {
         let warnings = warnings && !self.has_errors();
         let shown: Vec<_> = self
@@ -51,32 +56,40 @@ impl Loaded {
 }
 
 /// Colour when standard error is a terminal and the user does not object (<https://no-color.org>).
+#[must_use]
 pub fn colour() -> Colour {
     use std::io::IsTerminal;
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     if wanted && std::io::stderr().is_terminal() { Colour::On } else { Colour::Off }
 }
 
-/// Loads what the arguments name. The error is a sentence about the file itself.
-pub fn load(args: &ProgramArgs) -> Result<Loaded, String> {
-    match (&args.expression, &args.file) {
-        (Some(text), _) => {
-            let directories = Directories::new(&args.path, None);
-            Ok(compile("<command line>", text.clone(), Language::Temblor, &directories))
-        }
-        (None, Some(file)) => load_file(file, &args.path),
-        (None, None) => Err("there is no program: give a file, or a chain with -e".to_string()),
-    }
+/// Loads the text of `-e`.
+#[must_use]
+pub fn load_text(text: &str, path: &[PathBuf]) -> Loaded {
+    let directories = Directories::new(path, None);
+    compile("<command line>", text.to_string(), Language::Temblor, &directories)
 }
 
-/// Loads a program file.
-pub fn load_file(file: &Path, path: &[std::path::PathBuf]) -> Result<Loaded, String> {
+/// Loads a program file; modules are searched in `path` first.
+///
+/// # Errors
+/// A sentence about the file itself, when it cannot be read.
+pub fn load_file(file: &Path, path: &[PathBuf]) -> Result<Loaded, String> {
     let name = file.display().to_string();
+    let (language, text) = read_program(file)?;
+    Ok(compile(&name, text, language, &Directories::new(path, Some(file))))
+}
+
+/// The language and the text of a program file.
+///
+/// # Errors
+/// A sentence about the file itself, when it cannot be read.
+pub fn read_program(file: &Path) -> Result<(Language, String), String> {
     let language = Language::of(file).ok_or_else(|| {
+        let name = file.display();
         format!("{name}: unknown kind of file; expected .tmb, .tremor, .trickle or .troy")
     })?;
-    let text = read(file)?;
-    Ok(compile(&name, text, language, &Directories::new(path, Some(file))))
+    Ok((language, read(file)?))
 }
 
 fn read(file: &Path) -> Result<String, String> {
@@ -108,7 +121,9 @@ pub enum Language {
 }
 
 impl Language {
-    fn of(file: &Path) -> Option<Self> {
+    /// The language that the ending of a file stands for.
+    #[must_use]
+    pub fn of(file: &Path) -> Option<Self> {
         match file.extension()?.to_str()? {
             "tmb" => Some(Language::Temblor),
             "tremor" => Some(Language::Script),
@@ -119,8 +134,10 @@ impl Language {
     }
 }
 
-fn compile(name: &str, text: String, language: Language, directories: &Directories) -> Loaded {
-    let mut compiler = Compiler::new(temblor_stdlib::registry(), directories);
+/// Compiles a text; `loader` finds the modules that it uses.
+#[must_use]
+pub fn compile(name: &str, text: String, language: Language, loader: &dyn Loader) -> Loaded {
+    let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
     let program = Source { name: name.to_string(), text: text.clone() };
     let source = compiler.sources.add(name, text);
     let mut endpoints = Endpoints::default();
