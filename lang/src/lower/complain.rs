@@ -153,6 +153,16 @@ pub fn bad_segment(kind: &str, span: Span) -> Diagnostic {
     )
 }
 
+pub fn bad_bound(kind: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0325", span, format!("the bound of a range cannot be this {kind}"))
+        .with_help("a bound is a whole number from 0")
+}
+
+pub fn reversed_range(start: usize, end: usize, span: Span) -> Diagnostic {
+    Diagnostic::error("E0326", span, format!("the range {start}:{end} is reversed"))
+        .with_help(format!("write {end}:{start}; the second bound is not taken itself"))
+}
+
 pub fn recur_outside(span: Span) -> Diagnostic {
     Diagnostic::error("E0323", span, "recur is only possible in a function")
 }
@@ -223,6 +233,15 @@ pub fn user_arity(name: &str, got: usize, wanted: usize, span: Span) -> Diagnost
         Class::Behaviour,
         span,
         format!("`{name}` has {wanted} parameters, {got} arguments are given"),
+    )
+}
+
+pub fn case_arity(got: usize, wanted: usize, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0613",
+        Class::Behaviour,
+        span,
+        format!("the function has {wanted} parameters, this case {got} patterns: it never matches"),
     )
 }
 

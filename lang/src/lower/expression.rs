@@ -34,7 +34,7 @@ impl Compiler<'_> {
         block
     }
 
-    /// One statement of a block. An expression without effect that is not the last is checked,
+    /// One statement of a block. An expression without effect whose value goes nowhere is checked,
     /// but never run.
     pub(super) fn statement(
         &mut self,
@@ -44,10 +44,11 @@ impl Compiler<'_> {
         block: &mut Block,
         (scope, names): Code<'_, '_>,
     ) {
-        let place = if is_last { position } else { position.inner() };
+        let place = if is_last { position } else { position.effect() };
         let lowered = self.expression(expr, place, (scope, names));
         if is_last {
-            block.last = Some(Box::new(lowered));
+            let runs = position.used || !position.statement || has_effect(expr);
+            block.last = runs.then(|| Box::new(lowered));
         } else if position.statement && has_effect(expr) {
             block.effects.push(lowered);
         } else if position.statement {
@@ -232,7 +233,12 @@ impl Compiler<'_> {
             BinaryOp::Or | BinaryOp::And => Expr::Logic(binary),
             _ => Expr::Binary(binary),
         };
-        if decided { self.fold(expr, span) } else { expr }
+        match (decided, op) {
+            (false, _) => expr,
+            // What is no bool only matters when it is reached.
+            (true, BinaryOp::Or | BinaryOp::And | BinaryOp::Xor) => self.fold_quietly(expr),
+            (true, _) => self.fold(expr, span),
+        }
     }
 
     fn call(
@@ -422,7 +428,8 @@ impl Compiler<'_> {
             arms.push(CompArm { key, value, guard, body });
         }
         let fold = tree.fold.map(|(op, _)| op);
-        Expr::For(Box::new(Comprehension { target, arms, into, fold, span }))
+        let used = position.used;
+        Expr::For(Box::new(Comprehension { target, arms, into, fold, used, span }))
     }
 
     fn bytes(&mut self, parts: &[tree::BytesPart], span: Span, code: Code<'_, '_>) -> Expr {
@@ -439,6 +446,7 @@ impl Compiler<'_> {
         let size = part.size.and_then(|(size, span)| {
             if size == 0 || size > BYTES_BITS_MAX {
                 self.diagnostics.push(complain::bytes_size(span));
+                return None;
             }
             u32::try_from(size).ok()
         });

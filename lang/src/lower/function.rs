@@ -63,9 +63,7 @@ impl Compiler<'_> {
             let (wanted, _) = names.params.unwrap_or_default();
             if case.patterns.len() != wanted {
                 let got = case.patterns.len();
-                let complaint =
-                    complain::bad_arity("this case", got, wanted, Some(wanted), case.span);
-                self.diagnostics.push(complaint);
+                self.diagnostics.push(complain::case_arity(got, wanted, case.span));
             }
             let patterns =
                 case.patterns.iter().map(|one| self.pattern(one, (scope, names))).collect();
@@ -74,7 +72,9 @@ impl Compiler<'_> {
                 .as_ref()
                 .map(|guard| (self.expression(guard, Position::VALUE, (scope, names)), guard.span));
             let body = self.block(&case.body, Position::TAIL, (scope, names));
-            lowered.push(FnCase { patterns, guard, body });
+            if case.patterns.len() == wanted {
+                lowered.push(FnCase { patterns, guard, body });
+            }
         }
         FnCases { cases: lowered, default: self.block(default, Position::TAIL, (scope, names)) }
     }

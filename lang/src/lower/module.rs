@@ -135,8 +135,9 @@ impl Compiler<'_> {
 
     fn define_intrinsic(&mut self, def: &tree::IntrinsicDef, scope: &mut Scope) {
         let path = def.target.text();
-        let known = self.registry.function(&path);
-        match known.or_else(|| self.registry.function(&format!("std::{path}"))) {
+        let standard = self.registry.function(&format!("std::{path}"));
+        let known = || self.registry.function(&path).filter(|_| !path.starts_with("std::"));
+        match standard.or_else(known) {
             Some(builtin) => {
                 let function = super::function::intrinsic(def, builtin);
                 self.add_function(&def.name, function, scope);

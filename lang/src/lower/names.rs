@@ -59,16 +59,23 @@ pub(super) struct Position {
     pub statement: bool,
     /// At the end of a function: `recur` may stand here.
     pub tail: bool,
+    /// The value goes somewhere.
+    pub used: bool,
 }
 
 impl Position {
-    pub const VALUE: Position = Position { statement: false, tail: false };
-    pub const STATEMENT: Position = Position { statement: true, tail: false };
-    pub const TAIL: Position = Position { statement: true, tail: true };
+    pub const VALUE: Position = Position { statement: false, tail: false, used: true };
+    pub const STATEMENT: Position = Position { statement: true, ..Position::VALUE };
+    pub const TAIL: Position = Position { tail: true, ..Position::STATEMENT };
 
     /// The same place, but not the end of a function.
     pub fn inner(self) -> Position {
         Position { tail: false, ..self }
+    }
+
+    /// A place of the same kind that is run for its effect only.
+    pub fn effect(self) -> Position {
+        Position { tail: false, used: false, ..self }
     }
 }
 

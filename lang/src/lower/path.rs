@@ -5,8 +5,8 @@ use super::names::{Names, Position};
 use super::{Compiler, complain};
 use crate::program::{Expr, Path, Place, Root, Segment, Target, TargetRoot};
 use crate::span::Span;
-use crate::syntax::tree::{self, PathRoot};
-use crate::value::{Kind, Value};
+use crate::syntax::tree::{self, ExprKind, PathRoot};
+use crate::value::Value;
 
 type Code<'s, 'n> = (&'s Scope, &'n mut Names);
 
@@ -26,14 +26,25 @@ impl Compiler<'_> {
         }
         let segments: Vec<_> = self.segments(&path.segments, (scope, names));
         let constant_root = matches!(&root, Root::Expr(expr) if expr.as_constant().is_some());
-        let constant = constant_root && segments.iter().all(is_constant);
-        let is_args = matches!(path.root, PathRoot::Args);
-        let expr = Expr::Path(Box::new(Path { root, segments, span: path.span }));
-        match (constant, is_args) {
-            (false, _) => expr,
-            (true, true) => self.fold_quietly(expr),
-            (true, false) => self.fold(expr, path.span),
+        if !constant_root {
+            return Expr::Path(Box::new(Path { root, segments, span: path.span }));
         }
+        let is_args = matches!(path.root, PathRoot::Args);
+        self.constant_path(Path { root, segments, span: path.span }, is_args)
+    }
+
+    /// Goes as far into a constant as the segments are known. An argument that is not there only
+    /// fails the script when it is read.
+    fn constant_path(&mut self, mut path: Path, is_args: bool) -> Expr {
+        let known = path.segments.iter().take_while(|segment| is_constant(segment)).count();
+        let rest = path.segments.split_off(known);
+        let span = path.span;
+        let expr = Expr::Path(Box::new(path));
+        let expr = if is_args { self.fold_quietly(expr) } else { self.fold(expr, span) };
+        if rest.is_empty() {
+            return expr;
+        }
+        Expr::Path(Box::new(Path { root: Root::Expr(expr), segments: rest, span }))
     }
 
     /// The element of `group` that the text at `span` stands for.
@@ -58,13 +69,10 @@ impl Compiler<'_> {
                 self.diagnostics.push(complain::event_not_allowed(span));
                 null()
             }
-            PathRoot::Event if names.rules.function => null(),
-            PathRoot::Meta if names.rules.function => null(),
-            PathRoot::State if names.rules.function => null(),
             PathRoot::Event => Root::Event,
             PathRoot::Meta => Root::Meta,
             PathRoot::State => {
-                names.uses_state = true;
+                names.uses_state |= !names.rules.function;
                 Root::State
             }
             PathRoot::Args => match (&names.args, names.rules.function) {
@@ -85,9 +93,7 @@ impl Compiler<'_> {
     }
 
     fn local_root(&mut self, name: &tree::Ident, (scope, names): Code<'_, '_>) -> Root {
-        if !names.is_bound(&name.text)
-            && let Some(value) = scope.constant(&name.text)
-        {
+        if let Some(value) = scope.constant(&name.text) {
             return Root::Expr(Expr::Const(value));
         }
         if !names.rules.locals && !names.is_bound(&name.text) {
@@ -111,26 +117,36 @@ impl Compiler<'_> {
             tree::Segment::Name(name) => Segment::field(&name.text, name.span),
             tree::Segment::Index(index) => {
                 let span = index.span;
+                if let Some(kind) = no_index(index) {
+                    self.diagnostics.push(complain::bad_segment(kind, span));
+                }
                 let expr = self.expression(index, Position::VALUE, (scope, names));
-                let Some(value) = expr.as_constant() else { return Segment::Expr(expr, span) };
-                match (value, value.as_usize()) {
-                    (Value::Str(name), _) => Segment::field(name, span),
-                    (_, Some(index)) => Segment::Index(index, span),
-                    _ => {
-                        let shown = if value.kind() == Kind::Integer {
-                            "a negative integer"
-                        } else {
-                            value.kind().name()
-                        };
-                        self.diagnostics.push(complain::bad_segment(shown, span));
-                        Segment::Index(0, span)
-                    }
+                match expr.as_constant().map(|value| (value, value.as_usize())) {
+                    Some((Value::Str(name), _)) => Segment::field(name, span),
+                    Some((_, Some(index))) => Segment::Index(index, span),
+                    _ => Segment::Expr(expr, span),
                 }
             }
             tree::Segment::Range(start, end, span) => {
                 let start = self.expression(start, Position::VALUE, (scope, names));
                 let end = self.expression(end, Position::VALUE, (scope, names));
+                self.check_range(&start, &end, *span);
                 Segment::Range(Box::new((start, end)), *span)
+            }
+        }
+    }
+
+    /// When both bounds are known they must be indexes, and in order.
+    fn check_range(&mut self, start: &Expr, end: &Expr, span: Span) {
+        let (Some(start), Some(end)) = (start.as_constant(), end.as_constant()) else { return };
+        match (start.as_usize(), end.as_usize()) {
+            (Some(start), Some(end)) if end < start => {
+                self.diagnostics.push(complain::reversed_range(start, end, span));
+            }
+            (Some(_), Some(_)) => {}
+            (first, _) => {
+                let bad = if first.is_none() { start } else { end };
+                self.diagnostics.push(complain::bad_bound(bad.kind().name(), span));
             }
         }
     }
@@ -144,10 +160,7 @@ impl Compiler<'_> {
     ) -> Expr {
         let root = self.root(&path.root, path.span, (scope, names));
         let segments = self.segments(&path.segments, (scope, names));
-        let constant_root = matches!(&root, Root::Expr(expr) if expr.as_constant().is_some());
-        let constant = constant_root && segments.iter().all(is_constant);
-        let expr = Expr::Presence(wanted, Box::new(Path { root, segments, span: path.span }));
-        if constant { self.fold(expr, path.span) } else { expr }
+        Expr::Presence(wanted, Box::new(Path { root, segments, span: path.span }))
     }
 
     /// The left side of `let`.
@@ -163,24 +176,25 @@ impl Compiler<'_> {
             }
             PathRoot::Event => (TargetRoot::Event, "event"),
             PathRoot::Meta => (TargetRoot::Meta, "$"),
-            PathRoot::State if names.rules.function || !names.rules.state => {
-                (TargetRoot::Invalid("`state` here"), "state")
-            }
+            PathRoot::State if !names.rules.state => (TargetRoot::Invalid("`state` here"), "state"),
             PathRoot::State => {
-                names.uses_state = true;
+                names.uses_state |= !names.rules.function;
                 (TargetRoot::State, "state")
             }
-            PathRoot::Local(name)
-                if names.is_bound(&name.text) || scope.constant(&name.text).is_none() =>
-            {
+            PathRoot::Local(name) if scope.constant(&name.text).is_none() => {
                 (TargetRoot::Local(names.assign(&name.text)), name.text.as_str())
             }
-            PathRoot::Local(_)
-            | PathRoot::Const(_)
-            | PathRoot::Expr(_)
-            | PathRoot::Args
-            | PathRoot::Group
-            | PathRoot::Window => (TargetRoot::Invalid("a constant expression"), "constant"),
+            PathRoot::Const(path) => {
+                self.qualified_constant(path, scope);
+                (TargetRoot::Invalid("a constant expression"), "constant")
+            }
+            PathRoot::Expr(expr) => {
+                self.expression(expr, Position::VALUE, (scope, names));
+                (TargetRoot::Invalid("a constant expression"), "constant")
+            }
+            PathRoot::Local(_) | PathRoot::Args | PathRoot::Group | PathRoot::Window => {
+                (TargetRoot::Invalid("a constant expression"), "constant")
+            }
         };
         Target { root, name: name.into(), segments, span: path.span }
     }
@@ -192,10 +206,21 @@ fn group_element(at: usize, span: Span) -> Expr {
     Expr::Path(Box::new(Path { root: Root::Group, segments, span }))
 }
 
+/// The kind of a literal that can never be an index; what is computed is looked at in the run.
+fn no_index(tree: &tree::Expr) -> Option<&'static str> {
+    match &tree.kind {
+        ExprKind::Paren(inner) => no_index(inner),
+        ExprKind::Null => Some("null"),
+        ExprKind::Bool(_) => Some("bool"),
+        ExprKind::Float(_) => Some("float"),
+        _ => None,
+    }
+}
+
 fn is_constant(segment: &Segment) -> bool {
     match segment {
         Segment::Field(..) | Segment::Index(..) => true,
-        Segment::Expr(expr, _) => expr.as_constant().is_some(),
+        Segment::Expr(..) => false,
         Segment::Range(bounds, _) => {
             bounds.0.as_constant().is_some() && bounds.1.as_constant().is_some()
         }

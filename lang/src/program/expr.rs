@@ -277,6 +277,9 @@ pub struct Comprehension {
     pub into: Option<Expr>,
     /// `use +`; `None` without it
     pub fold: Option<BinaryOp>,
+    /// Whether the value goes somewhere; else the arms are run for their effect and nothing is
+    /// gathered.
+    pub used: bool,
     /// All of it.
     pub span: Span,
 }

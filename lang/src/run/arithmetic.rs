@@ -116,11 +116,12 @@ fn arithmetic<'a>(
     result.ok_or_else(|| failure::overflow(op.text(), left, right, span))
 }
 
-/// Below zero the difference goes on as a signed integer, if it fits.
+/// Below zero the difference goes on as a signed integer, if its magnitude fits one: the least
+/// signed integer is not reached.
 fn subtract<'a>(left: u64, right: u64) -> Option<Value<'a>> {
     match left.checked_sub(right) {
         Some(difference) => Some(Value::UInt(difference)),
-        None => i64::try_from(i128::from(left) - i128::from(right)).ok().map(Value::Int),
+        None => i64::try_from(right - left).ok().map(|difference| Value::Int(-difference)),
     }
 }
 
@@ -185,16 +186,11 @@ fn shift<'a>(op: BinaryOp, left: Value<'a>, right: Value<'a>, span: Span) -> Res
         (BinaryOp::Shl, Value::UInt(number)) => Value::UInt(number << by),
         (BinaryOp::Shl, Value::Int(number)) => Value::Int(number << by),
         (BinaryOp::Shr, Value::Int(number)) => Value::Int(number >> by),
-        // The bits are kept: `>>>` sees a negative number as the unsigned one with these bits.
-        (_, Value::Int(number)) => shifted_unsigned(number.cast_unsigned() >> by),
+        // Bits from the left are zero, and a shift by no bits changes nothing.
+        (_, Value::Int(number)) => Value::Int((number.cast_unsigned() >> by).cast_signed()),
         (_, Value::UInt(number)) => Value::UInt(number >> by),
         _ => unreachable!("both are integers"),
     })
-}
-
-/// The kind of number that the result of `>>>` on a signed value is: signed, when it fits.
-fn shifted_unsigned<'a>(number: u64) -> Value<'a> {
-    i64::try_from(number).map_or(Value::UInt(number), Value::Int)
 }
 
 fn logic<'a>(op: BinaryOp, left: Value<'a>, right: Value<'a>, span: Span) -> Result<Value<'a>> {

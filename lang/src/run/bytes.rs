@@ -75,18 +75,10 @@ fn signed(part: &BytesPart, value: Value<'_>) -> Result<u64, EvalError> {
     Ok(number.cast_unsigned())
 }
 
-/// The bytes of the number, rounded up to whole bytes, in reverse order.
+/// The bytes of the number, rounded up to whole bytes, in reverse order; of these the low `bits`.
 fn push_little(packer: &mut Packer, number: u64, bits: u32) {
-    let count = bits.div_ceil(u8::BITS);
-    let width = count * u8::BITS;
-    let reversed =
-        (0..count).fold(0, |all, byte| (all << u8::BITS) | (number >> (byte * u8::BITS) & 0xff));
-    let masked = if bits < width && bits < u64::BITS { number & ((1 << bits) - 1) } else { number };
-    if masked == number {
-        packer.push(reversed, width);
-    } else {
-        push_little(packer, masked, bits);
-    }
+    let unused = u64::BITS - bits.div_ceil(u8::BITS) * u8::BITS;
+    packer.push((number << unused).swap_bytes(), bits);
 }
 
 fn push_binary(packer: &mut Packer, part: &BytesPart, value: Value<'_>) -> Result<(), EvalError> {

@@ -3,7 +3,7 @@
 use super::{Eval, Run, Stop, failure};
 use crate::program::{Expr, FnCase, FnCases, Pattern, UserFn, UserFnBody};
 use crate::span::Span;
-use crate::value::Value;
+use crate::value::{Owned, Value};
 
 /// How often a function may re-enter itself by `recur`.
 pub const RECURSION_MAX: usize = 1024;
@@ -38,6 +38,7 @@ impl<'a> Run<'a, '_, '_> {
             args: hide(&mut context.args),
             group: hide(&mut context.group),
             window: hide(&mut context.window),
+            state: std::mem::take(context.state),
         };
         self.base = self.locals.len();
         self.locals.resize(self.base + slots, None);
@@ -53,6 +54,7 @@ impl<'a> Run<'a, '_, '_> {
         context.args = saved.args;
         context.group = saved.group;
         context.window = saved.window;
+        *context.state = saved.state;
     }
 
     fn run_function(
@@ -86,35 +88,41 @@ impl<'a> Run<'a, '_, '_> {
         }
         self.context.args = match arguments.get(function.params..) {
             Some(more) if function.varargs => Value::Array(more),
-            _ if function.varargs => Value::Array(&[]),
-            _ => Value::Null,
+            _ => Value::Array(&[]),
         };
     }
 
     fn cases(&mut self, cases: &'a FnCases) -> Eval<'a> {
         for FnCase { patterns, guard, body } in &cases.cases {
-            let before: Vec<_> = (0..patterns.len()).map(|slot| self.local(slot)).collect();
-            if self.case_matches(patterns)? && self.guard(guard.as_ref())? {
+            let Some(mut results) = self.case_results(patterns)? else { continue };
+            self.swap_parameters(&mut results);
+            if self.guard(guard.as_ref())? {
                 return self.block(body);
             }
-            for (slot, argument) in before.into_iter().enumerate() {
-                let base = self.base;
-                self.locals[base + slot] = argument;
-            }
+            self.swap_parameters(&mut results);
         }
         self.block(&cases.default)
     }
 
-    /// Tests all parameters; each becomes what its pattern extracts.
-    fn case_matches(&mut self, patterns: &'a [Pattern]) -> Eval<'a, bool> {
+    /// What each pattern extracts from its parameter; patterns see the arguments as passed.
+    fn case_results(
+        &mut self,
+        patterns: &'a [Pattern],
+    ) -> Eval<'a, Option<Vec<Option<Value<'a>>>>> {
+        let mut results = Vec::with_capacity(patterns.len());
         for (slot, pattern) in patterns.iter().enumerate() {
             let argument = self.local(slot).unwrap_or(Value::Null);
             match self.extract(pattern, argument)? {
-                Some(result) => self.set_local(slot, result),
-                None => return Ok(false),
+                Some(result) => results.push(Some(result)),
+                None => return Ok(None),
             }
         }
-        Ok(true)
+        Ok(Some(results))
+    }
+
+    fn swap_parameters(&mut self, values: &mut [Option<Value<'a>>]) {
+        let parameters = &mut self.locals[self.base..self.base + values.len()];
+        parameters.swap_with_slice(values);
     }
 }
 
@@ -126,4 +134,5 @@ struct Saved<'a> {
     args: Value<'a>,
     group: Value<'a>,
     window: Value<'a>,
+    state: Owned,
 }

@@ -8,6 +8,7 @@ use crate::value::{ArrayBuilder, Kind, RecordBuilder, Value};
 
 /// Where the results go.
 enum Gather<'a> {
+    Nowhere,
     Array(ArrayBuilder<'a>),
     Record(RecordBuilder<'a>),
     Fold(Value<'a>, BinaryOp),
@@ -31,6 +32,7 @@ impl<'a> Run<'a, '_, '_> {
             }
         }
         Ok(match gather {
+            Gather::Nowhere => Value::Null,
             Gather::Array(items) => items.finish(),
             Gather::Record(record) => record.finish(),
             Gather::Fold(value, _) => value,
@@ -39,6 +41,9 @@ impl<'a> Run<'a, '_, '_> {
 
     fn start(&mut self, comprehension: &'a Comprehension) -> Eval<'a, Gather<'a>> {
         let arena = self.arena();
+        if !comprehension.used {
+            return Ok(Gather::Nowhere);
+        }
         let Some(into) = &comprehension.into else {
             return Ok(Gather::Array(arena.array_builder(0)));
         };
@@ -47,7 +52,8 @@ impl<'a> Run<'a, '_, '_> {
         if let Kind::Array | Kind::Record = initial.kind()
             && op != BinaryOp::Add
         {
-            return Err(failure::bad_fold(op.text(), initial.kind(), comprehension.span).into());
+            // It only fails when there is something to gather.
+            return Ok(Gather::Fold(initial, op));
         }
         if let Some(items) = initial.as_array(arena) {
             let mut builder = arena.array_builder(items.len());
@@ -86,6 +92,7 @@ impl<'a> Run<'a, '_, '_> {
         result: Value<'a>,
     ) -> Result<bool, EvalError> {
         match gather {
+            Gather::Nowhere => {}
             Gather::Array(items) => items.push(result),
             Gather::Record(record) => {
                 let Some(fields) = result.as_record(self.arena()) else {
@@ -107,7 +114,8 @@ impl<'a> Run<'a, '_, '_> {
         Ok(true)
     }
 
-    /// Folding is defined for numbers and booleans; strings are not concatenated.
+    /// Folding is defined for numbers, and for booleans by their own operators alone; strings are
+    /// not concatenated.
     fn fold(
         &self,
         comprehension: &Comprehension,
@@ -115,8 +123,14 @@ impl<'a> Run<'a, '_, '_> {
         value: Value<'a>,
         result: Value<'a>,
     ) -> Result<Value<'a>, EvalError> {
-        if value.kind() == Kind::String && op == BinaryOp::Add {
-            return Err(failure::bad_fold(op.text(), Kind::String, comprehension.span));
+        let defined = match value.kind() {
+            Kind::Bool => !matches!(op, BinaryOp::BitAnd | BinaryOp::BitXor),
+            Kind::String => op != BinaryOp::Add,
+            Kind::Array | Kind::Record => false,
+            _ => true,
+        };
+        if !defined {
+            return Err(failure::bad_fold(op.text(), value.kind(), comprehension.span));
         }
         arithmetic::binary(op, value, result, comprehension.span, self.arena())
     }

@@ -66,6 +66,32 @@ impl<'a> Run<'a, '_, '_> {
         }
     }
 
+    /// As [`Run::step`], but what can be no key of this container leads nowhere (`None`), and only
+    /// what can be no index of an array is an error.
+    fn presence_step(
+        &mut self,
+        segment: &'a Segment,
+        container: Kind,
+    ) -> Eval<'a, Option<Step<'a>>> {
+        let (expr, span) = match segment {
+            Segment::Expr(expr, span) => (expr, span),
+            Segment::Range(..) if container != Kind::Array => return Ok(None),
+            _ => return self.step(segment, container).map(Some),
+        };
+        let value = self.eval(expr)?;
+        Ok(match (container, value, value.as_usize()) {
+            (Kind::Record, Value::Str(name), _) => Some(Step::Field(Key::new(name))),
+            (Kind::Array, _, Some(index)) => Some(Step::Index(index)),
+            (Kind::Array, Value::Int(_), None) => {
+                return Err(failure::bad_index(value, *span).into());
+            }
+            (Kind::Array, _, None) => {
+                return Err(failure::conflicting_type(value.kind(), "integer", *span).into());
+            }
+            _ => None,
+        })
+    }
+
     fn bound(&mut self, bound: &'a crate::program::Expr, span: Span) -> Eval<'a, usize> {
         let value = self.eval(bound)?;
         match (value.as_usize(), value.kind()) {
@@ -150,7 +176,9 @@ impl<'a> Run<'a, '_, '_> {
             root => self.root(root)?,
         };
         for segment in &path.segments {
-            let step = self.step(segment, value.kind())?;
+            let Some(step) = self.presence_step(segment, value.kind())? else {
+                return Ok(false);
+            };
             if let Step::Range(start, end) = step
                 && end < start
             {
