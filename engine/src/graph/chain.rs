@@ -348,6 +348,10 @@ impl Expander<'_> {
         }
         match (kind.settings.iter().find(named), value) {
             (Some(setting), Some(value)) => Some(binding(setting.name, as_setting(setting, value))),
+            // A word of a setting's choice may be a clause word of another operator.
+            (None, None) if kind.settings.iter().any(|one| offers(one, &word.text)) => {
+                self.positional(kind, &[local(word)]).pop()
+            }
             _ => {
                 let known = kind.settings.iter().filter_map(|one| match one.chain {
                     InChain::Clause(word) | InChain::Flag(word) => Some(word),
@@ -363,6 +367,10 @@ impl Expander<'_> {
 /// A step that is only a name may be an operator without settings: `|> dedup |>`.
 fn lone_operator(into: &StreamRef) -> Option<&'static OperatorKind> {
     if into.port.is_some() { None } else { operators::find(&into.node.text) }
+}
+
+fn offers(setting: &Setting, word: &str) -> bool {
+    matches!(setting.takes, Takes::Word(words) if words.contains(&word))
 }
 
 fn is_flag(setting: &Setting, word: &str) -> bool {
@@ -431,6 +439,12 @@ fn text(name: &Ident) -> Expr {
     let parts = vec![StringPart::Text(name.text.clone())];
     let literal = StringLit { parts, form: StringForm::Quoted, span: name.span };
     Expr { kind: ExprKind::String(literal), span: name.span }
+}
+
+fn local(name: &Ident) -> Expr {
+    let span = name.span;
+    let path = Path { root: PathRoot::Local(name.clone()), segments: Vec::new(), span };
+    Expr { kind: ExprKind::Path(Box::new(path)), span }
 }
 
 fn stream(name: &str, span: Span) -> StreamRef {
