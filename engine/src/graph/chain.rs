@@ -319,11 +319,15 @@ impl Expander<'_> {
                 bindings.push(binding(setting.name, flag));
                 continue;
             }
-            let is_free = |one: &&Setting| {
-                let taken = bindings.iter().any(|binding| binding.name.text == one.name);
-                one.chain == InChain::Positional && !taken && accepts(one, value)
+            let is_free = |one: &Setting| !bindings.iter().any(|got| got.name.text == one.name);
+            let named = |one: &&Setting| {
+                is_free(one) && name_of(value).is_some_and(|name| offers(one, &name.text))
             };
-            match kind.settings.iter().find(is_free) {
+            let next = |one: &&Setting| {
+                is_free(one) && one.chain == InChain::Positional && accepts(one, value)
+            };
+            let settings = || kind.settings.iter();
+            match settings().find(named).or_else(|| settings().find(next)) {
                 Some(setting) => bindings.push(binding(setting.name, as_setting(setting, value))),
                 None => {
                     let word = kind.word.unwrap_or(kind.path);
@@ -349,7 +353,7 @@ impl Expander<'_> {
         match (kind.settings.iter().find(named), value) {
             (Some(setting), Some(value)) => Some(binding(setting.name, as_setting(setting, value))),
             // A word of a setting's choice may be a clause word of another operator.
-            (None, None) if kind.settings.iter().any(|one| offers(one, &word.text)) => {
+            (_, None) if kind.settings.iter().any(|one| offers(one, &word.text)) => {
                 self.positional(kind, &[local(word)]).pop()
             }
             _ => {

@@ -122,6 +122,7 @@ impl Builder {
             match part.as_rule() {
                 Rule::positional => positional.push(self.expr(sole(part))),
                 Rule::clause => clauses.push(self.clause(part)),
+                Rule::flag => clauses.push((self.ident(&part), None)),
                 _ => with = self.bindings(part),
             }
         }
