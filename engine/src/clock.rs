@@ -81,6 +81,6 @@ mod tests {
         let times = clock.times(99, 3);
         assert_eq!(times.of(0), 3_000_000_000);
         assert_eq!(times.of(2), 5_000_000_000);
-        assert_eq!(Clock::System.times(99, 3).of(7), 99);
+        assert_eq!(Clock::System.times(99, 3).of(7), 106);
     }
 }

@@ -43,6 +43,9 @@ pub const OUTPUT_BYTES_KEPT: usize = 2 * 1024 * 1024;
 /// Time between two ticks, by the run's clock.
 pub const TICK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// The longest that a worker waits at a time because of a rate limit that blocks.
+pub const REST_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// Time between two drawings of the progress line.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 

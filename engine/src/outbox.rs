@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::limits::OUTPUTS_SPARE_MAX;
 use crate::outputs::Outputs;
@@ -122,6 +122,20 @@ impl Outbox {
         state.workers = state.workers.saturating_sub(1);
         drop(state);
         self.ready.notify_one();
+    }
+
+    /// Lets a worker rest for a time, or until the run is aborted.
+    pub fn rest(&self, time: Duration) {
+        let end = Instant::now() + time;
+        let mut state = self.lock();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            if state.aborted || left.is_zero() {
+                return;
+            }
+            let woken = self.room.wait_timeout(state, left);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// Ends the writer and all workers that wait for it.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::ack::{SourceId, Token};
 use crate::batch::{BadFrame, Batch};
+use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::limits::{BAD_FRAME_BYTES_KEPT, ERRORS_PRINTED_MAX, OUTPUT_BYTES_KEPT};
 
@@ -69,6 +70,8 @@ pub struct Outputs {
     pub(crate) tokens: Vec<Token>,
     /// The source of the batch, when these are the outputs of a batch.
     pub(crate) source: Option<SourceId>,
+    /// Nothing of this may be written before this time; 0 for at once.
+    pub(crate) not_before: Timestamp,
     /// The run ends with this, after everything before it has been written.
     pub(crate) fatal: Option<Error>,
     fail_fast: bool,
@@ -125,6 +128,11 @@ impl Outputs {
     /// Counts events that were left out on purpose, by the name of what left them out.
     pub fn dropped(&mut self, reason: &'static str, events: u64) {
         *self.dropped.entry(reason).or_default() += events;
+    }
+
+    /// Says that nothing of this may be written before a time. The latest of several counts.
+    pub fn delay_until(&mut self, time: Timestamp) {
+        self.not_before = self.not_before.max(time);
     }
 
     /// Counts an error whose event went to a port of the program.
@@ -189,6 +197,7 @@ impl Outputs {
         self.dropped.clear();
         self.tokens.clear();
         self.source = None;
+        self.not_before = 0;
         self.fatal = None;
     }
 }

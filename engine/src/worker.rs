@@ -4,12 +4,13 @@
 //! processor panics, so that nobody waits for it for ever.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use crate::batch::Batch;
 use crate::clock::{Clock, EventTimes, Timestamp, nanoseconds, system_time};
 use crate::error::Error;
 use crate::framing::FrameCursor;
-use crate::limits::TICK_INTERVAL;
+use crate::limits::{REST_MAX, TICK_INTERVAL};
 use crate::outbox::Outbox;
 use crate::outputs::Outputs;
 use crate::processor::Processor;
@@ -57,11 +58,22 @@ impl<'a> Worker<'a> {
             let mut outputs = self.fresh_outputs();
             let number = self.perform(work, &mut outputs);
             let stop = at_end || outputs.fatal.is_some();
+            self.wait_until(outputs.not_before);
             if self.shop.outbox.put(number, outputs).is_err() || stop {
                 break;
             }
         }
         self.shop.outbox.leave();
+    }
+
+    /// Waits out what a rate limit asks for. The virtual clock goes on with events alone, so there
+    /// is nothing to wait for.
+    fn wait_until(&self, time: Timestamp) {
+        let now = system_time();
+        if self.shop.clock == Clock::System && time > now {
+            let rest = Duration::from_nanos(time - now).min(REST_MAX);
+            self.shop.outbox.rest(rest);
+        }
     }
 
     fn fresh_outputs(&self) -> Box<Outputs> {

@@ -4,6 +4,7 @@
 use super::definitions::Namespace;
 use super::{Edge, Graph, Node, Step, complain};
 use crate::operator::{ERR, IN, OUT};
+use crate::operators;
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
@@ -246,7 +247,13 @@ impl<'c, 'r> Builder<'c, 'r> {
             DefineKind::Operator(def) => {
                 let args = self.arguments(&def.args, &create.with, level, create.span);
                 let step = self.operator(def, &definition, args);
-                self.operator_node(create, step, level)
+                let instance = self.operator_node(create, step, level);
+                if let (Some(Instance::Node(node)), Some(kind)) =
+                    (&instance, operators::find(&def.kind.text()))
+                {
+                    self.graph.nodes[*node].fallbacks = kind.fallbacks;
+                }
+                instance
             }
             DefineKind::Pipeline(def) => self.nest(def, &definition, create, level),
             _ => None,

@@ -20,7 +20,7 @@ use crate::event::Event;
 use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings, Usage};
 use std::any::Any;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::Value;
+use temblor_lang::value::{Key, Value};
 
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]
@@ -43,6 +43,8 @@ pub struct Node {
     edges: Vec<(Box<str>, Vec<Edge>)>,
     /// The [`Step::AnyOutput`] that takes the events of all other ports.
     rest: Option<usize>,
+    /// Where the events of a port go that leads nowhere: see `OperatorKind::fallbacks`.
+    fallbacks: &'static [(&'static str, &'static str)],
 }
 
 /// What a node does with an event.
@@ -90,6 +92,8 @@ pub trait Receiver<'a> {
     fn describe(&mut self, error: &EvalError) -> String;
     /// Events that were left out on purpose.
     fn dropped(&mut self, events: u64);
+    /// What was emitted must not leave before this time, in nanoseconds since 1970-01-01 UTC.
+    fn delayed(&mut self, time_ns: u64);
     /// Batches whose kept events are dealt with.
     fn released(&mut self, tokens: Vec<Token>);
 }
@@ -281,7 +285,16 @@ impl Graph {
             self.fail(node, event, &error, way, around, receiver);
         }
         for (port, event) in emitter.take().rev() {
-            self.follow(node, port, event, way);
+            match self.port_for(node, port) {
+                Some(port) => self.follow(node, port, event, way),
+                None if node.fallback(port) == Some(ERR) => {
+                    told(node, event, receiver);
+                }
+                None => receiver.dropped(1),
+            }
+        }
+        if let Some(time_ns) = emitter.take_delay() {
+            receiver.delayed(time_ns);
         }
         match emitter.take_dropped() {
             0 => {}
@@ -291,6 +304,15 @@ impl Graph {
         if !released.is_empty() {
             receiver.released(released);
         }
+    }
+
+    /// The port by which an event for `port` really leaves; `None` when it leads nowhere.
+    fn port_for<'a>(&self, node: &'a Node, port: &'a str) -> Option<&'a str> {
+        let leads = |port: &str| node.rest.is_some() || !node.leads_to(port).is_empty();
+        if leads(port) {
+            return Some(port);
+        }
+        node.fallback(port).filter(|port| leads(port))
     }
 
     fn follow<'a>(&'a self, node: &'a Node, port: &'a str, event: Event<'a>, way: &mut Way<'a>) {
@@ -363,15 +385,28 @@ impl Graph {
     }
 }
 
+/// Reports an event that tells of a failure (`{"error", "event"}`) when nothing takes it.
+#[cold]
+fn told<'a>(node: &Node, event: Event<'a>, receiver: &mut dyn Receiver<'a>) {
+    let part = |name| event.value.get(&Key::new(name));
+    let reason = part("error").and_then(Value::as_str).unwrap_or("the event failed");
+    let original = part("event").unwrap_or(event.value);
+    receiver.failed(&node.name, event.with_value(original), &EvalError::new("E0520", reason));
+}
+
 impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
-        Self { name: name.into(), step, edges: Vec::new(), rest: None }
+        Self { name: name.into(), step, edges: Vec::new(), rest: None, fallbacks: &[] }
     }
 
     /// Whether it remembers what can change later results.
     #[must_use]
     pub fn is_stateful(&self) -> bool {
         matches!(&self.step, Step::Operator(operator) if operator.is_stateful())
+    }
+
+    fn fallback(&self, port: &str) -> Option<&'static str> {
+        self.fallbacks.iter().find(|(from, _)| *from == port).map(|(_, to)| *to)
     }
 
     fn leads_to(&self, port: &str) -> &[Edge] {

@@ -191,6 +191,10 @@ impl<'p> Receiver<'p> for Encoder<'p, '_> {
         self.out.dropped("dropped", events);
     }
 
+    fn delayed(&mut self, time_ns: u64) {
+        self.out.delay_until(time_ns);
+    }
+
     fn released(&mut self, tokens: Vec<Token>) {
         tokens.into_iter().for_each(|token| self.out.attach(token));
     }

@@ -21,6 +21,7 @@ enum Kept<'a> {
     Failed(Event<'a>, EvalError),
     Undecodable(String),
     Dropped(u64),
+    Delayed(u64),
     Released(Vec<Token>),
 }
 
@@ -45,6 +46,10 @@ impl<'a> Receiver<'a> for Keeper<'a> {
 
     fn dropped(&mut self, events: u64) {
         self.kept.push(Kept::Dropped(events));
+    }
+
+    fn delayed(&mut self, time_ns: u64) {
+        self.kept.push(Kept::Delayed(time_ns));
     }
 
     fn released(&mut self, tokens: Vec<Token>) {
@@ -149,6 +154,7 @@ fn hand_over<'a>(kept: Kept<'a>, encoder: &mut Encoder<'a, '_>) {
         Kept::Failed(event, error) => encoder.failed("", event, &error),
         Kept::Undecodable(reason) => encoder.undecodable(&reason),
         Kept::Dropped(events) => encoder.dropped(events),
+        Kept::Delayed(time_ns) => encoder.delayed(time_ns),
         Kept::Released(tokens) => encoder.released(tokens),
     }
 }
