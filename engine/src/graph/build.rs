@@ -211,6 +211,7 @@ impl<'c, 'r> Builder<'c, 'r> {
                 Statement::Create(create) => self.create(create, level),
                 Statement::Select(select) => self.select(select, level),
                 Statement::Chain(chain) => self.chain(chain, level),
+                Statement::Item(item) => self.compiler.define(item, &mut level.scope),
             }
         }
     }

@@ -33,7 +33,7 @@ impl Builder<'_, '_> {
                 Statement::Define(define) => self.define(&define, level),
                 Statement::Create(create) => self.create(&create, level),
                 Statement::Select(select) => self.select(&select, level),
-                Statement::Use(_) | Statement::Chain(_) => {}
+                Statement::Use(_) | Statement::Chain(_) | Statement::Item(_) => {}
             }
         }
     }

@@ -86,7 +86,7 @@ pub(super) enum Callee {
 
 impl Compiler<'_> {
     /// Takes in `use`, `const`, `fn`, `intrinsic`.
-    pub(super) fn define(&mut self, item: &tree::Item, scope: &mut Scope) {
+    pub fn define(&mut self, item: &tree::Item, scope: &mut Scope) {
         match item {
             tree::Item::Use(import) => self.import(import, scope),
             tree::Item::Const(def) => self.define_const(def, scope),

@@ -117,7 +117,7 @@ impl Printer {
         self.lines(items, ";", Self::item);
     }
 
-    fn item(&mut self, item: &Item) {
+    pub(super) fn item(&mut self, item: &Item) {
         match item {
             Item::Use(one) => self.use_module(one),
             Item::Const(one) => {

@@ -600,6 +600,8 @@ pub enum Statement {
     Select(Box<Select>),
     /// `in |> where x |> out` (Temblor)
     Chain(Chain),
+    /// `const A = 1`, `fn f(a) with … end` (Temblor files)
+    Item(Box<Item>),
 }
 
 /// A definition, wherever it may stand.

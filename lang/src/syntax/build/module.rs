@@ -31,7 +31,7 @@ impl Builder {
         script
     }
 
-    fn item(&mut self, pair: Pair, items: &mut Vec<Item>) {
+    pub(super) fn item(&mut self, pair: Pair, items: &mut Vec<Item>) {
         match pair.as_rule() {
             Rule::use_def => items.extend(self.use_def(pair).into_iter().map(Item::Use)),
             Rule::const_def => items.push(Item::Const(self.const_def(pair))),

@@ -32,6 +32,12 @@ impl Builder {
             Rule::create => query.statements.push(Statement::Create(self.create(part))),
             Rule::select => query.statements.push(Statement::Select(Box::new(self.select(part)))),
             Rule::flow_chain => query.statements.push(Statement::Chain(self.flow_chain(part))),
+            Rule::const_def | Rule::fn_def | Rule::intrinsic_def => {
+                let mut items = Vec::new();
+                self.item(part, &mut items);
+                let items = items.into_iter().map(|item| Statement::Item(Box::new(item)));
+                query.statements.extend(items);
+            }
             _ => {}
         }
     }

@@ -46,6 +46,7 @@ impl Printer {
             Statement::Create(one) => self.create(one),
             Statement::Select(one) => self.select(one),
             Statement::Chain(one) => self.chain(one),
+            Statement::Item(one) => self.item(one),
         }
     }
 
