@@ -391,7 +391,7 @@ fn told<'a>(node: &Node, event: Event<'a>, receiver: &mut dyn Receiver<'a>) {
     let part = |name| event.value.get(&Key::new(name));
     let reason = part("error").and_then(Value::as_str).unwrap_or("the event failed");
     let original = part("event").unwrap_or(event.value);
-    receiver.failed(&node.name, event.with_value(original), &EvalError::new("E0520", reason));
+    receiver.failed(&node.name, event.with_value(original), &EvalError::new("E0610", reason));
 }
 
 impl Node {

@@ -303,7 +303,7 @@ impl Operator for Around {
 #[cold]
 fn not_a_boolean(value: Value<'_>) -> EvalError {
     let kind = value.kind().name();
-    EvalError::new("E0517", format!("`when` must be true or false, found {kind}"))
+    EvalError::new("E0607", format!("`when` must be true or false, found {kind}"))
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ fn number(event: &Event<'_>, name: &str, otherwise: u64) -> u64 {
 /// The limit of a dimension that is first seen.
 fn limit(event: &Event<'_>) -> Result<Limit, EvalError> {
     let Some(rate) = field(event, "rate").and_then(Value::as_u64) else {
-        return Err(EvalError::new("E0516", "the event has no `$rate`, a whole number from 0"));
+        return Err(EvalError::new("E0606", "the event has no `$rate`, a whole number from 0"));
     };
     let windows = number(event, "windows", WINDOWS_DEFAULT).clamp(1, BUCKET_WINDOWS_MAX);
     let range_ns = number(event, "time_range", TIME_RANGE_DEFAULT_MS).saturating_mul(NS_PER_MS);
@@ -137,7 +137,7 @@ impl Operator for Bucket {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
         let Some(class @ Value::Str(_)) = field(&event, "class") else {
-            return Err(EvalError::new("E0515", "the event has no `$class`, a text"));
+            return Err(EvalError::new("E0605", "the event has no `$class`, a text"));
         };
         let now_ns = event.ingest_ns.max(around.now_ns);
         let dimensions = hash128(field(&event, "dimensions").unwrap_or(Value::Null));

@@ -199,7 +199,7 @@ impl Enrich {
                 }
                 Ok(event.with_value(record.finish()))
             }
-            _ => Err(EvalError::new("E0519", "only the fields of records can be put together")
+            _ => Err(EvalError::new("E0609", "only the fields of records can be put together")
                 .with_help("say `into` which place the result goes")),
         }
     }

@@ -15,7 +15,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     word: Some("history"),
     doc: "Appends the text `evt: <op>(<number>)` to the array in the metadata field that `name` \
           says, which is made if need be. The number counts the events that passed here, from 0.",
-    examples: &["in |> history \"before\" name \"ways\" |> out"],
+    examples: &["in |> history \"before\" \"ways\" |> out"],
     settings: &[
         Setting::new(
             "op",
@@ -24,8 +24,13 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
             "What stands in the mark.",
         )
         .required(),
-        Setting::new("name", Takes::Constant(Kind::String), InChain::No, "The metadata field.")
-            .required(),
+        Setting::new(
+            "name",
+            Takes::Constant(Kind::String),
+            InChain::Positional,
+            "The metadata field.",
+        )
+        .required(),
     ],
     ports: &[],
     fallbacks: &[],

@@ -345,7 +345,7 @@ impl Operator for Join {
 
 #[cold]
 fn not_a_line() -> EvalError {
-    EvalError::new("E0518", "there is no text to join")
+    EvalError::new("E0608", "there is no text to join")
         .with_help("say with `from` which field the line is in: `join \"^\\s\" from event.line`")
 }
 

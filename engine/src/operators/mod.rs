@@ -220,7 +220,7 @@ impl Settings {
     /// An error about a setting.
     #[must_use]
     pub fn error(&self, name: &str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::error("E0510", self.span_of(name), message)
+        Diagnostic::error("E0600", self.span_of(name), message)
     }
 }
 

@@ -99,7 +99,7 @@ fn put<'a>(
 #[cold]
 fn not_a_record(key: &str, current: Value<'_>) -> EvalError {
     let kind = current.kind().name();
-    EvalError::new("E0514", format!("`{key}` cannot be set in a value of kind {kind}"))
+    EvalError::new("E0604", format!("`{key}` cannot be set in a value of kind {kind}"))
         .with_help("only records have fields; use another place")
 }
 

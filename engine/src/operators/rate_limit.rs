@@ -390,12 +390,12 @@ impl Operator for RateLimit {
 fn not_whole(what: &str, value: Value<'_>) -> EvalError {
     let message =
         format!("the {what} must be a whole number from 0, found {}", value.kind().name());
-    EvalError::new("E0512", message)
+    EvalError::new("E0602", message)
 }
 
 #[cold]
 fn never() -> EvalError {
-    EvalError::new("E0513", "a rate of 0 would block for ever")
+    EvalError::new("E0603", "a rate of 0 would block for ever")
         .with_help("use mode `route` or `discard`, or a rate above 0")
 }
 

@@ -309,7 +309,7 @@ fn read_generation(
 
 #[cold]
 fn too_many(streams_max: usize) -> EvalError {
-    EvalError::new("E0511", format!("there are more than {streams_max} streams"))
+    EvalError::new("E0601", format!("there are more than {streams_max} streams"))
         .with_help("set `max_streams`, or check that `across` gives the stream, not the event")
 }
 
