@@ -132,19 +132,6 @@ pub fn event_assignment(span: Span) -> Diagnostic {
     Diagnostic::error("E0319", span, "`event` and `$` cannot be assigned here")
 }
 
-pub fn bytes_size(span: Span) -> Diagnostic {
-    Diagnostic::error("E0320", span, "negative bits or bits > 64")
-}
-
-pub fn bytes_kind<'n>(
-    name: &str,
-    span: Span,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Diagnostic {
-    Diagnostic::error("E0321", span, format!("not a supported data type: `{name}`"))
-        .with_nearest(name, known)
-}
-
 pub fn bad_segment(kind: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
         "E0322",
@@ -243,16 +230,6 @@ pub fn case_arity(got: usize, wanted: usize, span: Span) -> Diagnostic {
         span,
         format!("the function has {wanted} parameters, this case {got} patterns: it never matches"),
     )
-}
-
-pub fn unused_arm_values(span: Span) -> Diagnostic {
-    Diagnostic::warning(
-        "W0610",
-        Class::Behaviour,
-        span,
-        "only the last of these expressions is evaluated",
-    )
-    .with_help("remove the others")
 }
 
 pub fn last_is_assignment(span: Span) -> Diagnostic {

@@ -53,8 +53,6 @@ impl Compiler<'_> {
             block.effects.push(lowered);
         } else if position.statement {
             self.diagnostics.push(complain::unused_value(expr.span));
-        } else {
-            self.diagnostics.push(complain::unused_arm_values(expr.span));
         }
     }
 
@@ -443,24 +441,15 @@ impl Compiler<'_> {
 
     fn bytes_part(&mut self, part: &tree::BytesPart, (scope, names): Code<'_, '_>) -> BytesPart {
         let value = self.expression(&part.value, Position::VALUE, (scope, names));
-        let size = part.size.and_then(|(size, span)| {
-            if size == 0 || size > BYTES_BITS_MAX {
-                self.diagnostics.push(complain::bytes_size(span));
-                return None;
-            }
-            u32::try_from(size).ok()
-        });
-        let kind = part.kind.as_ref().map_or(BytesKind::UnsignedBig, |kind| {
+        // The parser has said what is wrong with other sizes and kinds.
+        let size =
+            part.size.map(|(size, _)| size).filter(|size| (1..=BYTES_BITS_MAX).contains(size));
+        let size = size.and_then(|size| u32::try_from(size).ok());
+        let kind = part.kind.as_ref().and_then(|kind| {
             let known = BYTES_KINDS.iter().find(|(name, _)| *name == kind.text);
-            known.map_or_else(
-                || {
-                    let names = BYTES_KINDS.iter().map(|(name, _)| *name);
-                    self.diagnostics.push(complain::bytes_kind(&kind.text, kind.span, names));
-                    BytesKind::UnsignedBig
-                },
-                |(_, kind)| *kind,
-            )
+            known.map(|(_, kind)| *kind)
         });
+        let kind = kind.unwrap_or(BytesKind::UnsignedBig);
         BytesPart { value, size, kind, span: part.span }
     }
 }
