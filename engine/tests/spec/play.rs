@@ -142,5 +142,7 @@ impl<'a> Receiver<'a> for Lines<'_> {
         }
     }
 
+    fn delayed(&mut self, _: u64) {}
+
     fn released(&mut self, _: Vec<Token>) {}
 }
