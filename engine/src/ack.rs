@@ -37,6 +37,15 @@ struct Pending {
     /// The number of the batch within its source.
     number: u64,
     failed: AtomicBool,
+    /// Who else wants to know when the batch is settled.
+    witness: Option<Box<dyn Witness>>,
+}
+
+/// Is told when a batch is settled: how the injector learns when its events have been dealt with.
+pub trait Witness: Send + Sync {
+    /// All that stems from the batch has got where it should, been left out, or (when not
+    /// `acknowledged`) been refused.
+    fn settled(&self, acknowledged: bool);
 }
 
 impl std::fmt::Debug for Token {
@@ -56,6 +65,9 @@ impl Drop for Pending {
     fn drop(&mut self) {
         let failed = *self.failed.get_mut();
         self.ledger.settle(self.source, self.number, !failed);
+        if let Some(witness) = &self.witness {
+            witness.settled(!failed);
+        }
     }
 }
 
@@ -106,6 +118,16 @@ impl Ledger {
 
     /// Opens an entry for the next batch of `source`, which ends at `position`.
     pub fn open(self: &Arc<Self>, source: SourceId, position: Position) -> Token {
+        self.open_watched(source, position, None)
+    }
+
+    /// As [`open`](Self::open), for a batch whose settling is reported to a witness, too.
+    pub fn open_watched(
+        self: &Arc<Self>,
+        source: SourceId,
+        position: Position,
+        witness: Option<Box<dyn Witness>>,
+    ) -> Token {
         let mut sources = self.lock();
         let account = &mut sources[source];
         let number = account.opened;
@@ -114,7 +136,8 @@ impl Ledger {
             account.open.push_back((position, false));
         }
         let ledger = Arc::clone(self);
-        Token(Arc::new(Pending { ledger, source, number, failed: AtomicBool::new(false) }))
+        let failed = AtomicBool::new(false);
+        Token(Arc::new(Pending { ledger, source, number, failed, witness }))
     }
 
     /// The writer is done with everything that the batch put out in its own turn.

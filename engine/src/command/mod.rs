@@ -1,6 +1,7 @@
 //! The `temblor` command line: what can be typed, and who does it. Options are declared once, here;
 //! help, manual and completions come from the declaration.
 
+mod bench;
 mod check;
 mod expand;
 mod run;
@@ -24,6 +25,8 @@ enum Verb {
     Run(RunArgs),
     /// Say what is wrong with programs, without running them
     Check(CheckArgs),
+    /// Measure a program: latency at a fixed rate, or the highest throughput
+    Bench(BenchArgs),
 }
 
 /// Where the program comes from.
@@ -106,6 +109,48 @@ struct CheckArgs {
     expand: bool,
 }
 
+#[derive(Debug, Args)]
+struct BenchArgs {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// Events a second, such as 200k or 1.5M; without it, as many as are taken (closed loop)
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    rate: Option<f64>,
+    /// How long is measured
+    #[arg(long = "for", value_name = "TIME", default_value = "10s", value_parser = parse_step)]
+    measured: std::time::Duration,
+    /// The beginning that is not measured
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = parse_step)]
+    warmup: std::time::Duration,
+    /// Inject the lines of this file [default: those of the program's own source]
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// How injected lines are read, when the program does not say
+    #[arg(long, value_enum, default_value_t)]
+    codec: Codec,
+    /// Write to the program's own sinks instead of nowhere
+    #[arg(long)]
+    keep_sinks: bool,
+    /// Worker threads [default: as many as there are cores]
+    #[arg(long, value_name = "N")]
+    workers: Option<usize>,
+    /// Order of the output with several workers
+    #[arg(long, value_enum, default_value_t)]
+    order: OrderArg,
+    /// Search the highest rate that keeps a promise, such as 'p99<10ms'
+    #[arg(long, value_name = "PROMISE", conflicts_with = "rate")]
+    find_max: Option<crate::inject::Limit>,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write the latencies in HdrHistogram's text format
+    #[arg(long, value_name = "FILE")]
+    hgrm: Option<PathBuf>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum Codec {
     /// One JSON value a line
@@ -152,6 +197,20 @@ fn parse_step(text: &str) -> Result<std::time::Duration, String> {
         .ok_or_else(|| format!("`{text}` is no duration: write it like 1ns, 250ms or 1s"))
 }
 
+/// `200k`, `1.5M`, `1000`: events a second
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let (number, factor) = match text.trim().strip_suffix(['k', 'K']) {
+        Some(number) => (number, 1e3),
+        None => match text.trim().strip_suffix('M') {
+            Some(number) => (number, 1e6),
+            None => (text.trim(), 1.0),
+        },
+    };
+    let rate = number.parse::<f64>().ok().map(|number| number * factor);
+    rate.filter(|rate| rate.is_finite() && *rate > 0.0)
+        .ok_or_else(|| format!("`{text}` is no rate: write it like 500, 200k or 1.5M"))
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -159,6 +218,7 @@ pub fn main() -> ExitCode {
     let code = match command.verb {
         Verb::Run(args) => run::run(args),
         Verb::Check(args) => check::check(&args),
+        Verb::Bench(args) => bench::bench(&args),
     };
     ExitCode::from(code)
 }

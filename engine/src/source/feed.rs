@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read, Result as IoResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::ack::{Ledger, Position, SourceId};
+use crate::ack::{Ledger, Position, SourceId, Witness};
 use crate::batch::{Batch, Origin};
 use crate::buffer::Pool;
 use crate::clock::{EventTimes, system_time};
@@ -102,10 +102,21 @@ impl Feed<'_> {
     pub fn send(&self, block: Option<Block>, at: &At) -> Result<(), Closed> {
         let Some(block) = block else { return Ok(()) };
         self.counters().bytes.fetch_add(block.range.len() as u64, Ordering::Relaxed);
-        self.queue.send(Box::new(self.batch(block, at)))
+        self.queue.send(Box::new(self.batch(block, at, None)))
     }
 
-    fn batch(&self, block: Block, at: &At) -> Batch {
+    /// Sends a block whose settling is reported to a witness, waiting for room in the queue.
+    pub fn send_watched(
+        &self,
+        block: Block,
+        at: &At,
+        witness: Box<dyn Witness>,
+    ) -> Result<(), Closed> {
+        self.counters().bytes.fetch_add(block.range.len() as u64, Ordering::Relaxed);
+        self.queue.send(Box::new(self.batch(block, at, Some(witness))))
+    }
+
+    fn batch(&self, block: Block, at: &At, witness: Option<Box<dyn Witness>>) -> Batch {
         let bad = &block.bad;
         // A bad frame has a number but no bytes in the block.
         let behind = bad.iter().filter(|bad| bad.line >= block.first_line + block.frames).count();
@@ -127,7 +138,7 @@ impl Feed<'_> {
             frames: block.frames,
             first_line: block.first_line,
             offset: block.offset,
-            token: self.ledger.open(self.source, end),
+            token: self.ledger.open_watched(self.source, end, witness),
         }
     }
 }

@@ -7,14 +7,17 @@ pub mod assembler;
 pub mod compression;
 pub mod feed;
 pub mod file;
+pub mod inject;
 pub mod stream;
 
 use crate::checkpoint::FileMark;
 use crate::error::Error;
 use crate::framing::Framing;
+use crate::inject::InjectConfig;
 
 use feed::Feed;
 use file::{FileConfig, FileSource};
+use inject::InjectSource;
 use stream::StdinSource;
 
 /// What a plan says of a source.
@@ -27,6 +30,8 @@ pub enum SourceConfig {
     },
     /// Files, compressed or not, one after the other.
     File(FileConfig),
+    /// Frames in memory, at a fixed frequency.
+    Inject(InjectConfig),
 }
 
 /// A source that is ready to run.
@@ -49,5 +54,6 @@ pub fn open(config: &SourceConfig, marks: &[FileMark]) -> Result<Box<dyn Source>
     Ok(match config {
         SourceConfig::Stdin { framing } => Box::new(StdinSource::new(*framing)),
         SourceConfig::File(config) => Box::new(FileSource::open(config, marks)?),
+        SourceConfig::Inject(config) => Box::new(InjectSource::new(config.clone())),
     })
 }

@@ -6,6 +6,7 @@
 mod support;
 mod crash;
 mod flow;
+mod inject;
 mod inputs;
 mod outputs;
 mod process;

@@ -1,0 +1,162 @@
+//! A program between injectors and sinks: the same runtime as `temblor run`, with other sources.
+//!
+//! Invariant: nothing between source and sink differs from a run in production.
+
+use crate::endpoint::{SinkEndpoint, SourceEndpoint};
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::inject::{
+    Frames, InjectConfig, Load, Outcome, Recorder, Schedule, SystemTicker, Ticker,
+};
+use crate::load::Loaded;
+use crate::operator::IN;
+use crate::outbox::Order;
+use crate::pipeline::{InputCodec, Output, OutputCodec, Pipeline, Place};
+use crate::run::{NamedSink, RunPlan, Summary};
+use crate::sink::SinkConfig;
+use crate::source::SourceConfig;
+use crate::source::file::FileConfig;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// How a program is measured.
+#[derive(Clone, Debug)]
+pub struct BenchPlan {
+    /// When events are injected; several sources share the rate evenly.
+    pub schedule: Schedule,
+    /// The file whose lines are injected; without it, what the program's own sources hold.
+    pub input: Option<PathBuf>,
+    /// How lines are read, when the program names no source.
+    pub codec: InputCodec,
+    /// Whether events go to the program's own sinks instead of nowhere.
+    pub keep_sinks: bool,
+    /// Worker threads.
+    pub workers: usize,
+    /// The order of the output.
+    pub order: Order,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl BenchPlan {
+    /// Injects into the program by the system's clock.
+    pub fn run(&self, program: Loaded) -> Result<Outcome, Error> {
+        self.run_by(Arc::new(SystemTicker::default()), program)
+    }
+
+    /// Injects into the program by a clock of the caller's.
+    pub fn run_by(&self, ticker: Arc<dyn Ticker>, program: Loaded) -> Result<Outcome, Error> {
+        let recorder = Recorder::new(ticker);
+        let mut plan = RunPlan { workers: self.workers, order: self.order, ..RunPlan::default() };
+        let Loaded { graph, endpoints, sources, .. } = program;
+        let inputs = self.inputs(&graph, endpoints.sources, &recorder, &mut plan)?;
+        let outputs = self.outputs(&graph, endpoints.sinks, &mut plan);
+        let states = Mutex::new(graph.start());
+        let sources = Arc::new(sources);
+        let pipeline =
+            Arc::new(Pipeline { graph, sources, inputs, outputs, seed: self.seed, states });
+        let alone = plan.workers == 1;
+        let summary = crate::run::run(plan, |_| Ok(pipeline.worker(alone)))?;
+        let counts = into_counts(summary)?;
+        Ok(Outcome::new(&recorder, counts, self.schedule.load, self.workers))
+    }
+
+    /// An injector in the place of every source.
+    fn inputs(
+        &self,
+        graph: &Graph,
+        declared: Vec<SourceEndpoint>,
+        recorder: &Arc<Recorder>,
+        plan: &mut RunPlan,
+    ) -> Result<Vec<(usize, InputCodec)>, Error> {
+        let places: Vec<(String, InputCodec, Option<SourceConfig>)> = match declared.is_empty() {
+            true => vec![(IN.to_string(), self.codec, None)],
+            false => declared
+                .into_iter()
+                .map(|source| (source.port, source.codec, Some(source.config)))
+                .collect(),
+        };
+        let schedule = shared(self.schedule, places.len());
+        let mut inputs = Vec::with_capacity(places.len());
+        for (name, codec, config) in places {
+            let node = graph.input(&name).ok_or_else(|| {
+                Error::config(name.clone(), "the program has no input port of this name")
+            })?;
+            let frames = Arc::new(frames(self.input.as_deref(), config.as_ref())?);
+            let recorder = Arc::clone(recorder);
+            plan.sources.push(SourceConfig::Inject(InjectConfig {
+                name,
+                frames,
+                schedule,
+                recorder,
+            }));
+            inputs.push((node, codec));
+        }
+        Ok(inputs)
+    }
+
+    /// The program's own sinks, or nowhere; ports without a sink go nowhere as JSON.
+    fn outputs(
+        &self,
+        graph: &Graph,
+        declared: Vec<SinkEndpoint>,
+        plan: &mut RunPlan,
+    ) -> Vec<Vec<Output>> {
+        plan.ports = graph.outputs().to_vec();
+        let mut outputs: Vec<Vec<Output>> = plan.ports.iter().map(|_| Vec::new()).collect();
+        for sink in declared {
+            let Some(port) = plan.ports.iter().position(|port| *port == sink.port) else {
+                continue;
+            };
+            let config = if self.keep_sinks { sink.config } else { SinkConfig::Null };
+            let place = match sink.path {
+                Some(path) if self.keep_sinks => Place::Path(Box::new(path)),
+                _ => Place::Only,
+            };
+            outputs[port].push(Output { sink: plan.sinks.len(), place, codec: sink.codec, port });
+            plan.sinks.push(NamedSink { name: sink.port, config });
+        }
+        for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
+            let (sink, codec) = (plan.sinks.len(), OutputCodec::Json);
+            places.push(Output { sink, place: Place::Only, codec, port });
+            let name = plan.ports[port].clone();
+            plan.sinks.push(NamedSink { name, config: SinkConfig::Null });
+        }
+        outputs
+    }
+}
+
+/// The part of one of several injectors.
+fn shared(schedule: Schedule, injectors: usize) -> Schedule {
+    match schedule.load {
+        Load::Open(rate) => {
+            Schedule { load: Load::Open(rate / injectors.max(1) as f64), ..schedule }
+        }
+        Load::Closed => schedule,
+    }
+}
+
+/// What is injected in the place of a source.
+fn frames(input: Option<&Path>, source: Option<&SourceConfig>) -> Result<Frames, Error> {
+    if let Some(path) = input {
+        return Frames::read(path);
+    }
+    match source {
+        Some(SourceConfig::File(FileConfig { patterns, .. })) => match patterns.first() {
+            Some(path) => Frames::read(Path::new(path)),
+            None => Err(nothing_to_inject()),
+        },
+        _ => Err(nothing_to_inject()),
+    }
+}
+
+fn nothing_to_inject() -> Error {
+    Error::config("--input", "the program reads no file: say whose lines are to be injected")
+}
+
+fn into_counts(summary: Summary) -> Result<crate::stats::Counts, Error> {
+    match summary.error {
+        Some(error) if summary.ended_early => Err(error),
+        _ => Ok(summary.counts),
+    }
+}
