@@ -170,6 +170,12 @@ pub trait Extractor: Send + Sync + fmt::Debug {
     }
 }
 
+/// Test literals of one kind in one look-up, for consecutive arms of a `match`.
+pub trait ManyTests: Send + Sync + fmt::Debug {
+    /// The number of the first test, of those from number `from` on, that matches the text.
+    fn first(&self, text: &str, from: usize) -> Option<usize>;
+}
+
 /// A kind of extractor.
 #[derive(Debug)]
 pub struct ExtractorKind {
@@ -246,6 +252,11 @@ pub trait Registry: Send + Sync + fmt::Debug {
     fn aggregate(&self, path: &str) -> Option<&'static Aggregate>;
     /// The extractor with this name, in any case.
     fn extractor(&self, name: &str) -> Option<&'static ExtractorKind>;
+    /// One look-up that says the same as the extractors `name` (as declared) with these patterns
+    /// one after the other; `None` where there is none that is faster.
+    fn combine(&self, _name: &str, _patterns: &[&str]) -> Option<Box<dyn ManyTests>> {
+        None
+    }
     /// Source text, in the language itself, of a standard module such as `std::time::nanos`.
     fn module(&self, path: &str) -> Option<&'static str>;
     /// Full paths of all functions, for suggestions and completion.

@@ -2,12 +2,12 @@
 //! never changes.
 
 use crate::aggregates::AGGREGATES;
-use crate::extractors::EXTRACTORS;
+use crate::extractors::{EXTRACTORS, many};
 use crate::functions::GROUPS;
 use crate::modules::MODULES;
 use halfbrown::HashMap;
 use std::sync::OnceLock;
-use temblor_lang::builtin::{Aggregate, ExtractorKind, Function, Registry};
+use temblor_lang::builtin::{Aggregate, ExtractorKind, Function, ManyTests, Registry};
 
 /// Where tremor's short names of built-ins (`intrinsic fn len(a) as array::len`) are at home: the
 /// beginning of the short name, and what stands there in the full path.
@@ -61,6 +61,10 @@ impl Registry for Library {
 
     fn extractor(&self, name: &str) -> Option<&'static ExtractorKind> {
         EXTRACTORS.iter().find(|kind| kind.name.eq_ignore_ascii_case(name))
+    }
+
+    fn combine(&self, name: &str, patterns: &[&str]) -> Option<Box<dyn ManyTests>> {
+        many::combine(name, patterns)
     }
 
     fn module(&self, path: &str) -> Option<&'static str> {

@@ -1,5 +1,6 @@
 //! `match` and its patterns. Runs of literal arms become jump tables.
 
+use super::lookups::lookups;
 use super::module::Scope;
 use super::names::{Names, Position};
 use super::{Compiler, complain};
@@ -25,7 +26,8 @@ impl Compiler<'_> {
         let arms: Vec<_> =
             tree.arms.iter().map(|arm| self.arm(arm, position, (scope, names))).collect();
         let switches = switches(&arms);
-        Expr::Match(Box::new(Match { target, arms, switches, span }))
+        let lookups = lookups(&tree.arms, self.registry);
+        Expr::Match(Box::new(Match { target, arms, switches, lookups, span }))
     }
 
     fn check_arms(&mut self, arms: &[tree::Arm], span: Span) {

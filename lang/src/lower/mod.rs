@@ -5,6 +5,7 @@ mod complain;
 mod expression;
 mod fold;
 mod function;
+mod lookups;
 mod matching;
 mod module;
 mod names;

@@ -8,7 +8,7 @@ pub use expr::{
     Binary, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, FnCase, FnCases, Key, Patch,
     PatchOp, Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn, UserFnBody,
 };
-pub use pattern::{Arm, FieldPattern, FieldTest, Match, Pattern, RecordPattern, Switch};
+pub use pattern::{Arm, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch};
 
 use crate::builtin::Aggregate;
 use crate::span::Span;

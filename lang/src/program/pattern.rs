@@ -1,7 +1,7 @@
 //! Lowered patterns and matches.
 
 use super::{Block, Expr};
-use crate::builtin::Extractor;
+use crate::builtin::{Extractor, ManyTests};
 use crate::span::Span;
 use crate::syntax::tree::BinaryOp;
 use halfbrown::HashMap;
@@ -15,6 +15,8 @@ pub struct Match {
     pub arms: Vec<Arm>,
     /// Jump tables over runs of literal arms, by the number of the run's first arm.
     pub switches: Vec<Switch>,
+    /// Look-ups over runs of test literals, in order; no two overlap.
+    pub lookups: Vec<Lookup>,
     /// All of it.
     pub span: Span,
 }
@@ -36,6 +38,20 @@ pub struct Switch {
 impl Switch {
     /// Shorter runs are walked.
     pub const ARMS_MIN: usize = 4;
+}
+
+/// A run of arms that begin with a test literal of one kind on the same text: `case ~ re|…|`, or
+/// `case %{ field ~= re|…| }`. It gives the next arm that can take the target.
+#[derive(Debug)]
+pub struct Lookup {
+    /// Number of the first arm of the run.
+    pub first: usize,
+    /// Number of the first arm after the run.
+    pub end: usize,
+    /// Name and hash of the field that is tested; `None`: the target itself.
+    pub field: Option<(Box<str>, u64)>,
+    /// The tests; number 0 is that of the first arm.
+    pub tests: Box<dyn ManyTests>,
 }
 
 /// `case pattern when guard => block`

@@ -1,7 +1,9 @@
 //! `match`: which arm takes the target, and what its pattern extracts from it.
 
 use super::{Eval, Run, arithmetic, failure};
-use crate::program::{Arm, Expr, FieldPattern, FieldTest, Match, Pattern, RecordPattern, Switch};
+use crate::program::{
+    Arm, Expr, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch,
+};
 use crate::span::Span;
 use crate::value::{Key, Value, equal};
 
@@ -9,8 +11,9 @@ impl<'a> Run<'a, '_, '_> {
     pub(super) fn matching(&mut self, matching: &'a Match) -> Eval<'a> {
         let target = self.eval(&matching.target)?;
         let mut switches = matching.switches.iter().peekable();
+        let mut lookups = matching.lookups.iter().peekable();
         let mut number = 0;
-        while let Some(arm) = matching.arms.get(number) {
+        while number < matching.arms.len() {
             if let Some(switch) = switches.next_if(|switch| switch.first == number) {
                 match jump(switch, target) {
                     Jump::To(hit) => return self.block(&matching.arms[hit].body),
@@ -21,7 +24,17 @@ impl<'a> Run<'a, '_, '_> {
                     Jump::Walk => {}
                 }
             }
-            if self.arm_takes(arm, target)? {
+            while lookups.next_if(|lookup| lookup.end <= number).is_some() {}
+            let mut tested = false;
+            if let Some(lookup) = lookups.peek().filter(|lookup| lookup.first <= number) {
+                number = next_arm(lookup, number, target);
+                if number == lookup.end {
+                    continue;
+                }
+                tested = true;
+            }
+            let arm = &matching.arms[number];
+            if self.arm_takes(arm, target, tested)? {
                 return self.block(&arm.body);
             }
             number += 1;
@@ -29,8 +42,10 @@ impl<'a> Run<'a, '_, '_> {
         Err(failure::no_clause(target, matching.span).into())
     }
 
-    fn arm_takes(&mut self, arm: &'a Arm, target: Value<'a>) -> Eval<'a, bool> {
+    /// `tested`: a look-up has found that the target passes the arm's test.
+    fn arm_takes(&mut self, arm: &'a Arm, target: Value<'a>, tested: bool) -> Eval<'a, bool> {
         let matched = match arm.bind {
+            None if tested && matches!(arm.pattern, Pattern::Test(_)) => true,
             None => self.matches(&arm.pattern, target)?,
             Some(slot) => match self.extract(&arm.pattern, target)? {
                 Some(result) => {
@@ -236,6 +251,18 @@ fn tuple_items<'a>(
     let items = target.as_array(arena)?;
     let fits = if open { items.len() >= patterns.len() } else { items.len() == patterns.len() };
     fits.then_some(items)
+}
+
+/// The next arm, from number `number` on, that the target may be for: one of the run or the one
+/// behind it. Only text passes a test.
+fn next_arm(lookup: &Lookup, number: usize, target: Value<'_>) -> usize {
+    let tested = match &lookup.field {
+        None => Some(target),
+        Some((name, hash)) => target.get(&Key::with_hash(name, *hash)),
+    };
+    let from = number - lookup.first;
+    let hit = tested.and_then(Value::as_str).and_then(|text| lookup.tests.first(text, from));
+    hit.map_or(lookup.end, |hit| lookup.first + hit)
 }
 
 /// Where a jump table leads.

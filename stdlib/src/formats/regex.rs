@@ -8,7 +8,7 @@ use regex_automata::util::primitives::{NonMaxUsize, PatternID};
 use temblor_lang::value::{Arena, Value};
 
 /// Size of a compiled expression, in bytes; larger ones are refused.
-const SIZE_MAX_BYTES: usize = 10 << 20;
+pub(crate) const SIZE_MAX_BYTES: usize = 10 << 20;
 
 /// A compiled expression.
 #[derive(Clone, Debug)]

@@ -126,11 +126,14 @@ fn push_text(built: &mut Vec<StringPart>, text: &str) {
     }
 }
 
+/// Blanks of every kind count as indentation, one character each.
 fn join_segments(segments: &[String]) -> String {
-    let indentation = |segment: &String| segment.len() - segment.trim_start_matches(' ').len();
+    let indentation = |segment: &String| {
+        segment.chars().take_while(|character| character.is_whitespace()).count()
+    };
     let filled = segments.iter().filter(|segment| !segment.is_empty());
     let common = filled.map(indentation).min().unwrap_or(0);
-    segments.iter().map(|segment| segment.get(common..).unwrap_or("")).collect()
+    segments.iter().flat_map(|segment| segment.chars().skip(common)).collect()
 }
 
 fn bad_escape(text: &str, span: Span) -> Diagnostic {
@@ -146,4 +149,25 @@ fn bad_test_escape(character: &str, span: Span) -> Diagnostic {
     Diagnostic::error(codes::BAD_ESCAPE, span, message)
         .with_label("unknown escape")
         .with_help(format!("double the backslash: `\\\\{character}`; `\\|` is the bar itself"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::join_segments;
+
+    #[test]
+    fn common_indentation_of_test_literals_goes() {
+        for (segments, joined) in [
+            (&["  a "][..], "a "),
+            (&["\t\u{a0}a"], "a"),
+            (&["   "], ""),
+            (&["", "  a", "   b"], "a b"),
+            (&["a", "  b"], "a  b"),
+            (&["\ta", "\t\tb"], "a\tb"),
+            (&["", ""], ""),
+        ] {
+            let segments: Vec<_> = segments.iter().map(|one| (*one).to_string()).collect();
+            assert_eq!(join_segments(&segments), joined, "{segments:?}");
+        }
+    }
 }

@@ -69,8 +69,15 @@ pub(super) fn float(value: f64) -> String {
     }
 }
 
-/// `re|…|`
+/// `re|…|`. Blanks at the start are kept by a continuation: alone they would be indentation.
 pub(super) fn test(test: &Test) -> String {
-    let pattern = test.pattern.replace('\\', "\\\\").replace('|', "\\|");
-    format!("{}|{pattern}|", ident(&test.name))
+    let name = ident(&test.name);
+    let filled = test.pattern.trim_start();
+    let pattern = filled.replace('\\', "\\\\").replace('|', "\\|");
+    let blanks = &test.pattern[..test.pattern.len() - filled.len()];
+    match (blanks.is_empty(), filled.is_empty()) {
+        (true, _) => format!("{name}|{pattern}|"),
+        (false, false) => format!("{name}|{blanks}\\\n{pattern}|"),
+        (false, true) => format!("{name}|{blanks} \\\n |"),
+    }
 }

@@ -5,6 +5,7 @@ use super::{check_all, parse_deploy, parse_program, parse_query, parse_script};
 pub(super) const SCRIPTS: &[&str] = &[
     "event",
     "event;",
+    "match 1 of case ~ re|  a| => 1 case ~ re|\ta\\\n  b| => 2 case ~ glob| \\\na|=>3 case ~ json|  \\\n | => 4 end",
     "### docs\n### more\nuse std::string; use a::{b, c as d, e::{f}}; event",
     "let x = 1; let event.a.`two words`[x][1:2] = x; event",
     "1 + 2 * -3 - --4 / +5 % 2 == 3 and not not true or !1 ^ 2 & 3 xor 1 >> 2 >>> 3 << 4",
