@@ -40,4 +40,6 @@ pub mod pipeline;
 pub mod endpoint;
 pub mod load;
 pub mod bench;
+pub mod rehearsal;
+pub mod casebook;
 pub mod command;

@@ -5,6 +5,7 @@ mod bench;
 mod check;
 mod expand;
 mod run;
+mod test;
 
 use crate::load::{self, Loaded};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -27,6 +28,8 @@ enum Verb {
     Check(CheckArgs),
     /// Measure a program: latency at a fixed rate, or the highest throughput
     Bench(BenchArgs),
+    /// Run tests: cases in .txt files and suites in .tremor files, found by a walk
+    Test(test::TestArgs),
 }
 
 /// Where the program comes from.
@@ -219,6 +222,7 @@ pub fn main() -> ExitCode {
         Verb::Run(args) => run::run(args),
         Verb::Check(args) => check::check(&args),
         Verb::Bench(args) => bench::bench(&args),
+        Verb::Test(args) => test::test(&args),
     };
     ExitCode::from(code)
 }

@@ -134,7 +134,7 @@ fn place(path: &Formula, event: Event<'_>) -> Result<String, EvalError> {
 }
 
 /// What is wrong and where in the program.
-pub(super) fn describe(sources: &Sources, error: &EvalError) -> String {
+pub(crate) fn describe(sources: &Sources, error: &EvalError) -> String {
     match error.span().and_then(|span| Some((sources.get(span.source)?, span))) {
         Some((source, span)) => {
             let position = sources.position(span);

@@ -6,6 +6,7 @@ mod encode;
 mod ordered;
 
 pub use decode::{Decoder, InputCodec};
+pub(crate) use encode::describe;
 pub use encode::{Output, OutputCodec, Place};
 
 use crate::batch::Batch;

@@ -7,8 +7,8 @@ use crate::syntax::parse_module;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The line in front of a case: `=== kind: name`.
-const HEAD: &str = "=== ";
+/// The line in front of a case: `=== parse kind: name`.
+const HEAD: &str = "=== parse ";
 /// The line between the source and what is expected.
 const EXPECTED: &str = "---";
 

@@ -1,0 +1,9 @@
+//! Tests as text: cases in files that a walk over a folder finds, how they are run, and how their
+//! results are told. `temblor test` and the tests of this repository share all of it.
+
+pub mod file;
+pub mod run;
+pub mod suite;
+pub mod walk;
+pub mod difference;
+pub mod report;

@@ -1,0 +1,202 @@
+//! A graph that is run by hand: one event at a time, with a clock that the caller sets. Tests and
+//! the REPL use it. It runs the same graph as production, only without threads, files and batches.
+
+use crate::ack::Token;
+use crate::event::Event;
+use crate::graph::{Graph, Memory, Receiver, States};
+use crate::operator::Surroundings;
+use crate::pipeline::{Decoder, InputCodec};
+use std::fmt;
+use temblor_lang::builtin::{Call, Facts};
+use temblor_lang::error::EvalError;
+use temblor_lang::span::Sources;
+use temblor_lang::value::{Arena, JsonStyle, Value, push_json};
+
+/// A graph with its memory and its clock.
+pub struct Rehearsal {
+    graph: Graph,
+    sources: Sources,
+    /// Of the nodes that remember something.
+    shared: States,
+    /// Of the others.
+    local: States,
+    facts: Facts,
+    decoder: Decoder,
+    style: JsonStyle,
+    /// The time of the next event, in nanoseconds since 1970-01-01 UTC.
+    now_ns: u64,
+}
+
+/// What an event, a tick or the end of the input caused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// An event left the graph.
+    Output {
+        /// The port.
+        port: String,
+        /// Its data as JSON.
+        data: String,
+        /// Its metadata as JSON.
+        meta: String,
+    },
+    /// A step failed for an event and nothing takes its failures.
+    Failed {
+        /// The step.
+        node: String,
+        /// What is wrong.
+        error: EvalError,
+        /// The event's data at that time, as JSON.
+        data: String,
+    },
+    /// The input could not be read as an event.
+    Undecodable(String),
+    /// Events were left out on purpose.
+    Dropped(u64),
+}
+
+impl fmt::Debug for Rehearsal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rehearsal").field("now_ns", &self.now_ns).finish_non_exhaustive()
+    }
+}
+
+impl Rehearsal {
+    /// Starts a graph; its clock stands at 1970-01-01 UTC. `sources` are the program's texts, `style`
+    /// is how events are shown.
+    #[must_use]
+    pub fn new(graph: Graph, sources: Sources, style: JsonStyle) -> Self {
+        Self {
+            style,
+            shared: graph.start(),
+            local: graph.start(),
+            graph,
+            sources,
+            facts: Facts::default(),
+            decoder: Decoder::default(),
+            now_ns: 0,
+        }
+    }
+
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The program's texts.
+    #[must_use]
+    pub fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// The time of the next event.
+    #[must_use]
+    pub fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    /// Puts the clock to a time; timers that are due run.
+    pub fn set_clock(&mut self, now_ns: u64) -> Vec<Happening> {
+        self.now_ns = now_ns;
+        if !self.graph.wants_ticks() {
+            return Vec::new();
+        }
+        self.outside(Outside::Tick)
+    }
+
+    /// The input has ended: whatever the graph still keeps comes out.
+    pub fn flush(&mut self) -> Vec<Happening> {
+        self.outside(Outside::End)
+    }
+
+    /// Sends what `bytes` say to an input port of the graph. `None` when there is no such port.
+    pub fn send(&mut self, port: &str, codec: InputCodec, bytes: &[u8]) -> Option<Vec<Happening>> {
+        let input = self.graph.input(port)?;
+        let arena = Arena::new();
+        self.facts.arrive(self.now_ns);
+        let Self { graph, sources, shared, local, facts, decoder, style, .. } = self;
+        let mut log = Log { sources, style: *style, happenings: Vec::new(), not_before_ns: 0 };
+        match decoder.decode(codec, bytes, &arena) {
+            Err(reason) => log.happenings.push(Happening::Undecodable(reason)),
+            Ok((value, _)) => {
+                let around = surroundings(&arena, facts);
+                let meta = arena.record_builder(0).finish();
+                let event = Event::new(value, meta, facts.ingest_ns);
+                let mut way = Graph::enter(input, event, &around);
+                let mut memory = Memory { local, shared: Some(shared) };
+                graph.advance(&mut way, &mut memory, &around, &mut log);
+            }
+        }
+        self.now_ns = self.now_ns.max(log.not_before_ns);
+        Some(log.happenings)
+    }
+
+    fn outside(&mut self, what: Outside) -> Vec<Happening> {
+        let arena = Arena::new();
+        self.facts.arrive(self.now_ns);
+        let Self { graph, sources, shared, local, facts, style, .. } = self;
+        let mut log = Log { sources, style: *style, happenings: Vec::new(), not_before_ns: 0 };
+        let around = surroundings(&arena, facts);
+        match what {
+            Outside::Tick => graph.tick(shared, local, &around, &mut log),
+            Outside::End => graph.flush(shared, local, &around, &mut log),
+        }
+        self.now_ns = self.now_ns.max(log.not_before_ns);
+        log.happenings
+    }
+}
+
+/// What happens without an event.
+#[derive(Clone, Copy)]
+enum Outside {
+    Tick,
+    End,
+}
+
+fn surroundings<'a>(arena: &'a Arena, facts: &'a Facts) -> Surroundings<'a> {
+    Surroundings { call: Call { arena, facts }, now_ns: facts.now_ns, token: None }
+}
+
+/// Writes down what happens.
+struct Log<'s> {
+    sources: &'s Sources,
+    style: JsonStyle,
+    happenings: Vec<Happening>,
+    /// A step asked to wait until then.
+    not_before_ns: u64,
+}
+
+impl Log<'_> {
+    fn json(&self, value: Value<'_>) -> String {
+        let mut bytes = Vec::new();
+        push_json(&mut bytes, value, self.style);
+        String::from_utf8(bytes).expect("JSON output is UTF-8")
+    }
+}
+
+impl<'a> Receiver<'a> for Log<'_> {
+    fn output(&mut self, _: usize, port: &'a str, event: Event<'a>) {
+        let (port, data, meta) = (port.to_string(), self.json(event.value), self.json(event.meta));
+        self.happenings.push(Happening::Output { port, data, meta });
+    }
+
+    fn failed(&mut self, node: &str, event: Event<'a>, error: &EvalError) {
+        let data = self.json(event.value);
+        let (node, error) = (node.to_string(), error.clone());
+        self.happenings.push(Happening::Failed { node, error, data });
+    }
+
+    fn describe(&mut self, error: &EvalError) -> String {
+        crate::pipeline::describe(self.sources, error)
+    }
+
+    fn dropped(&mut self, events: u64) {
+        self.happenings.push(Happening::Dropped(events));
+    }
+
+    fn delayed(&mut self, time_ns: u64) {
+        self.not_before_ns = self.not_before_ns.max(time_ns);
+    }
+
+    fn released(&mut self, _: Vec<Token>) {}
+}
