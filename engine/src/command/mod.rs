@@ -4,6 +4,7 @@
 mod bench;
 mod check;
 mod expand;
+mod explain;
 mod run;
 mod test;
 
@@ -30,6 +31,8 @@ enum Verb {
     Bench(BenchArgs),
     /// Run tests: cases in .txt files and suites in .tremor files, found by a walk
     Test(test::TestArgs),
+    /// Print the page about a code such as E0401; all codes without one
+    Explain(ExplainArgs),
 }
 
 /// Where the program comes from.
@@ -94,6 +97,12 @@ struct RunArgs {
     /// Write counts at the end
     #[arg(long, value_enum, value_name = "FORMAT")]
     stats: Option<StatsFormat>,
+}
+
+#[derive(Debug, Args)]
+struct ExplainArgs {
+    /// The code
+    code: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -223,6 +232,7 @@ pub fn main() -> ExitCode {
         Verb::Check(args) => check::check(&args),
         Verb::Bench(args) => bench::bench(&args),
         Verb::Test(args) => test::test(&args),
+        Verb::Explain(args) => explain::explain(&args),
     };
     ExitCode::from(code)
 }

@@ -1,7 +1,11 @@
 //! The stable codes of diagnostics, and the page that explains each. A code is never used for a
 //! second matter.
 
+mod compile;
+mod graph;
+mod running;
 mod syntax;
+mod warnings;
 
 /// What `temblor explain` prints about a code.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +23,8 @@ pub struct Page {
 }
 
 /// The pages of each stage.
-const PAGES: [&[Page]; 1] = [syntax::PAGES];
+const PAGES: [&[Page]; 5] =
+    [syntax::PAGES, compile::PAGES, running::PAGES, graph::PAGES, warnings::PAGES];
 
 /// All pages, by stage and code.
 pub fn pages() -> impl Iterator<Item = &'static Page> {

@@ -250,3 +250,67 @@ pub fn unknown_local(name: &str, span: Span) -> Diagnostic {
         format!("nothing assigns `{name}`: this fails when it is run"),
     )
 }
+
+pub fn hidden_binding(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0614",
+        Class::Behaviour,
+        span,
+        format!("`{name}` stands for the constant, not for what is bound here"),
+    )
+    .with_help("give the binding another name")
+}
+
+pub fn unread_binding(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0615",
+        Class::General,
+        span,
+        format!("nothing reads the binding `{name}`"),
+    )
+    .with_help("leave it out: patterns need no name")
+}
+
+pub fn unread_local(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning("W0616", Class::General, span, format!("nothing reads the local `{name}`"))
+}
+
+pub fn never_equal(left: &str, right: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0617",
+        Class::Behaviour,
+        span,
+        format!("this {left} and this {right} are never equal"),
+    )
+}
+
+pub fn never_bool(kind: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0618",
+        Class::Behaviour,
+        span,
+        format!("this condition is always {}: it fails when it is reached", with_article(kind)),
+    )
+}
+
+pub fn wrong_kind(what: &str, kind: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0619",
+        Class::Behaviour,
+        span,
+        format!("{what} cannot be {}: this fails when it is reached", with_article(kind)),
+    )
+}
+
+pub fn never_reached(span: Span, leaving: Span) -> Diagnostic {
+    Diagnostic::warning("W0621", Class::Behaviour, span, "this is never reached")
+        .with_place(leaving, "the script ends here")
+}
+
+fn with_article(kind: &str) -> String {
+    match kind {
+        "null" | "bytes" => kind.to_string(),
+        "integer" | "array" => format!("an {kind}"),
+        _ => format!("a {kind}"),
+    }
+}

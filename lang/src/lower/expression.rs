@@ -27,6 +27,9 @@ impl Compiler<'_> {
         (scope, names): Code<'_, '_>,
     ) -> Block {
         let mut block = Block::default();
+        if position.statement {
+            self.check_reached(exprs.iter());
+        }
         for (number, expr) in exprs.iter().enumerate() {
             let is_last = number + 1 == exprs.len();
             self.statement(expr, is_last, position, &mut block, (scope, names));
@@ -104,7 +107,8 @@ impl Compiler<'_> {
             }
             ExprKind::Let(path, value) => {
                 let value = self.expression(value, Position::STATEMENT, (scope, names));
-                Expr::Let(Box::new(self.target(path, (scope, names))), Box::new(value))
+                let target = self.target(path, position.used, (scope, names));
+                Expr::Let(Box::new(target), Box::new(value))
             }
             ExprKind::Drop => self.leave("drop", Expr::Drop, span, names),
             ExprKind::Emit(value, port) => {
@@ -232,11 +236,19 @@ impl Compiler<'_> {
             _ => Expr::Binary(binary),
         };
         match (decided, op) {
-            (false, _) => expr,
+            (false, _) => self.checked(expr),
             // What is no bool only matters when it is reached.
             (true, BinaryOp::Or | BinaryOp::And | BinaryOp::Xor) => self.fold_quietly(expr),
             (true, _) => self.fold(expr, span),
         }
+    }
+
+    /// A binary expression that is left to the run, with warnings.
+    fn checked(&mut self, expr: Expr) -> Expr {
+        if let Expr::Binary(binary) | Expr::Logic(binary) = &expr {
+            self.check_operands(binary);
+        }
+        expr
     }
 
     fn call(
@@ -272,6 +284,7 @@ impl Compiler<'_> {
         code: Code<'_, '_>,
     ) -> Expr {
         let (scope, names) = code;
+        let trees = arguments;
         let arguments = self.values(arguments, (scope, names));
         let short = function.path.strip_prefix("std::").unwrap_or(function.path);
         let (least, most) = function.argument_range();
@@ -286,6 +299,9 @@ impl Compiler<'_> {
         let pure = function.purity == Purity::Pure;
         names.impure |= !pure;
         let constant = pure && arguments.iter().all(|argument| argument.as_constant().is_some());
+        if !constant {
+            self.check_arguments(function, &arguments, trees);
+        }
         let expr = Expr::Call(Box::new(Call { function, arguments, span }));
         if constant { self.fold(expr, span) } else { expr }
     }
@@ -392,7 +408,9 @@ impl Compiler<'_> {
         let arms = arms
             .iter()
             .map(|(condition, block)| {
+                let span = condition.span;
                 let condition = self.expression(condition, Position::VALUE, (scope, names));
+                self.check_condition(&condition, span);
                 (condition, self.block(block, position, (scope, names)))
             })
             .collect();
@@ -415,12 +433,11 @@ impl Compiler<'_> {
             tree.into.as_ref().map(|into| self.expression(into, Position::VALUE, (scope, names)));
         let mut arms = Vec::with_capacity(tree.arms.len());
         for arm in &tree.arms {
+            self.check_binding(&arm.key, scope);
+            self.check_binding(&arm.value, scope);
             let key = names.bind(&arm.key.text);
             let value = names.bind(&arm.value.text);
-            let guard = arm
-                .guard
-                .as_ref()
-                .map(|guard| (self.expression(guard, Position::VALUE, (scope, names)), guard.span));
+            let guard = self.guard(arm.guard.as_ref(), (scope, names));
             let body = self.block(&arm.body, position.inner(), (scope, names));
             names.unbind(2);
             arms.push(CompArm { key, value, guard, body });
@@ -428,6 +445,18 @@ impl Compiler<'_> {
         let fold = tree.fold.map(|(op, _)| op);
         let used = position.used;
         Expr::For(Box::new(Comprehension { target, arms, into, fold, used, span }))
+    }
+
+    /// `when …`
+    pub(super) fn guard(
+        &mut self,
+        tree: Option<&tree::Expr>,
+        code: Code<'_, '_>,
+    ) -> Option<(Expr, Span)> {
+        let tree = tree?;
+        let guard = self.expression(tree, Position::VALUE, code);
+        self.check_condition(&guard, tree.span);
+        Some((guard, tree.span))
     }
 
     fn bytes(&mut self, parts: &[tree::BytesPart], span: Span, code: Code<'_, '_>) -> Expr {

@@ -25,6 +25,7 @@ impl Compiler<'_> {
         let mut names = Names::new(Rules::FUNCTION);
         names.params = Some((def.params.len(), def.varargs));
         for param in &def.params {
+            self.check_binding(param, scope);
             let slot = names.slots;
             if names.assign(&param.text) != slot {
                 let complaint = complain::duplicate("parameter", &param.text, param.span);
@@ -67,10 +68,7 @@ impl Compiler<'_> {
             }
             let patterns =
                 case.patterns.iter().map(|one| self.pattern(one, (scope, names))).collect();
-            let guard = case
-                .guard
-                .as_ref()
-                .map(|guard| (self.expression(guard, Position::VALUE, (scope, names)), guard.span));
+            let guard = self.guard(case.guard.as_ref(), (scope, names));
             let body = self.block(&case.body, Position::TAIL, (scope, names));
             if case.patterns.len() == wanted {
                 lowered.push(FnCase { patterns, guard, body });

@@ -49,14 +49,19 @@ impl Compiler<'_> {
             _ => (None, &arm.pattern),
         };
         let pattern = self.pattern(tree, (scope, names));
-        let bound = usize::from(bind.is_some());
-        let bind = bind.map(|name| names.bind(&name.text));
-        let guard = arm
-            .guard
-            .as_ref()
-            .map(|guard| (self.expression(guard, Position::VALUE, (scope, names)), guard.span));
+        let name = bind;
+        let bind = name.map(|name| {
+            self.check_binding(name, scope);
+            names.bind(&name.text)
+        });
+        let guard = self.guard(arm.guard.as_ref(), (scope, names));
         let body = self.block(&arm.body, position, (scope, names));
-        names.unbind(bound);
+        if let (Some(name), Some(slot)) = (name, bind) {
+            if !names.is_used(slot) {
+                self.diagnostics.push(complain::unread_binding(&name.text, name.span));
+            }
+            names.unbind(1);
+        }
         Arm { pattern, bind, guard, body }
     }
 

@@ -5,6 +5,7 @@ mod complain;
 mod expression;
 mod fold;
 mod function;
+mod kinds;
 mod lookups;
 mod matching;
 mod module;
@@ -78,7 +79,11 @@ impl<'r> Compiler<'r> {
     ) -> Script {
         let mut names = Names::new(rules);
         names.args = args;
-        let last = tree.items.iter().rposition(|item| matches!(item, tree::Item::Expr(_)));
+        // A constant counts as an expression that gives its value.
+        let last = tree
+            .items
+            .iter()
+            .rposition(|item| matches!(item, tree::Item::Expr(_) | tree::Item::Const(_)));
         let mut body = crate::program::Block::default();
         for (number, item) in tree.items.iter().enumerate() {
             match item {
@@ -96,20 +101,17 @@ impl<'r> Compiler<'r> {
             }
         }
         self.check_names(&names);
+        self.check_reached(tree.items.iter().filter_map(|item| match item {
+            tree::Item::Expr(expr) => Some(expr),
+            _ => None,
+        }));
         if let Some(tree::Item::Expr(expr)) = last.map(|last| &tree.items[last]) {
             self.check_last(expr);
         }
-        if last.is_none() {
+        if body.last.is_none() {
             body.last = Some(Box::new(value_of_definitions(tree, &scope)));
         }
         Script { body, slots: names.slots, uses_state: names.uses_state }
-    }
-
-    /// Warns of locals that nothing assigns.
-    fn check_names(&mut self, names: &Names) {
-        for (name, span) in names.unassigned() {
-            self.diagnostics.push(complain::unknown_local(name, span));
-        }
     }
 
     /// Warns of an assignment to metadata or state at the end: its value becomes the event.
@@ -171,7 +173,7 @@ impl<'r> Compiler<'r> {
         names.args = args;
         let before = self.diagnostics.len();
         let expr = self.expression(tree, Position::VALUE, (scope, &mut names));
-        if let Expr::Const(value) = expr {
+        if let (Expr::Const(value), false) = (expr, names.reads_event) {
             return Some(value);
         }
         if !self.diagnostics[before..].iter().any(|one| one.severity == Severity::Error) {

@@ -5,6 +5,7 @@ use crate::program::AggregateCall;
 use crate::span::Span;
 use crate::value::Frozen;
 use halfbrown::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// What may stand in a piece of code.
@@ -89,10 +90,16 @@ pub(super) struct Names {
     bound: Vec<(String, usize)>,
     /// Slots that a `let` or a parameter fills.
     assigned: HashMap<usize, ()>,
+    /// Locals that a `let` fills, each where it does so first.
+    lets: Vec<(String, usize, Span)>,
+    /// Slots whose value is used.
+    used: HashSet<usize>,
     /// Where names are read that no pattern binds.
     reads: Vec<(String, usize, Span)>,
     pub slots: usize,
     pub uses_state: bool,
+    /// Whether it reads the event or metadata, although it must be known at load.
+    pub reads_event: bool,
     /// Whether something in it is not a pure function of its arguments.
     pub impure: bool,
     /// Parameters of the function, for the arity of `recur`.
@@ -111,9 +118,12 @@ impl Names {
             locals: HashMap::new(),
             bound: Vec::new(),
             assigned: HashMap::new(),
+            lets: Vec::new(),
+            used: HashSet::new(),
             reads: Vec::new(),
             slots: 0,
             uses_state: false,
+            reads_event: false,
             impure: false,
             params: None,
             args: None,
@@ -139,6 +149,7 @@ impl Names {
     /// The slot of a name that is read.
     pub fn read(&mut self, name: &str, span: Span) -> usize {
         let slot = self.slot(name);
+        self.used.insert(slot);
         if !self.is_bound(name) {
             self.reads.push((name.to_string(), slot, span));
         }
@@ -150,6 +161,32 @@ impl Names {
         let slot = self.slot(name);
         self.assigned.insert(slot, ());
         slot
+    }
+
+    /// The slot of a name that a `let` at `span` gives a value; `used` says that the value also
+    /// goes elsewhere.
+    pub fn assign_local(&mut self, name: &str, span: Span, used: bool) -> usize {
+        let slot = self.assign(name);
+        if used || self.is_bound(name) {
+            self.used.insert(slot);
+        } else if !self.lets.iter().any(|(_, earlier, _)| *earlier == slot) {
+            self.lets.push((name.to_string(), slot, span));
+        }
+        slot
+    }
+
+    /// Locals of `let` that nothing reads.
+    pub fn unread(&self) -> impl Iterator<Item = (&str, Span)> {
+        let params = self.params.map_or(0, |(params, _)| params);
+        let unread = move |slot: &usize| *slot >= params && !self.used.contains(slot);
+        self.lets
+            .iter()
+            .filter_map(move |(name, slot, span)| unread(slot).then_some((name.as_str(), *span)))
+    }
+
+    /// Whether something uses the value of a slot.
+    pub fn is_used(&self, slot: usize) -> bool {
+        self.used.contains(&slot)
     }
 
     /// Names that are read and that nothing assigns, each where it is read first.

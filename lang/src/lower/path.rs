@@ -1,7 +1,7 @@
 //! Paths: what they start from, and their segments as hashed keys and indexes.
 
 use super::module::Scope;
-use super::names::{Names, Position};
+use super::names::{Names, Position, Rules};
 use super::{Compiler, complain};
 use crate::program::{Expr, Path, Place, Root, Segment, Target, TargetRoot};
 use crate::span::Span;
@@ -65,6 +65,10 @@ impl Compiler<'_> {
     ) -> Root {
         let null = || Root::Expr(Expr::constant(Value::Null));
         match root {
+            PathRoot::Event | PathRoot::Meta if names.rules == Rules::CONSTANT => {
+                names.reads_event = true;
+                Root::Event
+            }
             PathRoot::Event | PathRoot::Meta if !names.rules.event => {
                 self.diagnostics.push(complain::event_not_allowed(span));
                 null()
@@ -164,7 +168,12 @@ impl Compiler<'_> {
     }
 
     /// The left side of `let`.
-    pub(super) fn target(&mut self, path: &tree::Path, (scope, names): Code<'_, '_>) -> Target {
+    pub(super) fn target(
+        &mut self,
+        path: &tree::Path,
+        used: bool,
+        (scope, names): Code<'_, '_>,
+    ) -> Target {
         let segments = self.segments(&path.segments, (scope, names));
         let (root, name) = match &path.root {
             PathRoot::Event | PathRoot::Meta if !names.rules.assign_event => {
@@ -182,7 +191,8 @@ impl Compiler<'_> {
                 (TargetRoot::State, "state")
             }
             PathRoot::Local(name) if scope.constant(&name.text).is_none() => {
-                (TargetRoot::Local(names.assign(&name.text)), name.text.as_str())
+                let slot = names.assign_local(&name.text, name.span, used);
+                (TargetRoot::Local(slot), name.text.as_str())
             }
             PathRoot::Const(path) => {
                 self.qualified_constant(path, scope);
