@@ -11,7 +11,7 @@ use crate::inject::{
 use crate::load::Loaded;
 use crate::operator::IN;
 use crate::outbox::Order;
-use crate::pipeline::{InputCodec, Output, OutputCodec, Pipeline, Place};
+use crate::pipeline::{Input, InputCodec, Output, OutputCodec, Pipeline, Place};
 use crate::run::{NamedSink, RunPlan, Summary};
 use crate::sink::SinkConfig;
 use crate::source::SourceConfig;
@@ -68,7 +68,7 @@ impl BenchPlan {
         declared: Vec<SourceEndpoint>,
         recorder: &Arc<Recorder>,
         plan: &mut RunPlan,
-    ) -> Result<Vec<(usize, InputCodec)>, Error> {
+    ) -> Result<Vec<Input>, Error> {
         let places: Vec<(String, InputCodec, Option<SourceConfig>)> = match declared.is_empty() {
             true => vec![(IN.to_string(), self.codec, None)],
             false => declared
@@ -90,7 +90,7 @@ impl BenchPlan {
                 schedule,
                 recorder,
             }));
-            inputs.push((node, codec));
+            inputs.push(Input::new(node, codec));
         }
         Ok(inputs)
     }
@@ -113,12 +113,18 @@ impl BenchPlan {
                 Some(path) if self.keep_sinks => Place::Path(Box::new(path)),
                 _ => Place::Only,
             };
-            outputs[port].push(Output { sink: plan.sinks.len(), place, codec: sink.codec, port });
+            outputs[port].push(Output {
+                sink: plan.sinks.len(),
+                place,
+                codec: sink.codec,
+                port,
+                post: sink.post,
+            });
             plan.sinks.push(NamedSink { name: sink.port, config });
         }
         for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
             let (sink, codec) = (plan.sinks.len(), OutputCodec::Json);
-            places.push(Output { sink, place: Place::Only, codec, port });
+            places.push(Output { sink, place: Place::Only, codec, port, post: None });
             let name = plan.ports[port].clone();
             plan.sinks.push(NamedSink { name, config: SinkConfig::Null });
         }

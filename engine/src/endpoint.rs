@@ -2,6 +2,7 @@
 //! from and where those of an output port go.
 
 use crate::framing::Framing;
+use crate::interceptor::Postprocessor;
 use crate::pipeline::{InputCodec, OutputCodec};
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
@@ -23,6 +24,8 @@ pub struct SourceEndpoint {
     pub config: SourceConfig,
     /// How frames are read.
     pub codec: InputCodec,
+    /// The input port for frames that cannot be read, and what they call the source.
+    pub errors: Option<(String, String)>,
 }
 
 /// A sink and the output port that it serves.
@@ -36,6 +39,8 @@ pub struct SinkEndpoint {
     pub path: Option<Formula>,
     /// How events are written.
     pub codec: OutputCodec,
+    /// What happens to an encoded event; nothing means that a newline ends it.
+    pub post: Option<Box<[Postprocessor]>>,
 }
 
 /// All that a file declares.
@@ -103,7 +108,7 @@ fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoi
             return None;
         }
     };
-    Some(SourceEndpoint { port: def.name.text.clone(), config, codec })
+    Some(SourceEndpoint { port: def.name.text.clone(), config, codec, errors: None })
 }
 
 fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
@@ -127,7 +132,7 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
             return None;
         }
     };
-    Some(SinkEndpoint { port: def.name.text.clone(), config, path, codec })
+    Some(SinkEndpoint { port: def.name.text.clone(), config, path, codec, post: None })
 }
 
 /// A path with event fields in it. No event leads out of the directory that the text begins with.

@@ -20,7 +20,13 @@ pub enum Framing {
     Separated(u8),
     /// All of one input (one file, all of standard input) is one frame.
     Whole,
+    /// Each frame has its length in front, in 4 bytes, little-endian: what a source has packed after
+    /// preprocessing. No assembler sees such frames.
+    Prefixed,
 }
+
+/// Length of the head of a [`Framing::Prefixed`] frame, in bytes.
+pub const PREFIX_BYTES: usize = 4;
 
 /// The frames that a source found whole in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +42,7 @@ impl Framing {
     pub fn frame_bytes_max(self) -> usize {
         match self {
             Framing::Lines | Framing::Separated(_) => LINE_BYTES_MAX,
-            Framing::Whole => WHOLE_BYTES_MAX,
+            Framing::Whole | Framing::Prefixed => WHOLE_BYTES_MAX,
         }
     }
 
@@ -62,7 +68,7 @@ impl Framing {
         match self {
             Framing::Lines => Some(b'\n'),
             Framing::Separated(byte) => Some(byte),
-            Framing::Whole => None,
+            Framing::Whole | Framing::Prefixed => None,
         }
     }
 }
@@ -89,6 +95,9 @@ impl FrameCursor {
         if start >= self.end {
             return None;
         }
+        if self.framing == Framing::Prefixed {
+            return self.next_prefixed(block);
+        }
         let rest = &block[start..self.end];
         let separator = self.framing.separator();
         let found = separator.and_then(|byte| memchr(byte, rest));
@@ -97,6 +106,15 @@ impl FrameCursor {
         let carriage_return =
             self.framing == Framing::Lines && rest[..length].last() == Some(&b'\r');
         Some(start..start + length - usize::from(carriage_return))
+    }
+
+    #[cold]
+    fn next_prefixed(&mut self, block: &[u8]) -> Option<Range<usize>> {
+        let (head, rest) = block[self.at..self.end].split_first_chunk::<PREFIX_BYTES>()?;
+        let length = (u32::from_le_bytes(*head) as usize).min(rest.len());
+        let start = self.at + PREFIX_BYTES;
+        self.at = start + length;
+        Some(start..self.at)
     }
 
     /// Where the walk stands: behind the separator of the frame returned last.
@@ -125,6 +143,8 @@ mod tests {
     fn other_framings_keep_carriage_returns() {
         assert_eq!(frames(Framing::Separated(0), b"a\r\0b\n\0"), [&b"a\r"[..], b"b\n"]);
         assert_eq!(frames(Framing::Whole, b"a\nb\n"), [&b"a\nb\n"[..]]);
+        let packed = b"\x02\0\0\0a\n\0\0\0\0\x01\0\0\0b";
+        assert_eq!(frames(Framing::Prefixed, packed), [&b"a\n"[..], b"", b"b"]);
     }
 
     #[test]

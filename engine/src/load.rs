@@ -14,6 +14,7 @@ use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
 use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
 use temblor_lang::span::{Source, SourceId, Sources};
 use temblor_lang::syntax;
+use temblor_lang::value::Frozen;
 
 /// Program texts larger than this are refused.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
@@ -21,6 +22,8 @@ const PROGRAM_BYTES_MAX: u64 = 16 << 20;
 /// A program that was compiled, perhaps with errors.
 #[derive(Debug)]
 pub struct Loaded {
+    /// What it is written in.
+    pub language: Language,
     /// The operators.
     pub graph: Graph,
     /// Sources and sinks that the file itself names.
@@ -75,9 +78,21 @@ pub fn load_text(text: &str, path: &[PathBuf]) -> Loaded {
 /// # Errors
 /// A sentence about the file itself, when it cannot be read.
 pub fn load_file(file: &Path, path: &[PathBuf]) -> Result<Loaded, String> {
+    load_file_with(file, path, None)
+}
+
+/// As [`load_file`]; the record `args` overrides the arguments of flows.
+///
+/// # Errors
+/// A sentence about the file itself, when it cannot be read.
+pub fn load_file_with(
+    file: &Path,
+    path: &[PathBuf],
+    args: Option<&Frozen>,
+) -> Result<Loaded, String> {
     let name = file.display().to_string();
     let (language, text) = read_program(file)?;
-    Ok(compile(&name, text, language, &Directories::new(path, Some(file))))
+    Ok(compile_with(&name, text, language, &Directories::new(path, Some(file)), args))
 }
 
 /// The language and the text of a program file.
@@ -137,6 +152,18 @@ impl Language {
 /// Compiles a text; `loader` finds the modules that it uses.
 #[must_use]
 pub fn compile(name: &str, text: String, language: Language, loader: &dyn Loader) -> Loaded {
+    compile_with(name, text, language, loader, None)
+}
+
+/// As [`compile`]; the record `args` overrides the arguments of flows.
+#[must_use]
+pub fn compile_with(
+    name: &str,
+    text: String,
+    language: Language,
+    loader: &dyn Loader,
+    args: Option<&Frozen>,
+) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
     let program = Source { name: name.to_string(), text: text.clone() };
     let source = compiler.sources.add(name, text);
@@ -150,10 +177,16 @@ pub fn compile(name: &str, text: String, language: Language, loader: &dyn Loader
             endpoints = Endpoints::lower(&parsed.tree.endpoints, &mut compiler);
             Builder::new(&mut compiler, Notation::Short).program(&parsed.tree)
         }
-        Language::Deploy => query(&mut compiler, source),
+        Language::Deploy => {
+            let parsed = syntax::parse_deploy(&compiler.sources, source);
+            compiler.diagnostics.extend(parsed.diagnostics);
+            let graph;
+            (graph, endpoints) = crate::flow::lower(&parsed.tree, args, &mut compiler);
+            graph
+        }
     };
     let Compiler { sources, diagnostics, .. } = compiler;
-    Loaded { graph, endpoints, program, sources, diagnostics }
+    Loaded { language, graph, endpoints, program, sources, diagnostics }
 }
 
 fn script(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {

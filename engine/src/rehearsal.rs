@@ -4,7 +4,7 @@
 use crate::ack::Token;
 use crate::event::Event;
 use crate::graph::{Graph, Memory, Receiver, States};
-use crate::operator::Surroundings;
+use crate::operator::{IN, Surroundings};
 use crate::pipeline::{Decoder, InputCodec};
 use std::fmt;
 use temblor_lang::builtin::{Call, Facts};
@@ -109,16 +109,19 @@ impl Rehearsal {
         self.outside(Outside::End)
     }
 
-    /// Sends what `bytes` say to an input port of the graph. `None` when there is no such port.
+    /// Sends what `bytes` say to an input port of the graph. `None` when there is no such port. A flow
+    /// has no port `in`: its first connector stands for it.
     pub fn send(&mut self, port: &str, codec: InputCodec, bytes: &[u8]) -> Option<Vec<Happening>> {
-        let input = self.graph.input(port)?;
+        let first = self.graph.inputs().next().filter(|_| port == IN);
+        let input = self.graph.input(port).or_else(|| self.graph.input(first?))?;
         let arena = Arena::new();
         self.facts.arrive(self.now_ns);
         let Self { graph, sources, shared, local, facts, decoder, style, .. } = self;
         let mut log = Log { sources, style: *style, happenings: Vec::new(), not_before_ns: 0 };
-        match decoder.decode(codec, bytes, &arena) {
+        match decoder.decode(codec, bytes, facts.ingest_ns, &arena) {
             Err(reason) => log.happenings.push(Happening::Undecodable(reason)),
-            Ok((value, _)) => {
+            Ok(None) => {}
+            Ok(Some((value, _))) => {
                 let around = surroundings(&arena, facts);
                 let meta = arena.record_builder(0).finish();
                 let event = Event::new(value, meta, facts.ingest_ns);

@@ -111,12 +111,14 @@ pub struct Summary {
     pub error: Option<Error>,
     /// The error ended the run before its input was over.
     pub ended_early: bool,
+    /// The exit code that an event asked for.
+    pub asked: Option<u8>,
 }
 
 impl Summary {
     /// The exit code for the process.
     pub fn exit_code(&self) -> u8 {
-        self.error.as_ref().map_or(0, Error::exit_code)
+        self.asked.unwrap_or_else(|| self.error.as_ref().map_or(0, Error::exit_code))
     }
 }
 
@@ -308,6 +310,8 @@ impl Run {
             stats: &self.stats,
             console: &self.console,
             troubles: &self.troubles,
+            stop: &self.stop,
+            exit: None,
         }
     }
 
@@ -321,10 +325,15 @@ impl Run {
                 if error.kind() != ErrorKind::Event {
                     self.console.message(&format!("error: {error}"));
                 }
-                Summary { counts, error: Some(error), ended_early: true }
+                Summary { counts, error: Some(error), ended_early: true, asked: None }
             }
             Ended::AtEnd | Ended::NobodyReads => {
-                Summary { counts, error: self.troubles.first(), ended_early: false }
+                let error = self.troubles.first();
+                Summary { counts, error, ended_early: false, asked: None }
+            }
+            Ended::Asked(code) => {
+                let error = self.troubles.first();
+                Summary { counts, error, ended_early: false, asked: Some(code) }
             }
         }
     }

@@ -160,6 +160,7 @@ impl<'a> Worker<'a> {
             batch.range = start..cursor.position();
             batch.times = self.shop.clock.times(system_time(), seen);
             self.processor.process(batch, turn, outputs)?;
+            batch.bad.clear();
             batch.first_line += 1;
             batch.offset += batch.range.len() as u64;
             start = cursor.position();

@@ -14,6 +14,7 @@ use crate::outbox::{Outbox, Taken};
 use crate::outputs::{Chunk, Count, Outputs, SinkId};
 use crate::sink::{Sink, WriteFailure};
 use crate::stats::Stats;
+use crate::stop::Stop;
 use crate::troubles::Troubles;
 
 /// The writer.
@@ -34,6 +35,10 @@ pub struct Writer<'a> {
     pub console: &'a Console,
     /// Where errors go that do not end the run.
     pub troubles: &'a Troubles,
+    /// Asked for when an event ends the run.
+    pub stop: &'a Stop,
+    /// The exit code that an event asked for.
+    pub exit: Option<u8>,
 }
 
 /// How the writing ended.
@@ -43,6 +48,8 @@ pub enum Ended {
     AtEnd,
     /// Standard output has no reader any more.
     NobodyReads,
+    /// An event asked for it, with this exit code.
+    Asked(u8),
     /// An error ended the run.
     Failed(Error),
 }
@@ -61,8 +68,8 @@ impl Writer<'_> {
                 }
                 Taken::Nothing => self.store_checkpoint(false),
                 Taken::End => {
-                    self.store_checkpoint(true);
-                    return Ended::AtEnd;
+                    self.store_checkpoint(self.exit.is_none());
+                    return self.exit.map_or(Ended::AtEnd, Ended::Asked);
                 }
             }
         }
@@ -75,7 +82,7 @@ impl Writer<'_> {
         self.record_new_files(&outputs);
         let bytes = outputs.held_bytes() as u64;
         let written = self.write(&outputs);
-        if written.is_err() {
+        if let Err(Cut::NobodyReads) = written {
             outputs.tokens.iter().for_each(|token| token.fail());
         }
         if let Some(source) = outputs.source {
@@ -84,8 +91,10 @@ impl Writer<'_> {
         let fatal = outputs.fatal.take();
         outputs.clear();
         self.outbox.keep_spare(outputs);
-        if let Err(NobodyReads) = written {
-            return Some(Ended::NobodyReads);
+        match written {
+            Err(Cut::NobodyReads) => return Some(Ended::NobodyReads),
+            Err(Cut::Asked(code)) => return Some(Ended::Asked(code)),
+            Ok(()) => {}
         }
         if let Some(error) = fatal {
             return Some(Ended::Failed(error));
@@ -96,7 +105,8 @@ impl Writer<'_> {
         None
     }
 
-    fn write(&mut self, outputs: &Outputs) -> Result<(), NobodyReads> {
+    fn write(&mut self, outputs: &Outputs) -> Result<(), Cut> {
+        let mut cut = Ok(());
         for (sink, place, chunk) in chunks(outputs) {
             let error = match self.sinks[sink].write(place, &chunk.bytes) {
                 Ok(()) => {
@@ -104,7 +114,16 @@ impl Writer<'_> {
                     self.stats.sinks[sink].add(Count { events, bytes });
                     continue;
                 }
-                Err(WriteFailure::NobodyReads) => return Err(NobodyReads),
+                Err(WriteFailure::NobodyReads) => return Err(Cut::NobodyReads),
+                Err(WriteFailure::EndRun { code, graceful }) => {
+                    self.stats.sinks[sink].add(Count { events: chunk.events, bytes: 0 });
+                    self.exit.get_or_insert(code);
+                    self.stop.ask();
+                    if !graceful {
+                        cut = Err(Cut::Asked(code));
+                    }
+                    continue;
+                }
                 Err(WriteFailure::Impossible(error)) => error,
                 Err(WriteFailure::Refused(error)) => {
                     outputs.tokens.iter().for_each(|token| token.fail());
@@ -115,7 +134,7 @@ impl Writer<'_> {
             self.stats.add_error("sink");
             self.troubles.report(self.console, error);
         }
-        Ok(())
+        cut
     }
 
     /// Opens the files that the outputs go to, and records those that are new before they are written.
@@ -142,7 +161,11 @@ impl Writer<'_> {
     }
 }
 
-struct NobodyReads;
+/// Why the writing stops before its end.
+enum Cut {
+    NobodyReads,
+    Asked(u8),
+}
 
 /// All chunks with something in them, and where they go.
 fn chunks(outputs: &Outputs) -> impl Iterator<Item = (SinkId, &str, &Chunk)> {

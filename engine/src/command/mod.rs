@@ -12,6 +12,7 @@ use crate::load::{self, Loaded};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use temblor_lang::value::Frozen;
 
 /// Script-defined pipelines for logs and events.
 #[derive(Debug, Parser)]
@@ -51,10 +52,10 @@ struct ProgramArgs {
 
 impl ProgramArgs {
     /// Loads what the arguments name. The error is a sentence about the file itself.
-    fn load(&self) -> Result<Loaded, String> {
+    fn load(&self, args: Option<&Frozen>) -> Result<Loaded, String> {
         match (&self.expression, &self.file) {
             (Some(text), _) => Ok(load::load_text(text, &self.path)),
-            (None, Some(file)) => load::load_file(file, &self.path),
+            (None, Some(file)) => load::load_file_with(file, &self.path, args),
             (None, None) => Err("there is no program: give a file, or a chain with -e".to_string()),
         }
     }
@@ -64,6 +65,9 @@ impl ProgramArgs {
 struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
+    /// JSON file with arguments of the deployed flows: a record
+    #[arg(long, value_name = "FILE")]
+    args: Option<PathBuf>,
     /// How standard input is read
     #[arg(long, value_enum, default_value_t)]
     codec: Codec,

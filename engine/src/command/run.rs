@@ -7,28 +7,39 @@ use crate::endpoint::{SinkEndpoint, SourceEndpoint};
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::graph::Graph;
-use crate::load::Loaded;
+use crate::load::{Language, Loaded};
 use crate::operator::IN;
 use crate::outbox::Order;
-use crate::pipeline::{InputCodec, Output, OutputCodec, Pipeline, Place};
+use crate::pipeline::{ErrorInput, Input, InputCodec, Output, OutputCodec, Pipeline, Place};
 use crate::report;
 use crate::run::{NamedSink, RunPlan, Summary};
 use crate::sink::SinkConfig;
 use crate::source::SourceConfig;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
+use temblor_lang::value::{Arena, Frozen};
+use temblor_stdlib::formats::json;
 
 /// Runs a program; gives the exit code.
 pub fn run(args: RunArgs) -> u8 {
     let started = Instant::now();
-    let loaded = match args.program.load() {
+    let given = match args.args.as_deref().map(flow_arguments).transpose() {
+        Ok(given) => given,
+        Err(reason) => return refuse(&reason),
+    };
+    let loaded = match args.program.load(given.as_ref()) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
     if loaded.has_errors() {
         eprint!("{}", loaded.report(false));
         return FAULTY;
+    }
+    if loaded.language == Language::Deploy && loaded.endpoints.sources.is_empty() {
+        eprintln!("note: no flow with a source is deployed; there is nothing to do");
+        return 0;
     }
     let has_endpoints = !loaded.endpoints.is_empty();
     let (pipeline, plan) = match plan(loaded, &args, started) {
@@ -42,6 +53,18 @@ pub fn run(args: RunArgs) -> u8 {
             eprintln!("{error}");
             error.exit_code()
         }
+    }
+}
+
+/// The record in a file of `--args`.
+fn flow_arguments(file: &Path) -> Result<Frozen, String> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+    let arena = Arena::new();
+    let value = json::parse(&text, &arena).map_err(|error| format!("{name}: {error}"))?;
+    match value.as_record(&arena) {
+        Some(_) => Ok(Frozen::new(value)),
+        None => Err(format!("{name}: expected a JSON record of arguments")),
     }
 }
 
@@ -110,7 +133,7 @@ fn inputs(
     declared: Vec<SourceEndpoint>,
     args: &RunArgs,
     plan: &mut RunPlan,
-) -> Result<Vec<(usize, InputCodec)>, Error> {
+) -> Result<Vec<Input>, Error> {
     let codec = match args.codec {
         Codec::Json => InputCodec::Json,
         Codec::String => InputCodec::String,
@@ -119,6 +142,7 @@ fn inputs(
         port: IN.to_string(),
         config: SourceConfig::Stdin { framing: Framing::Lines },
         codec,
+        errors: None,
     };
     let sources = if declared.is_empty() { vec![standard()] } else { declared };
     let mut inputs = Vec::with_capacity(sources.len());
@@ -126,8 +150,11 @@ fn inputs(
         let node = graph.input(&source.port).ok_or_else(|| {
             Error::config(source.port.clone(), "the program has no input port of this name")
         })?;
+        let errors = source
+            .errors
+            .and_then(|(port, source)| graph.input(&port).map(|node| ErrorInput { node, source }));
         plan.sources.push(source.config);
-        inputs.push((node, source.codec));
+        inputs.push(Input { node, codec: source.codec, errors });
     }
     Ok(inputs)
 }
@@ -153,13 +180,19 @@ fn outputs(
         let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
         let number = plan.sinks.len();
         plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
-        outputs[port].push(Output { sink: number, place, codec: sink.codec, port });
+        outputs[port].push(Output {
+            sink: number,
+            place,
+            codec: sink.codec,
+            port,
+            post: sink.post,
+        });
     }
     if outputs.iter().any(Vec::is_empty) {
         let sink = plan.sinks.len();
         plan.sinks.push(NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout });
         for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
-            places.push(Output { sink, place: Place::Only, codec, port });
+            places.push(Output { sink, place: Place::Only, codec, port, post: None });
         }
     }
     outputs

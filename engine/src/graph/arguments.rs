@@ -5,7 +5,7 @@ use super::complain;
 use std::sync::Arc;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{ArgDecl, Binding};
-use temblor_lang::value::{Arena, Frozen};
+use temblor_lang::value::{Arena, Frozen, Key, Value};
 
 impl Builder<'_, '_> {
     /// The record that `args` refers to: defaults, overridden by what is given. Both are evaluated
@@ -17,7 +17,20 @@ impl Builder<'_, '_> {
         level: &Level,
         span: Span,
     ) -> Arc<Frozen> {
+        self.arguments_with(declared, given, level, span, None)
+    }
+
+    /// As [`Builder::arguments`]; the values of the record `over` come before all others.
+    pub(super) fn arguments_with(
+        &mut self,
+        declared: &[ArgDecl],
+        given: &[Binding],
+        level: &Level,
+        span: Span,
+        over: Option<&Frozen>,
+    ) -> Arc<Frozen> {
         let arena = Arena::new();
+        let over = over.map(|over| over.get().copy_into(&arena)).unwrap_or(Value::Null);
         let mut record = arena.record_builder(declared.len());
         let values: Vec<_> = given.iter().map(|one| self.known(&one.value, level)).collect();
         for (binding, value) in given.iter().zip(&values) {
@@ -31,6 +44,9 @@ impl Builder<'_, '_> {
             }
         }
         for one in declared {
+            if let Some(value) = over.get(&Key::new(&one.name.text)) {
+                record.insert(&one.name.text, value);
+            }
             if record.contains(&one.name.text) {
                 continue;
             }

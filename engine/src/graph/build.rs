@@ -5,12 +5,14 @@ use super::definitions::Namespace;
 use super::{Edge, Graph, Node, Step, complain};
 use crate::operator::{ERR, IN, OUT};
 use crate::operators;
+use std::collections::HashMap;
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
-    Create, Define, DefineKind, Ident, ModPath, PipelineDef, Program, Query, Statement, StreamRef,
+    Create, Define, DefineKind, Ident, Item, ModPath, PipelineDef, Program, Query, Statement,
+    StreamRef,
 };
 use temblor_lang::value::Frozen;
 
@@ -38,6 +40,10 @@ pub struct Builder<'c, 'r> {
     depth: usize,
     /// Numbers nodes that have no name of their own.
     pub(super) unnamed: usize,
+    /// The statement that is being built.
+    pub(super) at: Span,
+    /// The statements that made the edges, by node and next node.
+    spans: HashMap<(usize, usize), Span>,
 }
 
 /// A definition and what its body sees where it stands.
@@ -60,7 +66,7 @@ pub(super) struct Level {
 
 /// What an instance's name stands for.
 #[derive(Clone, Debug)]
-enum Instance {
+pub(super) enum Instance {
     Node(usize),
     Input(usize),
     Output(usize),
@@ -82,7 +88,7 @@ impl Level {
             .map(|one| one.define.name.text.as_str())
     }
 
-    fn instance(&self, name: &str) -> Option<&Instance> {
+    pub(super) fn instance(&self, name: &str) -> Option<&Instance> {
         self.instances.iter().find(|(instance, _)| instance == name).map(|(_, one)| one)
     }
 }
@@ -94,7 +100,15 @@ const DEFAULT_OUTPUTS: [&str; 2] = [OUT, ERR];
 impl<'c, 'r> Builder<'c, 'r> {
     /// A builder that reports to `compiler`.
     pub fn new(compiler: &'c mut Compiler<'r>, notation: Notation) -> Self {
-        Self { compiler, graph: Graph::default(), notation, depth: 0, unnamed: 0 }
+        Self {
+            compiler,
+            graph: Graph::default(),
+            notation,
+            depth: 0,
+            unnamed: 0,
+            at: Span::default(),
+            spans: HashMap::new(),
+        }
     }
 
     /// The graph of a query file. Its diagnostics are the compiler's.
@@ -147,7 +161,7 @@ impl<'c, 'r> Builder<'c, 'r> {
         self.finish()
     }
 
-    fn finish(mut self) -> Graph {
+    pub(super) fn finish(mut self) -> Graph {
         self.find_cycles();
         self.graph.prune();
         self.graph
@@ -157,7 +171,12 @@ impl<'c, 'r> Builder<'c, 'r> {
         self.compiler.diagnostics.push(diagnostic);
     }
 
-    fn level(&self, mut scope: Scope, args: Option<Arc<Frozen>>, prefix: String) -> Level {
+    pub(super) fn level(
+        &self,
+        mut scope: Scope,
+        args: Option<Arc<Frozen>>,
+        prefix: String,
+    ) -> Level {
         scope.prelude |= self.notation == Notation::Short;
         Level { scope, args, prefix, ..Level::default() }
     }
@@ -177,6 +196,7 @@ impl<'c, 'r> Builder<'c, 'r> {
     }
 
     pub(super) fn connect(&mut self, from: (usize, &str), to: (usize, &str)) {
+        self.spans.insert((from.0, to.0), self.at);
         let edge = Edge { node: to.0, port: to.1.into() };
         let edges = &mut self.graph.nodes[from.0].edges;
         match edges.iter_mut().find(|(port, _)| &**port == from.1) {
@@ -205,6 +225,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             if self.graph.nodes.len() > NODES_MAX {
                 return self.complain(complain::nested_too_deep(NODES_MAX, Span::default()));
             }
+            self.at = span_of(statement);
             match statement {
                 Statement::Use(import) => self.compiler.import(import, &mut level.scope),
                 Statement::Define(define) => self.define(define, level),
@@ -433,14 +454,9 @@ impl<'c, 'r> Builder<'c, 'r> {
         });
         if let Some((from, to)) = back {
             let names = [self.graph.nodes[to].name.clone(), self.graph.nodes[from].name.clone()];
-            let complaint =
-                complain::cycle(&[&names[0], "…", &names[1], &names[0]], self.file_span());
-            self.complain(complaint);
+            let span = self.spans.get(&(from, to)).copied().unwrap_or_default();
+            self.complain(complain::cycle(&[&names[0], "…", &names[1], &names[0]], span));
         }
-    }
-
-    fn file_span(&self) -> Span {
-        Span::default()
     }
 }
 
@@ -466,5 +482,27 @@ fn port_names(written: Option<&[Ident]>, default: &[&str]) -> Vec<String> {
     match written {
         Some(ports) => ports.iter().map(|port| port.text.clone()).collect(),
         None => default.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn span_of(statement: &Statement) -> Span {
+    match statement {
+        Statement::Use(import) => import.span,
+        Statement::Item(item) => item_span(item),
+        Statement::Define(define) => define.span,
+        Statement::Create(create) => create.span,
+        Statement::Select(select) => select.span,
+        Statement::Chain(chain) => chain.span,
+    }
+}
+
+fn item_span(item: &Item) -> Span {
+    match item {
+        Item::Use(import) => import.span,
+        Item::Const(def) => def.span,
+        Item::Fn(def) => def.span,
+        Item::Intrinsic(def) => def.span,
+        Item::Expr(expr) => expr.span,
+        Item::Define(define) => define.span,
     }
 }

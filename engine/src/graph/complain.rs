@@ -1,6 +1,6 @@
 //! Named constructors of diagnostics about graphs. Codes `E05xx` are used in the engine only.
 
-use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::diagnostic::{Class, Diagnostic};
 use temblor_lang::span::Span;
 
 pub fn not_defined<'n>(
@@ -104,4 +104,23 @@ pub fn unexpected_value(word: &str, span: Span) -> Diagnostic {
 
 pub fn not_a_path(span: Span) -> Diagnostic {
     Diagnostic::error("E0518", span, "this must be a name or a path with constant keys")
+}
+
+pub fn unused(what: &str, name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning("E0521", Class::General, span, format!("the {what} `{name}` is never used"))
+}
+
+pub fn unconnected(what: &str, name: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "E0522",
+        Class::General,
+        span,
+        format!("the {what} `{name}` is not connected to anything"),
+    )
+    .with_help("add a `connect` statement, or leave it out")
+}
+
+pub fn not_in_flow(span: Span) -> Diagnostic {
+    Diagnostic::error("E0523", span, "flows create connectors and pipelines only")
+        .with_help("create it inside of a pipeline")
 }

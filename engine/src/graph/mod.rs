@@ -6,6 +6,7 @@ mod build;
 mod chain;
 mod complain;
 mod definitions;
+mod flow;
 mod operator;
 mod script;
 mod select;
@@ -13,6 +14,7 @@ mod window;
 
 pub use build::{Builder, Notation};
 pub use chain::{Expansion, expand};
+pub use flow::{FlowConnector, FlowPort, Flows};
 pub use operator::parse_duration;
 
 use crate::ack::Token;

@@ -1,6 +1,7 @@
 //! From the bytes of a frame to a value. JSON becomes a tape, whose memory is used again for the
 //! next frame; nothing else is built until a program asks for it.
 
+use crate::codec::Format;
 use simd_json::{Buffers, Node, Tape};
 use temblor_lang::value::{Arena, Value};
 
@@ -12,6 +13,8 @@ pub enum InputCodec {
     Json,
     /// Each frame is a string.
     String,
+    /// Each frame is a message of this format.
+    Format(Format),
 }
 
 /// Memory that decoding uses again and again.
@@ -29,23 +32,28 @@ impl Default for Decoder {
     }
 }
 
-/// A value, and the text that it was read from when that text may stand for it.
-type Decoded<'a> = Result<(Value<'a>, Option<&'a [u8]>), String>;
+/// A value, and the text that it was read from when that text may stand for it. `None` when the
+/// frame holds no event.
+type Decoded<'a> = Result<Option<(Value<'a>, Option<&'a [u8]>)>, String>;
 
 impl Decoder {
-    /// Reads one frame into `arena`.
+    /// Reads one frame, which arrived at `ingest_ns`, into `arena`.
     pub fn decode<'a>(
         &mut self,
         codec: InputCodec,
         frame: &'a [u8],
+        ingest_ns: u64,
         arena: &'a Arena,
     ) -> Decoded<'a> {
         match codec {
             InputCodec::String => match std::str::from_utf8(frame) {
-                Ok(text) => Ok((Value::Str(text), None)),
+                Ok(text) => Ok(Some((Value::Str(text), None))),
                 Err(error) => Err(format!("not UTF-8: byte {} is invalid", error.valid_up_to())),
             },
             InputCodec::Json => self.json(frame, arena),
+            InputCodec::Format(format) => {
+                Ok(format.decode(frame, ingest_ns, arena)?.map(|value| (value, None)))
+            }
         }
     }
 
@@ -54,7 +62,7 @@ impl Decoder {
         let mut tape = Tape(std::mem::take(&mut self.tape)).reset();
         let parsed = simd_json::fill_tape(scratch, &mut self.buffers, &mut tape);
         let result = match parsed {
-            Ok(()) => Ok((Value::from(arena.nodes(&tape.0)), Some(frame))),
+            Ok(()) => Ok(Some((Value::from(arena.nodes(&tape.0)), Some(frame)))),
             Err(error) => Err(explain(&error)),
         };
         self.tape = tape.reset().0;

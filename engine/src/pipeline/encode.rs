@@ -4,9 +4,11 @@
 use super::Pipeline;
 use crate::ack::Token;
 use crate::batch::Batch;
+use crate::codec::Format;
 use crate::error::Error;
 use crate::event::Event;
 use crate::graph::Receiver;
+use crate::interceptor::{Postprocessor, finish_event};
 use crate::outputs::{ErrorRecord, Outputs, PortId, SinkId};
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
@@ -29,6 +31,8 @@ pub enum OutputCodec {
     String,
     /// `{"port": …, "event": …}`, one a line.
     WithPort,
+    /// Messages of this format.
+    Format(Format),
 }
 
 /// Where the events of a port go.
@@ -42,6 +46,8 @@ pub struct Output {
     pub codec: OutputCodec,
     /// The port as the run's plan numbers it.
     pub port: PortId,
+    /// What happens to an encoded event; nothing means that a newline ends it.
+    pub post: Option<Box<[Postprocessor]>>,
 }
 
 /// A place of a sink.
@@ -61,6 +67,8 @@ pub(super) struct Frame<'b> {
     pub line: u64,
     /// Its number among the events of the batch, from 0.
     pub index: u64,
+    /// What the source found wrong with it; `bytes` is then its beginning only.
+    pub bad: Option<&'b str>,
 }
 
 /// Encodes what leaves the graph while one event goes through it.
@@ -86,6 +94,11 @@ impl<'p, 'o> Encoder<'p, 'o> {
     #[cold]
     pub fn undecodable(&mut self, reason: &str) {
         self.report("decode", reason.to_string(), None);
+    }
+
+    /// An error that went to a port.
+    pub fn routed(&mut self, kind: &'static str) {
+        self.out.routed_error(kind);
     }
 
     #[cold]
@@ -114,7 +127,10 @@ impl<'p, 'o> Encoder<'p, 'o> {
             },
         };
         let before = chunk.bytes.len();
-        encode(&mut chunk.bytes, output.codec, port, event);
+        if let Err(reason) = encode(&mut chunk.bytes, output, port, event) {
+            chunk.bytes.truncate(before);
+            return self.report("encode", reason, Some(event.value));
+        }
         chunk.events += 1;
         let bytes = (chunk.bytes.len() - before) as u64;
         self.out.count(output.port, 1, bytes);
@@ -145,8 +161,15 @@ pub(crate) fn describe(sources: &Sources, error: &EvalError) -> String {
     }
 }
 
-fn encode(bytes: &mut Vec<u8>, codec: OutputCodec, port: &str, event: Event<'_>) {
-    match (codec, event.raw) {
+/// Appends an event as its output wants it. After an error `bytes` may end in a part of it.
+fn encode(
+    bytes: &mut Vec<u8>,
+    output: &Output,
+    port: &str,
+    event: Event<'_>,
+) -> Result<(), String> {
+    let start = bytes.len();
+    match (output.codec, event.raw) {
         (OutputCodec::Json | OutputCodec::String, Some(raw)) => bytes.extend_from_slice(raw),
         (OutputCodec::Json, None) => push_json(bytes, event.value, JsonStyle::Compact),
         (OutputCodec::SortedJson, _) => push_json(bytes, event.value, JsonStyle::Sorted),
@@ -162,8 +185,15 @@ fn encode(bytes: &mut Vec<u8>, codec: OutputCodec, port: &str, event: Event<'_>)
             }
             bytes.push(b'}');
         }
+        (OutputCodec::Format(format), _) => format.encode(event.value, event.ingest_ns, bytes)?,
     }
-    bytes.push(b'\n');
+    match &output.post {
+        None => {
+            bytes.push(b'\n');
+            Ok(())
+        }
+        Some(chain) => finish_event(chain, event.ingest_ns, bytes, start),
+    }
 }
 
 impl<'p> Receiver<'p> for Encoder<'p, '_> {

@@ -1,24 +1,26 @@
 //! The processor that runs a graph: decodes the frames of a batch, sends the events through the
 //! graph and encodes what comes out, all in one worker and without a value that outlives its event.
 
+mod arrival;
 mod decode;
 mod encode;
 mod ordered;
 
+pub use arrival::{ErrorInput, Input};
 pub use decode::{Decoder, InputCodec};
 pub(crate) use encode::describe;
 pub use encode::{Output, OutputCodec, Place};
 
-use crate::batch::Batch;
+use crate::batch::{BadFrame, Batch};
 use crate::clock::Timestamp;
 use crate::error::Error;
-use crate::event::Event;
 use crate::framing::FrameCursor;
 use crate::graph::{Graph, Memory, States};
 use crate::operator::Surroundings;
 use crate::outputs::Outputs;
 use crate::processor::Processor;
 use crate::turnstile::Turn;
+use arrival::Arrived;
 use encode::{Encoder, Frame};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use temblor_lang::builtin::{Call, Facts};
@@ -32,8 +34,8 @@ pub struct Pipeline {
     pub graph: Graph,
     /// The program's texts, for messages.
     pub sources: Arc<Sources>,
-    /// For each source of the run: the node that takes its events, and how they are read.
-    pub inputs: Vec<(usize, InputCodec)>,
+    /// For each source of the run: what takes its events, and how they are read.
+    pub inputs: Vec<Input>,
     /// For each output port of the graph: where its events go. May be several places, or none.
     pub outputs: Vec<Vec<Output>>,
     /// Seed of everything random.
@@ -81,9 +83,10 @@ impl PipelineWorker {
         let Self { pipeline, arena, decoder, local, facts, .. } = self;
         let pipeline = &**pipeline;
         let mut shared = pipeline.lock();
-        let (input, codec) = pipeline.inputs[batch.source];
-        let mut frames = Frames::new(batch, codec);
-        while let Some(frame) = frames.next(batch) {
+        let input = &pipeline.inputs[batch.source];
+        let mut events = 0;
+        for frame in arrival::frames(batch, input) {
+            events += u64::from(frame.bad.is_none());
             facts.arrive(batch.ingest(frame.index));
             let mut memory = Memory { local, shared: Some(&mut shared) };
             let mut encoder = Encoder::new(pipeline, out);
@@ -91,20 +94,23 @@ impl PipelineWorker {
             let call = Call { arena, facts };
             let token = batch.token_ref();
             let around = Surroundings { call, now_ns: facts.now_ns, token: Some(token) };
-            match decoder.decode(codec, frame.bytes, arena) {
-                Ok((value, raw)) => {
-                    let meta = arena.record_builder(0).finish();
-                    let event = Event { raw, ..Event::new(value, meta, facts.ingest_ns) };
-                    let mut way = Graph::enter(input, event, &around);
+            let arrived = input.arrive(decoder, frame, facts, arena);
+            if let Arrived::Error(..) = arrived {
+                encoder.routed("decode");
+            }
+            match arrived {
+                Arrived::Event(node, event) | Arrived::Error(node, event) => {
+                    let mut way = Graph::enter(node, event, &around);
                     pipeline.graph.advance(&mut way, &mut memory, &around, &mut encoder);
                 }
-                Err(reason) => encoder.undecodable(&reason),
+                Arrived::Nothing => {}
+                Arrived::Unread(reason) => encoder.undecodable(&reason),
             }
             let stopped = encoder.finish();
             arena.reset();
             stopped?;
         }
-        out.received(frames.events);
+        out.received(events);
         Ok(())
     }
 
@@ -157,7 +163,7 @@ impl Frames {
             cursor: batch.cursor(),
             line: batch.first_line().saturating_sub(1),
             events: 0,
-            takes_blank: codec == InputCodec::String,
+            takes_blank: codec != InputCodec::Json,
         }
     }
 
@@ -168,7 +174,7 @@ impl Frames {
             let bytes = &batch.bytes()[range];
             if self.takes_blank || !bytes.trim_ascii().is_empty() {
                 self.events += 1;
-                return Some(Frame { bytes, line: self.line, index: self.events - 1 });
+                return Some(Frame { bytes, line: self.line, index: self.events - 1, bad: None });
             }
         }
     }
@@ -186,6 +192,14 @@ impl Processor for PipelineWorker {
             self.process_alone(batch, out)
         } else {
             self.process_ordered(batch, turn, out)
+        }
+    }
+
+    fn reject(&mut self, batch: &Batch, bad: &BadFrame, out: &mut Outputs) -> Result<(), Error> {
+        // With an `err` port it goes through the graph, in its turn.
+        match self.pipeline.inputs[batch.source].errors {
+            Some(_) => Ok(()),
+            None => out.bad_frame(batch, bad),
         }
     }
 

@@ -2,8 +2,9 @@
 //! needed; then, in the order of the batches, one after the other uses the memory; what comes out
 //! is encoded at the same time again. The results are those of one worker, to the byte.
 
+use super::PipelineWorker;
+use super::arrival::{self, Arrived, Input};
 use super::encode::{Encoder, Frame};
-use super::{Frames, PipelineWorker};
 use crate::ack::Token;
 use crate::batch::Batch;
 use crate::error::Error;
@@ -20,6 +21,8 @@ enum Kept<'a> {
     Output(usize, &'a str, Event<'a>),
     Failed(Event<'a>, EvalError),
     Undecodable(String),
+    /// An error that is an event.
+    Routed,
     Dropped(u64),
     Delayed(u64),
     Released(Vec<Token>),
@@ -87,24 +90,27 @@ impl PipelineWorker {
         let Self { pipeline, arena, decoder, local, facts, .. } = self;
         let pipeline = &**pipeline;
         let arena = &*arena;
-        let (input, codec) = pipeline.inputs[batch.source];
+        let input = &pipeline.inputs[batch.source];
         let around = |facts| Surroundings {
             call: Call { arena, facts },
             now_ns: facts.now_ns,
             token: Some(batch.token_ref()),
         };
-        let frames = arrivals(batch, codec, facts);
+        let frames = arrivals(batch, input, facts);
         let mut travellers = Vec::with_capacity(frames.len());
         for (frame, facts) in &frames {
             let mut keeper = Keeper { kept: Vec::new(), sources: &pipeline.sources };
             let mut way = None;
-            match decoder.decode(codec, frame.bytes, arena) {
-                Err(reason) => keeper.kept.push(Kept::Undecodable(reason)),
-                Ok((value, raw)) => {
-                    let meta = arena.record_builder(0).finish();
-                    let event = Event { raw, ..Event::new(value, meta, facts.ingest_ns) };
+            let arrived = input.arrive(decoder, *frame, facts, arena);
+            if let Arrived::Error(..) = arrived {
+                keeper.kept.push(Kept::Routed);
+            }
+            match arrived {
+                Arrived::Nothing => {}
+                Arrived::Unread(reason) => keeper.kept.push(Kept::Undecodable(reason)),
+                Arrived::Event(node, event) | Arrived::Error(node, event) => {
                     let around = around(facts);
-                    let start = way.insert(Graph::enter(input, event, &around));
+                    let start = way.insert(Graph::enter(node, event, &around));
                     let mut memory = Memory { local, shared: None };
                     pipeline.graph.advance(start, &mut memory, &around, &mut keeper);
                 }
@@ -122,7 +128,8 @@ impl PipelineWorker {
         }
         drop(shared);
         turn.pass();
-        out.received(travellers.len() as u64);
+        let events = travellers.iter().filter(|one| one.frame.bad.is_none()).count();
+        out.received(events as u64);
         let mut encoder = Encoder::new(pipeline, out);
         for traveller in travellers {
             encoder.frame = Some((batch, traveller.frame));
@@ -133,25 +140,20 @@ impl PipelineWorker {
 }
 
 /// The events of a batch with what is known of each.
-fn arrivals<'b>(
-    batch: &'b Batch,
-    codec: super::InputCodec,
-    facts: &Facts,
-) -> Vec<(Frame<'b>, Facts)> {
-    let mut frames = Frames::new(batch, codec);
-    let mut list = Vec::new();
-    while let Some(frame) = frames.next(batch) {
+fn arrivals<'b>(batch: &'b Batch, input: &Input, facts: &Facts) -> Vec<(Frame<'b>, Facts)> {
+    let known = |frame: Frame<'b>| {
         let mut facts = facts.clone();
         facts.arrive(batch.ingest(frame.index));
-        list.push((frame, facts));
-    }
-    list
+        (frame, facts)
+    };
+    arrival::frames(batch, input).map(known).collect()
 }
 
 fn hand_over<'a>(kept: Kept<'a>, encoder: &mut Encoder<'a, '_>) {
     match kept {
         Kept::Output(output, port, event) => encoder.output(output, port, event),
         Kept::Failed(event, error) => encoder.failed("", event, &error),
+        Kept::Routed => encoder.routed("decode"),
         Kept::Undecodable(reason) => encoder.undecodable(&reason),
         Kept::Dropped(events) => encoder.dropped(events),
         Kept::Delayed(time_ns) => encoder.delayed(time_ns),

@@ -50,7 +50,9 @@ impl FileSink {
         sink.has_one = true;
         sink.open("").map_err(|failure| match failure {
             WriteFailure::Refused(error) | WriteFailure::Impossible(error) => error,
-            WriteFailure::NobodyReads => open_error(path, &ErrorKind::BrokenPipe.into()),
+            WriteFailure::NobodyReads | WriteFailure::EndRun { .. } => {
+                open_error(path, &ErrorKind::BrokenPipe.into())
+            }
         })?;
         Ok(sink)
     }

@@ -2,15 +2,18 @@
 //!
 //! Invariant: when a write returns well, its bytes are with the operating system.
 
+pub mod exit;
 pub mod file;
 pub mod repair;
 pub mod stream;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::checkpoint::OutputMark;
 use crate::error::Error;
 
+use exit::ExitSink;
 use file::FileSink;
 use stream::StdoutSink;
 
@@ -19,6 +22,15 @@ use stream::StdoutSink;
 pub enum SinkConfig {
     /// Standard output.
     Stdout,
+    /// Standard error.
+    Stderr,
+    /// The end of the run at the first event.
+    Exit {
+        /// How long it waits before.
+        delay: Duration,
+        /// Whether what has been read is dealt with first.
+        graceful: bool,
+    },
     /// Nowhere.
     Null,
     /// One file.
@@ -60,6 +72,13 @@ pub enum WriteFailure {
     /// They never can be, since the event names an impossible place: they are counted as failed, and
     /// acknowledged.
     Impossible(Error),
+    /// They were to end the run, and did.
+    EndRun {
+        /// The exit code.
+        code: u8,
+        /// Whether what has been read is dealt with first.
+        graceful: bool,
+    },
 }
 
 /// Somewhere to write to.
@@ -85,6 +104,8 @@ pub fn open(config: &SinkConfig, resumed: bool) -> Result<Box<dyn Sink>, Error> 
     let mode_of = |mode: FileMode| if resumed { FileMode::Append } else { mode };
     Ok(match config {
         SinkConfig::Stdout => Box::new(StdoutSink::open()?),
+        SinkConfig::Stderr => Box::new(StdoutSink::stderr()?),
+        SinkConfig::Exit { delay, graceful } => Box::new(ExitSink::new(*delay, *graceful)),
         SinkConfig::Null => Box::new(NullSink),
         SinkConfig::File { path, mode } => Box::new(FileSink::one(path, mode_of(*mode))?),
         SinkConfig::Files { directory, mode } => {

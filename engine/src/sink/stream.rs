@@ -1,4 +1,4 @@
-//! Standard output.
+//! Standard output and standard error.
 //!
 //! Invariant: a reader that has gone away ends the run quietly; one that is slow is waited for.
 
@@ -13,12 +13,19 @@ use crate::sink::{Sink, WriteFailure};
 
 const STDOUT: &str = "<stdout>";
 
-/// Standard output, written without a buffer of its own.
+/// Standard output or error, written without a buffer of its own.
 pub struct StdoutSink {
     file: File,
 }
 
 impl StdoutSink {
+    /// Takes standard error.
+    pub fn stderr() -> Result<Self, Error> {
+        let descriptor = std::io::stderr().as_fd().try_clone_to_owned();
+        let file = File::from(descriptor.map_err(|error| refusal(&error))?);
+        Ok(StdoutSink { file })
+    }
+
     /// Takes standard output.
     pub fn open() -> Result<Self, Error> {
         let descriptor = std::io::stdout().as_fd().try_clone_to_owned();

@@ -4,10 +4,12 @@
 //! reads no further while the queue has no room.
 
 pub mod assembler;
+pub mod chained;
 pub mod compression;
 pub mod feed;
 pub mod file;
 pub mod inject;
+pub mod metronome;
 pub mod stream;
 
 use crate::checkpoint::FileMark;
@@ -15,9 +17,11 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::inject::InjectConfig;
 
+use chained::{ChainedConfig, ChainedSource};
 use feed::Feed;
 use file::{FileConfig, FileSource};
 use inject::InjectSource;
+use metronome::MetronomeSource;
 use stream::StdinSource;
 
 /// What a plan says of a source.
@@ -32,6 +36,13 @@ pub enum SourceConfig {
     File(FileConfig),
     /// Frames in memory, at a fixed frequency.
     Inject(InjectConfig),
+    /// A file or standard input, with preprocessors.
+    Chained(ChainedConfig),
+    /// An event at each interval, in nanoseconds.
+    Metronome {
+        /// From 1.
+        interval: u64,
+    },
 }
 
 /// A source that is ready to run.
@@ -53,6 +64,8 @@ pub trait Source: Send {
 pub fn open(config: &SourceConfig, marks: &[FileMark]) -> Result<Box<dyn Source>, Error> {
     Ok(match config {
         SourceConfig::Stdin { framing } => Box::new(StdinSource::new(*framing)),
+        SourceConfig::Chained(config) => Box::new(ChainedSource::open(config, marks)?),
+        SourceConfig::Metronome { interval } => Box::new(MetronomeSource::new(*interval)),
         SourceConfig::File(config) => Box::new(FileSource::open(config, marks)?),
         SourceConfig::Inject(config) => Box::new(InjectSource::new(config.clone())),
     })

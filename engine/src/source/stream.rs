@@ -18,6 +18,7 @@ use crate::source::Source;
 use crate::source::assembler::Assembler;
 use crate::source::compression::{self, Compression, MAGIC_BYTES_MAX};
 use crate::source::feed::{At, Ended, Feed, Input};
+use crate::stop::Stop;
 
 /// The name of standard input in messages.
 pub const STDIN: &str = "<stdin>";
@@ -95,6 +96,17 @@ pub fn end_input(
     ended.map(|_| ())
 }
 
+/// Waits until there is something to read; an error when the run stops first.
+pub fn wait_to_read(file: &File, stop: &Stop) -> IoResult<()> {
+    let stop = stop.descriptor();
+    let mut descriptors = [PollFd::new(file, PollFlags::IN), PollFd::new(&stop, PollFlags::IN)];
+    poll(&mut descriptors, None)?;
+    match descriptors[1].revents().is_empty() {
+        true => Ok(()),
+        false => Err(IoError::other("the run stops")),
+    }
+}
+
 /// A stream whose reads end when the run stops.
 struct Stream<'a> {
     file: File,
@@ -117,22 +129,11 @@ impl Stream<'_> {
         }
         Ok(Some(length))
     }
-
-    /// Waits until there is something to read; `false` when the run stops first.
-    fn wait(&self) -> IoResult<bool> {
-        let stop = self.feed.stop.descriptor();
-        let mut descriptors =
-            [PollFd::new(&self.file, PollFlags::IN), PollFd::new(&stop, PollFlags::IN)];
-        poll(&mut descriptors, None)?;
-        Ok(descriptors[1].revents().is_empty())
-    }
 }
 
 impl Read for Stream<'_> {
     fn read(&mut self, space: &mut [u8]) -> IoResult<usize> {
-        if !self.wait()? {
-            return Err(IoError::other("the run stops"));
-        }
+        wait_to_read(&self.file, self.feed.stop)?;
         let count = self.file.read(space)?;
         self.feed.counters().raw_bytes.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)

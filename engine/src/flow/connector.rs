@@ -1,0 +1,302 @@
+//! The connectors of this build: what each is made into.
+
+use super::chains;
+use super::settings::{Config, Named, Settings, complain};
+use crate::endpoint::{Endpoints, SinkEndpoint, SourceEndpoint};
+use crate::graph::{FlowConnector, FlowPort};
+use crate::interceptor::{MESSAGE_BYTES_MAX, Postprocessor, Preprocessor};
+use crate::operator::{ERR, IN, OUT};
+use crate::pipeline::{InputCodec, OutputCodec};
+use crate::sink::{FileMode, SinkConfig};
+use crate::source::SourceConfig;
+use crate::source::chained::ChainedConfig;
+use crate::source::file::FileConfig;
+use std::path::PathBuf;
+use std::time::Duration;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::lower::Compiler;
+use temblor_lang::value::Arena;
+
+const KINDS: [&str; 6] = ["bench", "exit", "file", "metronome", "null", "stdio"];
+const KINDS_MISSING: [&str; 32] = [
+    "azure_monitor_ingest_writer",
+    "cb",
+    "clickhouse",
+    "crononome",
+    "discord",
+    "dns",
+    "dns_client",
+    "elastic",
+    "gbq_writer",
+    "gcl_writer",
+    "gcs_streamer",
+    "gpubsub_consumer",
+    "gpubsub_producer",
+    "http_client",
+    "http_server",
+    "kafka_consumer",
+    "kafka_producer",
+    "kv",
+    "metrics",
+    "otel_client",
+    "otel_server",
+    "s3_reader",
+    "s3_streamer",
+    "tcp_client",
+    "tcp_server",
+    "udp_client",
+    "udp_server",
+    "unix_socket_client",
+    "unix_socket_server",
+    "wal",
+    "ws_client",
+    "ws_server",
+];
+/// Bytes that are read at once where the connector does not say.
+const CHUNK_BYTES: u64 = 8192;
+/// Bytes that can be read at once, at the most.
+const CHUNK_BYTES_MAX: u64 = 16 << 20;
+
+/// Adds the sources and sinks that a connector stands for.
+pub fn lower(connector: &FlowConnector, endpoints: &mut Endpoints, compiler: &mut Compiler<'_>) {
+    let Some(def) = connector.def().filter(|_| !connector.faulty) else { return };
+    let kind = def.kind.text.as_str();
+    let name = Named::plain_at(kind, def.kind.span);
+    if !KINDS.contains(&kind) {
+        return chains::unknown("connector", &name, &KINDS, &KINDS_MISSING, compiler);
+    }
+    let settings = Settings::of(connector, compiler);
+    let arena = Arena::new();
+    let (codec_in, codec_out) = chains::codec(&settings, compiler);
+    let before = chains::preprocessors(&settings, compiler);
+    let after = chains::postprocessors(&settings, compiler);
+    let known: &[&str] = match kind {
+        "file" => &["path", "mode", "chunk_size"],
+        "metronome" => &["interval"],
+        "exit" => &["delay", "graceful"],
+        "bench" => &BENCH_KEYS,
+        _ => &[],
+    };
+    let config = settings.config(known, &arena, compiler);
+    let needs_codec = matches!(kind, "file" | "stdio" | "bench");
+    let has_codec = settings.codec(&arena, compiler).is_some();
+    if needs_codec && !has_codec {
+        let message = format!("the connector `{kind}` needs a codec");
+        let complaint = Diagnostic::error("E0507", settings.span, message)
+            .with_help("such as: codec = \"json\"");
+        compiler.diagnostics.push(complaint);
+    } else if !needs_codec && has_codec {
+        let message = format!("the connector `{kind}` gives and takes values; it has no codec");
+        complain(compiler, settings.span_of("codec"), message);
+    }
+    let file = if kind == "file" { file_of(&config, compiler) } else { None };
+    check_ports(connector, kind, file.as_ref().map(|file| file.reads), compiler);
+    let shape = Shape { kind, file, config, codec: (codec_in, codec_out), before, after };
+    if connector.gives.iter().any(|port| [OUT, ERR].contains(&port.name.as_str())) {
+        let source = shape.source(compiler);
+        let errors = connector.gives.iter().find(|port| port.name == ERR);
+        endpoints.sources.extend(source.map(|config| SourceEndpoint {
+            port: format!("{}/{OUT}", connector.name),
+            config,
+            codec: if kind == "metronome" { InputCodec::Json } else { codec_in },
+            errors: errors.map(|port| (port.end.clone(), connector.name.clone())),
+        }));
+    }
+    for port in &connector.takes {
+        endpoints.sinks.extend(shape.sink(port, compiler));
+    }
+}
+
+/// A connector whose settings have been read.
+struct Shape<'a> {
+    kind: &'a str,
+    file: Option<FileSettings>,
+    config: Config<'a>,
+    codec: (InputCodec, OutputCodec),
+    before: Vec<Preprocessor>,
+    after: Vec<Postprocessor>,
+}
+
+impl Shape<'_> {
+    fn source(&self, compiler: &mut Compiler<'_>) -> Option<SourceConfig> {
+        let codec = self.codec.0;
+        match (self.kind, &self.file) {
+            ("file", Some(file)) if file.reads => Some(read(Some(file), &self.before, codec)),
+            ("stdio", _) => Some(read(None, &self.before, codec)),
+            ("metronome", _) => metronome(&self.config, compiler),
+            ("bench", _) => bench(&self.config, &self.before, compiler),
+            _ => None,
+        }
+    }
+
+    fn sink(&self, port: &FlowPort, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
+        let config = match (self.kind, &self.file, port.name.as_str()) {
+            ("file", Some(file), IN) if !file.reads => {
+                SinkConfig::File { path: file.path.clone(), mode: file.mode }
+            }
+            ("stdio", _, IN | "stdout") => SinkConfig::Stdout,
+            ("stdio", _, "stderr") => SinkConfig::Stderr,
+            ("null" | "bench", _, IN) => SinkConfig::Null,
+            ("exit", _, IN) => SinkConfig::Exit {
+                delay: Duration::from_nanos(self.config.whole("delay", 0, compiler).unwrap_or(0)),
+                graceful: self.config.flag("graceful", compiler).unwrap_or(true),
+            },
+            _ => return None,
+        };
+        let plain = matches!(self.kind, "null" | "bench" | "exit");
+        Some(SinkEndpoint {
+            port: port.end.clone(),
+            config,
+            path: None,
+            codec: if plain { OutputCodec::Json } else { self.codec.1 },
+            post: if plain { None } else { Some(self.after.clone().into_boxed_slice()) },
+        })
+    }
+}
+
+/// Reports ports that the connector does not have.
+fn check_ports(
+    connector: &FlowConnector,
+    kind: &str,
+    reads: Option<bool>,
+    compiler: &mut Compiler<'_>,
+) {
+    let gives: &[&str] = match (kind, reads) {
+        ("stdio" | "metronome" | "bench", _) | ("file", Some(true) | None) => &[OUT, ERR],
+        _ => &[],
+    };
+    let takes: &[&str] = match (kind, reads) {
+        ("stdio", _) => &[IN, "stdout", "stderr"],
+        ("metronome", _) | ("file", Some(true)) => &[],
+        _ => &[IN],
+    };
+    let ports = connector.gives.iter().map(|port| (port, gives, "gives"));
+    let ports = ports.chain(connector.takes.iter().map(|port| (port, takes, "takes")));
+    for (port, known, verb) in ports {
+        if known.contains(&port.name.as_str()) {
+            continue;
+        }
+        let name = &connector.definition.name.text;
+        let message = match (known.is_empty(), verb) {
+            (true, "gives") => format!("no events come out of the connector `{name}`"),
+            (true, _) => format!("no events go into the connector `{name}`"),
+            (false, _) => format!("`{name}` has no port `{}`", port.name),
+        };
+        let mode = if kind == "file" { " with this `mode`" } else { "" };
+        let complaint = Diagnostic::error("E0515", port.span, message)
+            .with_label(format!("a `{kind}` connector{mode}"))
+            .with_nearest(&port.name, known.iter().copied());
+        compiler.diagnostics.push(complaint);
+    }
+}
+
+struct FileSettings {
+    path: PathBuf,
+    reads: bool,
+    mode: FileMode,
+    chunk_bytes: usize,
+}
+
+fn file_of(config: &Config<'_>, compiler: &mut Compiler<'_>) -> Option<FileSettings> {
+    let path = config.text("path", compiler);
+    let mode = config.text("mode", compiler);
+    if path.is_none() {
+        config.missing("path", "the path of the file", compiler);
+    }
+    let mode = match mode {
+        Some("read") => None,
+        Some("write" | "truncate") => Some(FileMode::Truncate),
+        Some("append") => Some(FileMode::Append),
+        Some("overwrite") => Some(FileMode::Overwrite),
+        Some(other) => {
+            let known = "read, truncate, append, overwrite";
+            let message = format!("`mode` must be one of {known}, got {other}");
+            complain(compiler, config.span, message);
+            return None;
+        }
+        None => {
+            config.missing("mode", "one of read, truncate, append, overwrite", compiler);
+            return None;
+        }
+    };
+    Some(FileSettings {
+        path: PathBuf::from(path?),
+        reads: mode.is_none(),
+        mode: mode.unwrap_or_default(),
+        chunk_bytes: chunk_bytes(config, compiler),
+    })
+}
+
+fn chunk_bytes(config: &Config<'_>, compiler: &mut Compiler<'_>) -> usize {
+    let bytes = config.whole("chunk_size", 1, compiler).unwrap_or(CHUNK_BYTES);
+    bytes.min(CHUNK_BYTES_MAX) as usize
+}
+
+/// The source of a file or of standard input.
+fn read(file: Option<&FileSettings>, chain: &[Preprocessor], codec: InputCodec) -> SourceConfig {
+    let path = file.map(|file| file.path.clone());
+    match (chains::framing(chain, codec), path) {
+        (Some(framing), Some(path)) => SourceConfig::File(FileConfig {
+            patterns: vec![path.display().to_string()],
+            framing,
+            skip_bytes: 0,
+        }),
+        (Some(framing), None) => SourceConfig::Stdin { framing },
+        (None, path) => SourceConfig::Chained(ChainedConfig {
+            path,
+            chain: chain.to_vec(),
+            chunk_bytes: file.map_or(CHUNK_BYTES as usize, |file| file.chunk_bytes),
+            iterations: 1,
+        }),
+    }
+}
+
+fn metronome(config: &Config<'_>, compiler: &mut Compiler<'_>) -> Option<SourceConfig> {
+    let interval = config.whole("interval", 1, compiler);
+    if interval.is_none() {
+        config.missing("interval", "nanoseconds between two events", compiler);
+    }
+    Some(SourceConfig::Metronome { interval: interval? })
+}
+
+const BENCH_KEYS: [&str; 10] = [
+    "path",
+    "interval",
+    "chunk_size",
+    "iters",
+    "base64",
+    "is_transactional",
+    "structured",
+    "stop_after_secs",
+    "significant_figures",
+    "warmup_secs",
+];
+
+/// Replays a file; its messages are lines, or chunks when a size is set.
+fn bench(
+    config: &Config<'_>,
+    chain: &[Preprocessor],
+    compiler: &mut Compiler<'_>,
+) -> Option<SourceConfig> {
+    let path = config.text("path", compiler);
+    if path.is_none() {
+        config.missing("path", "the file to replay", compiler);
+    }
+    let chunked = config.whole("chunk_size", 1, compiler).is_some();
+    let mut stages = Vec::new();
+    if !chunked && !chain.iter().any(|one| matches!(one, Preprocessor::Separate { .. })) {
+        let length_max = MESSAGE_BYTES_MAX;
+        stages.push(Preprocessor::Separate { separator: b'\n', length_max, buffered: true });
+        stages.push(Preprocessor::RemoveEmpty);
+    }
+    if config.flag("base64", compiler).unwrap_or(false) {
+        stages.push(Preprocessor::Base64);
+    }
+    stages.extend_from_slice(chain);
+    Some(SourceConfig::Chained(ChainedConfig {
+        path: Some(PathBuf::from(path?)),
+        chain: stages,
+        chunk_bytes: chunk_bytes(config, compiler),
+        iterations: config.whole("iters", 1, compiler).unwrap_or(1),
+    }))
+}

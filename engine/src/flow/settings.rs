@@ -1,0 +1,205 @@
+//! The settings of one connector: the six keys of `with`, and the keys of `config`. Every value is
+//! known when the flow starts; what is wrong is a diagnostic at the setting.
+
+use crate::graph::FlowConnector;
+use std::sync::Arc;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::lower::Compiler;
+use temblor_lang::span::Span;
+use temblor_lang::value::{Arena, Frozen, Record, Value, to_json};
+
+/// What `with` may set.
+const KEYS: [&str; 6] =
+    ["codec", "config", "metrics_interval_s", "postprocessors", "preprocessors", "reconnect"];
+
+/// The settings of a connector.
+#[derive(Debug)]
+pub struct Settings {
+    values: Vec<(String, Span, Arc<Frozen>)>,
+    /// The definition, for what is missing.
+    pub span: Span,
+}
+
+/// A name and its configuration: `"json"` or `{"name": "json", "config": {…}}`.
+#[derive(Debug)]
+pub struct Named<'a> {
+    /// The name.
+    pub name: &'a str,
+    config: Option<&'a Record<'a>>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Settings {
+    /// Evaluates the settings; reports those that do not exist.
+    pub fn of(connector: &FlowConnector, compiler: &mut Compiler<'_>) -> Self {
+        let mut values = Vec::new();
+        for binding in connector.def().map_or(&[][..], |def| &def.with) {
+            let name = &binding.name;
+            if !KEYS.contains(&name.text.as_str()) {
+                let message = format!("connectors have no setting `{}`", name.text);
+                let complaint = Diagnostic::error("E0506", name.span, message)
+                    .with_help(format!("the settings are {}", KEYS.join(", ")));
+                compiler.diagnostics.push(complaint);
+            }
+            let args = Some(connector.args.clone());
+            let value = compiler.constant(&binding.value, &connector.scope, args);
+            values.push((name.text.clone(), binding.value.span, value.unwrap_or_default()));
+        }
+        Self { values, span: connector.definition.name.span }
+    }
+
+    fn entry(&self, name: &str) -> Option<(Span, Value<'_>)> {
+        let found = self.values.iter().find(|(key, ..)| key == name);
+        found.map(|(_, span, value)| (*span, value.get()))
+    }
+
+    /// Where a setting stands; the connector when it is not set.
+    pub fn span_of(&self, name: &str) -> Span {
+        self.entry(name).map_or(self.span, |(span, _)| span)
+    }
+
+    /// The codec, if one is set.
+    pub fn codec<'a>(&'a self, arena: &'a Arena, compiler: &mut Compiler<'_>) -> Option<Named<'a>> {
+        let (span, value) = self.entry("codec")?;
+        named(value, span, arena, compiler)
+    }
+
+    /// The preprocessors or postprocessors.
+    pub fn interceptors<'a>(
+        &'a self,
+        key: &str,
+        arena: &'a Arena,
+        compiler: &mut Compiler<'_>,
+    ) -> Vec<Named<'a>> {
+        let Some((span, value)) = self.entry(key) else { return Vec::new() };
+        let Some(items) = value.as_array(arena) else {
+            complain(compiler, span, format!("`{key}` must be an array, got {}", to_json(value)));
+            return Vec::new();
+        };
+        items.iter().filter_map(|item| named(*item, span, arena, compiler)).collect()
+    }
+
+    /// The record `config`, whose keys must be among `known`.
+    pub fn config<'a>(
+        &'a self,
+        known: &[&str],
+        arena: &'a Arena,
+        compiler: &mut Compiler<'_>,
+    ) -> Config<'a> {
+        let (span, value) = self.entry("config").unwrap_or((self.span, Value::Null));
+        let record = value.as_record(arena);
+        if record.is_none() && !matches!(value, Value::Null) {
+            let message = format!("`config` must be a record, got {}", to_json(value));
+            complain(compiler, span, message);
+        }
+        Config::new(record, span, known, compiler)
+    }
+}
+
+impl<'a> Named<'a> {
+    /// A name without configuration.
+    pub fn plain_at(name: &'a str, span: Span) -> Self {
+        Self { name, config: None, span }
+    }
+
+    /// The configuration, whose keys must be among `known`.
+    pub fn config(&self, known: &[&str], compiler: &mut Compiler<'_>) -> Config<'a> {
+        Config::new(self.config, self.span, known, compiler)
+    }
+}
+
+fn named<'a>(
+    value: Value<'a>,
+    span: Span,
+    arena: &'a Arena,
+    compiler: &mut Compiler<'_>,
+) -> Option<Named<'a>> {
+    if let Some(name) = value.as_str() {
+        return Some(Named { name, config: None, span });
+    }
+    let record = value.as_record(arena);
+    let name = record.and_then(|record| record.get("name")).and_then(Value::as_str);
+    if name.is_none() {
+        let expected = "a name, or {\"name\": …, \"config\": {…}}";
+        complain(compiler, span, format!("expected {expected}, got {}", to_json(value)));
+    }
+    let config = record.and_then(|record| record.get("config"));
+    Some(Named { name: name?, config: config.and_then(|config| config.as_record(arena)), span })
+}
+
+/// Reports an error about a setting.
+pub fn complain(compiler: &mut Compiler<'_>, span: Span, message: String) {
+    compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
+}
+
+/// A record of settings.
+#[derive(Debug)]
+pub struct Config<'a> {
+    record: Option<&'a Record<'a>>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl<'a> Config<'a> {
+    fn new(
+        record: Option<&'a Record<'a>>,
+        span: Span,
+        known: &[&str],
+        compiler: &mut Compiler<'_>,
+    ) -> Self {
+        for (key, _) in record.iter().flat_map(|record| record.iter()) {
+            if !known.contains(&key) {
+                let complaint =
+                    Diagnostic::error("E0506", span, format!("unknown setting `{key}`"))
+                        .with_nearest(key, known.iter().copied());
+                compiler.diagnostics.push(complaint);
+            }
+        }
+        Self { record, span }
+    }
+
+    fn get(&self, key: &str) -> Option<Value<'a>> {
+        self.record.and_then(|record| record.get(key))
+    }
+
+    fn checked<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        compiler: &mut Compiler<'_>,
+        read: impl FnOnce(Value<'a>) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.get(key)?;
+        let found = read(value);
+        if found.is_none() {
+            let message = format!("`{key}` must be {expected}, got {}", to_json(value));
+            complain(compiler, self.span, message);
+        }
+        found
+    }
+
+    /// A text.
+    pub fn text(&self, key: &str, compiler: &mut Compiler<'_>) -> Option<&'a str> {
+        self.checked(key, "a text", compiler, Value::as_str)
+    }
+
+    /// A flag.
+    pub fn flag(&self, key: &str, compiler: &mut Compiler<'_>) -> Option<bool> {
+        self.checked(key, "true or false", compiler, Value::as_bool)
+    }
+
+    /// A whole number from `least`.
+    pub fn whole(&self, key: &str, least: u64, compiler: &mut Compiler<'_>) -> Option<u64> {
+        let expected = format!("a whole number from {least}");
+        let from_least = |value: Value<'a>| value.as_u64().filter(|number| *number >= least);
+        self.checked(key, &expected, compiler, from_least)
+    }
+
+    /// Reports a key that must be there.
+    pub fn missing(&self, key: &str, doc: &str, compiler: &mut Compiler<'_>) {
+        let message = format!("the setting `{key}` is missing");
+        let complaint = Diagnostic::error("E0507", self.span, message).with_help(doc);
+        compiler.diagnostics.push(complaint);
+    }
+}

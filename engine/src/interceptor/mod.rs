@@ -1,0 +1,14 @@
+//! Preprocessors and postprocessors of connectors: bytes to messages before they are decoded, and
+//! encoded events to bytes. None of them knows what the bytes mean.
+
+mod after;
+mod before;
+mod gelf;
+
+pub use after::{Postprocessor, finish_event};
+pub use before::{Chain, Packing, Preprocessor};
+
+/// Messages longer than this are refused.
+pub const MESSAGE_BYTES_MAX: usize = crate::limits::LINE_BYTES_MAX;
+/// The length in front of a length-prefixed message, in bytes.
+const LENGTH_BYTES: usize = 8;

@@ -1,0 +1,239 @@
+//! Inputs whose chunks go through preprocessors: messages are packed with their lengths in front.
+//!
+//! Invariant: places in the input are places in the packed messages; the same input gives the same
+//! ones again, so that a run can go on from a mark as with compressed files.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read, Result as IoResult, Seek};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::batch::{BadFrame, Origin};
+use crate::checkpoint::FileMark;
+use crate::error::Error;
+use crate::framing::{Framing, PREFIX_BYTES};
+use crate::identity::Identity;
+use crate::interceptor::{Chain, Preprocessor};
+use crate::limits::BLOCK_BYTES;
+use crate::queue::Closed;
+use crate::source::Source;
+use crate::source::assembler::Block;
+use crate::source::compression::{self, Compression, MAGIC_BYTES_MAX};
+use crate::source::feed::{At, Feed};
+use crate::source::stream::{STDIN, wait_to_read};
+
+/// What a plan says of a source with preprocessors.
+#[derive(Clone, Debug)]
+pub struct ChainedConfig {
+    /// The file; standard input when there is none.
+    pub path: Option<PathBuf>,
+    /// In the order of work; without any each chunk is a message.
+    pub chain: Vec<Preprocessor>,
+    /// The most that is read at once, in bytes, from 1.
+    pub chunk_bytes: usize,
+    /// How often the file is read, from 1.
+    pub iterations: u64,
+}
+
+/// A source with preprocessors.
+pub struct ChainedSource {
+    config: ChainedConfig,
+    marks: Vec<FileMark>,
+}
+
+impl ChainedSource {
+    /// Makes sure that the file can be read.
+    pub fn open(config: &ChainedConfig, marks: &[FileMark]) -> Result<Self, Error> {
+        if let Some(path) = &config.path {
+            let opened = File::open(path).and_then(|file| file.metadata());
+            let metadata = opened.map_err(|error| input_error(path, &error))?;
+            if metadata.is_dir() {
+                return Err(input_error(path, &ErrorKind::IsADirectory.into()));
+            }
+        }
+        Ok(Self { config: config.clone(), marks: marks.to_vec() })
+    }
+
+    fn at(&self, number: usize) -> At {
+        let name = match &self.config.path {
+            Some(path) => path.display().to_string(),
+            None => STDIN.to_string(),
+        };
+        At { origin: Arc::new(Origin { name }), file: number, framing: Framing::Prefixed }
+    }
+
+    /// Offset and message number at which an earlier run stopped.
+    fn start_of(&self, file: &File, feed: &Feed) -> IoResult<(u64, u64)> {
+        for mark in self.marks.iter().filter(|mark| mark.source == feed.source) {
+            if mark.identity.is_of(file)? {
+                return Ok((mark.offset, mark.line));
+            }
+        }
+        Ok((0, 1))
+    }
+
+    fn read_file(&self, path: &Path, number: usize, feed: &Feed) -> IoResult<()> {
+        let mut file = File::open(path)?;
+        let once = self.config.iterations == 1;
+        let start = if once && file.metadata()?.is_file() {
+            let identity = Identity::of(&file)?;
+            feed.ledger.name_file(feed.source, number, Some((identity, path.to_path_buf())));
+            self.start_of(&file, feed)?
+        } else {
+            feed.ledger.name_file(feed.source, number, None);
+            (0, 1)
+        };
+        let mut head = Vec::new();
+        (&file).take(MAGIC_BYTES_MAX as u64).read_to_end(&mut head)?;
+        file.rewind()?;
+        let mut input: Box<dyn Read> = match Compression::of(&head) {
+            Some(compression) => compression::decoder(compression, Box::new(file))?,
+            None => Box::new(file),
+        };
+        let mut packer = Packer::new(start);
+        self.pump(&mut input, &mut packer, feed, &self.at(number))
+    }
+
+    fn pump(
+        &self,
+        input: &mut dyn Read,
+        packer: &mut Packer,
+        feed: &Feed,
+        at: &At,
+    ) -> IoResult<()> {
+        let mut chain = Chain::new(&self.config.chain);
+        let mut chunk = vec![0; self.config.chunk_bytes];
+        while !feed.stop.is_asked() {
+            let count = match input.read(&mut chunk) {
+                Ok(0) => {
+                    packer.add(chain.finish());
+                    break;
+                }
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) if feed.stop.is_asked() => break,
+                Err(error) => {
+                    let _ = packer.send(feed, at);
+                    return Err(error);
+                }
+            };
+            packer.add(chain.feed(&chunk[..count]));
+            let is_due = packer.bytes.len() >= BLOCK_BYTES || feed.queue.is_hungry();
+            if is_due && packer.send(feed, at).is_err() {
+                return Ok(());
+            }
+        }
+        // When the queue is closed, the run is over and what is left is not acknowledged.
+        let _ = packer.send(feed, at);
+        Ok(())
+    }
+}
+
+impl Source for ChainedSource {
+    fn name(&self) -> String {
+        self.at(0).origin.name.clone()
+    }
+
+    fn run(&mut self, feed: &Feed) -> Result<(), Error> {
+        let Some(path) = &self.config.path else {
+            let input = std::io::stdin().as_fd().try_clone_to_owned();
+            let input = input.map_err(|error| input_error(Path::new(STDIN), &error))?;
+            let mut input = Waiting { file: File::from(input), feed };
+            return self
+                .pump(&mut input, &mut Packer::new((0, 1)), feed, &self.at(0))
+                .map_err(|error| input_error(Path::new(STDIN), &error));
+        };
+        for number in 0..self.config.iterations {
+            if feed.stop.is_asked() {
+                break;
+            }
+            let number = usize::try_from(number).unwrap_or(usize::MAX);
+            self.read_file(path, number, feed).map_err(|error| input_error(path, &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn input_error(path: &Path, error: &std::io::Error) -> Error {
+    let place = path.display().to_string();
+    Error::input(place, format!("cannot be read: {error}"), "check `path` of the connector")
+}
+
+/// Standard input, whose reads end when the run stops.
+struct Waiting<'a> {
+    file: File,
+    feed: &'a Feed<'a>,
+}
+
+impl Read for Waiting<'_> {
+    fn read(&mut self, space: &mut [u8]) -> IoResult<usize> {
+        wait_to_read(&self.file, self.feed.stop)?;
+        self.file.read(space)
+    }
+}
+
+/// Collects messages for a block.
+struct Packer {
+    bytes: Vec<u8>,
+    frames: u64,
+    bad: Vec<BadFrame>,
+    /// Offset and number of the first message in `bytes`.
+    offset: u64,
+    line: u64,
+    /// Packed bytes that an earlier run has dealt with.
+    done: u64,
+    /// Offset behind all that came so far.
+    seen: u64,
+}
+
+impl Packer {
+    fn new((offset, line): (u64, u64)) -> Self {
+        let (bytes, bad) = (Vec::new(), Vec::new());
+        Self { bytes, frames: 0, bad, offset, line, done: offset, seen: 0 }
+    }
+
+    fn add(&mut self, messages: Vec<Result<Vec<u8>, String>>) {
+        for message in messages {
+            match message {
+                Ok(message) => {
+                    self.seen += (PREFIX_BYTES + message.len()) as u64;
+                    if self.seen > self.done {
+                        let length = u32::try_from(message.len())
+                            .expect("preprocessors give no message beyond their limit");
+                        self.bytes.extend_from_slice(&length.to_le_bytes());
+                        self.bytes.extend_from_slice(&message);
+                        self.frames += 1;
+                    }
+                }
+                Err(reason) if self.seen >= self.done => self.bad.push(BadFrame {
+                    line: self.line + self.frames,
+                    length: 0,
+                    reason,
+                    head: Vec::new(),
+                }),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn send(&mut self, feed: &Feed, at: &At) -> Result<(), Closed> {
+        if self.bytes.is_empty() && self.bad.is_empty() {
+            return Ok(());
+        }
+        let block = block(feed, &self.bytes, self.frames, self.line, self.offset);
+        let block = Block { bad: std::mem::take(&mut self.bad), ..block };
+        self.offset += self.bytes.len() as u64;
+        self.line += self.frames;
+        (self.bytes, self.frames) = (Vec::new(), 0);
+        feed.send(Some(block), at)
+    }
+}
+
+/// A block of these bytes.
+pub fn block(feed: &Feed, bytes: &[u8], frames: u64, first_line: u64, offset: u64) -> Block {
+    let mut buffer = feed.pool.take();
+    buffer.grow(bytes.len());
+    buffer[..bytes.len()].copy_from_slice(bytes);
+    Block { buffer, range: 0..bytes.len(), frames, first_line, offset, bad: Vec::new() }
+}
