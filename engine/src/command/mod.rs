@@ -5,7 +5,10 @@ mod bench;
 mod check;
 mod expand;
 mod explain;
+mod doc;
+mod fmt;
 mod run;
+mod shell;
 mod test;
 
 use crate::load::{self, Loaded};
@@ -34,6 +37,14 @@ enum Verb {
     Test(test::TestArgs),
     /// Print the page about a code such as E0401; all codes without one
     Explain(ExplainArgs),
+    /// Bring program files into the one style; comments stay
+    Fmt(fmt::FmtArgs),
+    /// Make Markdown pages from the doc comments of modules
+    Doc(doc::DocArgs),
+    /// Write the completions of a shell
+    Completions(shell::CompletionsArgs),
+    /// Write the manual page
+    Man(shell::ManArgs),
 }
 
 /// Where the program comes from.
@@ -237,6 +248,10 @@ pub fn main() -> ExitCode {
         Verb::Bench(args) => bench::bench(&args),
         Verb::Test(args) => test::test(&args),
         Verb::Explain(args) => explain::explain(&args),
+        Verb::Fmt(args) => fmt::fmt(&args),
+        Verb::Doc(args) => doc::doc(&args),
+        Verb::Completions(args) => shell::completions(&args),
+        Verb::Man(args) => shell::man(&args),
     };
     ExitCode::from(code)
 }

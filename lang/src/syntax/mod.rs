@@ -9,11 +9,13 @@ mod scan;
 mod failure;
 mod recover;
 mod print;
+mod format;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
 use build::Builder;
 pub use build::OPERATORS_MAX;
+pub use format::{TextKind, format};
 use grammar::{Grammar, Pair, Rule};
 use pest::Parser;
 pub use print::{print_deploy, print_expr, print_program, print_query, print_script};

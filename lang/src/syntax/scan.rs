@@ -64,6 +64,11 @@ pub(super) struct Scan<'t> {
 }
 
 impl Scan<'_> {
+    /// All of the text.
+    pub(super) fn source(&self) -> &str {
+        self.text
+    }
+
     /// A token as written.
     pub(super) fn text(&self, token: &Token) -> &str {
         &self.text[token.start..token.end]

@@ -2,7 +2,7 @@
 
 use super::{check_all, parse_deploy, parse_program, parse_query, parse_script};
 
-pub(super) const SCRIPTS: &[&str] = &[
+pub(in crate::syntax) const SCRIPTS: &[&str] = &[
     "event",
     "event;",
     "match 1 of case ~ re|  a| => 1 case ~ re|\ta\\\n  b| => 2 case ~ glob| \\\na|=>3 case ~ json|  \\\n | => 4 end",
@@ -108,7 +108,7 @@ const NOT_SCRIPTS: &[&str] = &[
     "define operator a from b::c",
 ];
 
-pub(super) const QUERIES: &[&str] = &[
+pub(in crate::syntax) const QUERIES: &[&str] = &[
     "#!config id = \"x\"\n### docs\nselect event from in into out",
     "define window w from tumbling with size = 2, interval = 3, state 0 script from tick false script event.w end; select {\"n\": aggr::stats::count()} from in[w, m::w2,] where event.a group by set(event.a, each(event.b)) into out/x having event.n > 1;",
     "define operator o from generic::batch args a, b = 1, with count = args.a, end; create operator o with a = 1 end; create operator p from m::o; select event from in into o; select event from o/err into out",
@@ -127,7 +127,7 @@ const NOT_QUERIES: &[&str] = &[
     "define script s script from a 1 script from a 1 script 2 end",
 ];
 
-pub(super) const DEPLOYS: &[&str] = &[
+pub(in crate::syntax) const DEPLOYS: &[&str] = &[
     "define flow f args a = 1 flow use x; define connector c from file args a with codec = \"json\" end; define connector d from stdio; create connector c with a = 1 end; define pipeline p pipeline select event from in into out end; create pipeline p; connect /connector/c/out to /pipeline/p/in; connect /pipeline/p to /connector/c; end; deploy flow f from f with a = 2 end; deploy flow g",
 ];
 
@@ -136,7 +136,7 @@ const NOT_DEPLOYS: &[&str] = &[
     "select event from in into out",
 ];
 
-pub(super) const PROGRAMS: &[&str] = &[
+pub(in crate::syntax) const PROGRAMS: &[&str] = &[
     "source a from file \"x.log\" with codec = \"string\", end; sink out into stdout; in |> parse grok \"%{COMBINEDAPACHELOG}\" from event.message else bad |> dedup by [event.clientip, event.request] within \"10s\" |> rate_limit 1000 per 1s by event.clientip else slow |> route case event.response >= 500 => errors case event.response >= 400 => warnings default => out end;",
     "where event.a == 1",
     "set event.a = 1, $b = event.c |> script let x = 1; event end |> select {\"a\": aggr::stats::count()} over w group by event.a having event.a > 1 |> out/x",

@@ -1,6 +1,6 @@
 //! Tables of texts that the parser accepts and refuses, in each of the notations.
 
-mod accept;
+pub(in crate::syntax) mod accept;
 mod hostile;
 mod print;
 mod pages;

@@ -1,0 +1,169 @@
+//! The tools for programs as a user meets them: `temblor test`, `fmt`, `doc`, `completions`, `man`.
+//! Every test has a directory of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools").join(name);
+    // It is not there at the first run.
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the directory can be made");
+    folder
+}
+
+fn temblor(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_temblor"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("NO_COLOR", "1")
+        .output()
+        .expect("the command starts")
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+const CASES: &str = "=== script: adds one\nevent.a + 1\n--- in\n{\"a\": 1}\n--- out\n2\n\n\
+                     === chain: only the large\nwhere event.a > 1\n--- in\n{\"a\": 1}\n{\"a\": 2}\n--- out\n\
+                     {\"a\": 3}\n";
+
+#[test]
+fn a_case_that_differs_fails_and_can_be_accepted() {
+    let folder = folder("differs");
+    fs::write(folder.join("cases.txt"), CASES).expect("the file can be written");
+    let output = temblor(&folder, &["test"]);
+    assert_eq!(output.status.code(), Some(1));
+    let text = out(&output);
+    assert!(text.contains("failed only the large (./cases.txt:8)"), "{text}");
+    assert!(text.contains("- {\"a\": 3}") && text.contains("+ {\"a\":2}"), "{text}");
+    assert!(text.contains("1 passed, 1 failed"), "{text}");
+    let output = temblor(&folder, &["test", "--update"]);
+    assert!(out(&output).contains("updated ./cases.txt"), "{output:?}");
+    let output = temblor(&folder, &["test"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+#[test]
+fn results_are_told_to_machines() {
+    let folder = folder("machines");
+    fs::write(folder.join("cases.txt"), CASES).expect("the file can be written");
+    let json = out(&temblor(&folder, &["test", "--format", "json"]));
+    assert!(json.starts_with("{\"passed\":1,\"failed\":1,\"tests\":["), "{json}");
+    let xml = out(&temblor(&folder, &["test", "--format", "junit"]));
+    assert!(xml.contains("<testsuite name=\"./cases.txt\" tests=\"2\" failures=\"1\""), "{xml}");
+    assert!(xml.contains("- {&quot;a&quot;: 3}"), "{xml}");
+    let one = temblor(&folder, &["test", "--filter", "adds"]);
+    assert_eq!(one.status.code(), Some(0), "{one:?}");
+    let none = temblor(&folder, &["test", "--filter", "nothing has this name"]);
+    assert_eq!(none.status.code(), Some(1), "a run without a test is no success");
+}
+
+#[test]
+fn suites_have_tags() {
+    let folder = folder("suites");
+    let suite = "use std::test;\ntest::suite({\"name\": \"s\", \"tags\": [\"quick\"], \"tests\": [\n\
+                 test::test({\"name\": \"good\", \"test\": test::assert(\"g\", 2, 1 + 1)}),\n\
+                 test::test({\"name\": \"bad\", \"test\": test::assert(\"b\", 3, 1 + 1)})]})\n";
+    fs::create_dir(folder.join("unit")).expect("the directory can be made");
+    fs::write(folder.join("unit/all.tremor"), suite).expect("the file can be written");
+    for tag in ["quick", "unit"] {
+        let text = out(&temblor(&folder, &["test", "-i", tag]));
+        assert!(text.contains("failed s: bad (./unit/all.tremor:4)"), "{text}");
+        assert!(text.contains("expected 3"), "{text}");
+        assert!(text.contains("1 passed, 1 failed"), "{text}");
+    }
+    let output = temblor(&folder, &["test", "-e", "quick"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no test was found"), "{output:?}");
+}
+
+#[test]
+fn a_thousand_cases_are_run() {
+    const CASES_COUNT: usize = 1_000;
+    let folder = folder("thousand");
+    let case = |n: usize| {
+        format!("=== script: case {n}\nevent.a + {n}\n--- in\n{{\"a\": 1}}\n--- out\n{}\n\n", n + 1)
+    };
+    let text: String = (0..CASES_COUNT).map(case).collect();
+    fs::write(folder.join("cases.txt"), text).expect("the file can be written");
+    let text = out(&temblor(&folder, &["test"]));
+    assert!(text.starts_with("1000 passed"), "{text}");
+}
+
+#[test]
+fn programs_are_formatted_once() {
+    let folder = folder("format");
+    let file = folder.join("p.tremor");
+    fs::write(&file, "# why\nlet x=1 ;event # here\n").expect("the file can be written");
+    let check = temblor(&folder, &["fmt", "--check", "p.tremor"]);
+    assert_eq!((check.status.code(), out(&check).as_str()), (Some(1), "p.tremor\n"));
+    assert_eq!(temblor(&folder, &["fmt", "p.tremor"]).status.code(), Some(0));
+    let text = fs::read_to_string(&file).expect("the file is there");
+    assert_eq!(text, "# why\nlet x = 1;\nevent # here\n");
+    assert_eq!(temblor(&folder, &["fmt", "--check", "p.tremor"]).status.code(), Some(0));
+    fs::write(&file, "let = 1").expect("the file can be written");
+    let wrong = temblor(&folder, &["fmt", "p.tremor"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains("p.tremor:1:5"), "{wrong:?}");
+}
+
+#[test]
+fn the_programs_of_the_repository_are_formatted_to_something_stable() {
+    let folder = folder("stable");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut files = Vec::new();
+    for part in ["examples", "stdlib/src/modules", "bench/scenarios"] {
+        copy(&root.join(part), &folder, &mut files);
+    }
+    assert!(files.len() > 20, "only {} programs were found", files.len());
+    let mut arguments = vec!["fmt"];
+    arguments.extend(files.iter().map(String::as_str));
+    let output = temblor(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    arguments.insert(1, "--check");
+    let output = temblor(&folder, &arguments);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+}
+
+/// Copies the programs below `from` into `to`, all side by side.
+fn copy(from: &Path, to: &Path, files: &mut Vec<String>) {
+    for entry in fs::read_dir(from).expect("the directory is in the repository") {
+        let path = entry.expect("the directory can be read").path();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
+        if path.is_dir() {
+            copy(&path, to, files);
+        } else if ["tremor", "trickle", "troy", "tmb"].contains(&ending) {
+            let name = format!("{}.{ending}", files.len());
+            fs::copy(&path, to.join(&name)).expect("the file can be copied");
+            files.push(name);
+        }
+    }
+}
+
+#[test]
+fn modules_are_documented() {
+    let folder = folder("doc");
+    fs::create_dir_all(folder.join("lib/my")).expect("the directory can be made");
+    fs::write(folder.join("lib/my/m.tremor"), "### All.\n## Five.\nconst FIVE = 5;\n")
+        .expect("the file can be written");
+    let output = temblor(&folder, &["doc", "lib", "out"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let page = fs::read_to_string(folder.join("out/my/m.md")).expect("the page is there");
+    assert_eq!(page, "# my::m\n\nAll.\n\n## `const FIVE`\n\nFive.\n");
+    assert_eq!(temblor(&folder, &["doc", "out"]).status.code(), Some(1), "no modules");
+}
+
+#[test]
+fn completions_and_manual_name_every_command() {
+    let folder = folder("shell");
+    let page = out(&temblor(&folder, &["man"]));
+    for shell in ["bash", "zsh", "fish"] {
+        let text = out(&temblor(&folder, &["completions", shell]));
+        for verb in ["run", "check", "test", "fmt"] {
+            assert!(text.contains(verb), "{shell}: {verb}");
+            assert!(page.contains(verb), "{verb}");
+        }
+    }
+}
