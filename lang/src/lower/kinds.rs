@@ -104,7 +104,8 @@ impl Compiler<'_> {
         for ((argument, tree), (name, wanted)) in arguments.iter().zip(trees).zip(params) {
             let known = kind(argument);
             if disjoint(known, *wanted) {
-                let what = format!("the argument `{name}` of {}", function.path);
+                let path = function.path.strip_prefix("std::").unwrap_or(function.path);
+                let what = format!("the argument `{name}` of {path}");
                 self.diagnostics.push(complain::wrong_kind(&what, known.name(), tree.span));
             }
         }

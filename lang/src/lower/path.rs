@@ -71,7 +71,7 @@ impl Compiler<'_> {
             }
             PathRoot::Event | PathRoot::Meta if !names.rules.event => {
                 self.diagnostics.push(complain::event_not_allowed(span));
-                null()
+                Root::Event
             }
             PathRoot::Event => Root::Event,
             PathRoot::Meta => Root::Meta,
