@@ -4,7 +4,7 @@
 use crate::event::Event;
 use crate::operator::{Emitter, Hold, Surroundings};
 use temblor_lang::builtin::CallError;
-use temblor_lang::value::{Arena, Frozen, Key, Value};
+use temblor_lang::value::{Arena, Frozen, Key, Value, deeper};
 
 /// What an allocation of its own costs beside its contents, near enough: the struct, the arena's
 /// first block and the allocator's own records.
@@ -96,8 +96,8 @@ pub fn footprint(value: Value<'_>) -> usize {
     let inner = match value {
         Value::Str(text) => text.len(),
         Value::Bytes(bytes) => bytes.len(),
-        Value::Array(items) => items.iter().map(|item| footprint(*item)).sum(),
-        Value::Record(record) => record.iter().map(field_footprint).sum(),
+        Value::Array(items) => deeper(|| items.iter().map(|item| footprint(*item)).sum()),
+        Value::Record(record) => deeper(|| record.iter().map(field_footprint).sum()),
         Value::Lazy(lazy) if lazy.is_record() => lazy.raw_fields().map(field_footprint).sum(),
         Value::Lazy(lazy) => lazy.elements().map(footprint).sum(),
         _ => 0,

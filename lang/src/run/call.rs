@@ -3,7 +3,7 @@
 use super::{Eval, Run, Stop, failure};
 use crate::program::{Expr, FnCase, FnCases, Pattern, UserFn, UserFnBody};
 use crate::span::Span;
-use crate::value::{Owned, Value};
+use crate::value::{Owned, Value, deeper};
 
 /// How often a function may re-enter itself by `recur`.
 pub const RECURSION_MAX: usize = 1024;
@@ -22,7 +22,8 @@ impl<'a> Run<'a, '_, '_> {
                 .map_err(|error| failure::call(builtin, &error, arguments, span).into());
         }
         let saved = self.enter(function.slots);
-        let result = self.run_function(function, arguments, span);
+        // Functions call those before them: a long file can nest calls deep.
+        let result = deeper(|| self.run_function(function, arguments, span));
         self.leave(saved);
         result
     }

@@ -5,7 +5,7 @@ use super::{Eval, Run, failure};
 use crate::error::EvalError;
 use crate::program::{Expr, Patch, PatchOp};
 use crate::span::Span;
-use crate::value::{Arena, Kind, RecordBuilder, Value};
+use crate::value::{Arena, Kind, RecordBuilder, Value, deeper};
 
 /// Key and value of an operation, evaluated.
 struct Prepared<'a> {
@@ -171,7 +171,7 @@ fn merge_into<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, with: Value<
     for (key, value) in with.iter() {
         let value = match record.get(key) {
             Some(old) if old.kind() == Kind::Record && value.kind() == Kind::Record => {
-                merged(arena, old, value)
+                deeper(|| merged(arena, old, value))
             }
             _ => value,
         };
@@ -189,7 +189,7 @@ fn fill<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, default: Value<'a>
         };
         if let (Some(inner), Kind::Record) = (old.as_record(arena), value.kind()) {
             let mut inner = RecordBuilder::from_record(arena, inner, 0);
-            fill(arena, &mut inner, value);
+            deeper(|| fill(arena, &mut inner, value));
             record.insert(key, inner.finish());
         }
     }

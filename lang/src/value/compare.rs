@@ -1,7 +1,7 @@
 //! Equality and the two orders of values. Equality never fails; the order of `<` does for kinds
 //! that have none, and the total order serves sorting only.
 
-use super::{JsonStyle, Value, push_json};
+use super::{JsonStyle, Value, deeper, push_json};
 use std::cmp::Ordering;
 
 /// Two floats this near to each other are equal for `==`.
@@ -28,7 +28,7 @@ pub fn equal(left: Value<'_>, right: Value<'_>) -> bool {
         (Bytes(l), Bytes(r)) => l == r,
         (Str(text), Bytes(bytes)) | (Bytes(bytes), Str(text)) => text.as_bytes() == bytes,
         (Array(_) | Record(_) | Lazy(_), Array(_) | Record(_) | Lazy(_)) => {
-            equal_containers(left, right)
+            deeper(|| equal_containers(left, right))
         }
         _ => false,
     }
@@ -112,12 +112,8 @@ pub fn total_order(left: Value<'_>, right: Value<'_>) -> Ordering {
         (Value::Int(_) | Value::UInt(_) | Value::Float(_), _) => {
             order_numbers(left, right).unwrap_or_else(|| order_nan(left, right))
         }
-        _ if rank(left) == RANK_ARRAY => elements(left)
-            .zip(elements(right))
-            .map(|(l, r)| total_order(l, r))
-            .find(|order| order.is_ne())
-            .unwrap_or_else(|| left.size().cmp(&right.size())),
-        _ if rank(left) == RANK_RECORD => order_records(left, right),
+        _ if rank(left) == RANK_ARRAY => deeper(|| order_arrays(left, right)),
+        _ if rank(left) == RANK_RECORD => deeper(|| order_records(left, right)),
         _ => Ordering::Equal,
     }
 }
@@ -125,6 +121,14 @@ pub fn total_order(left: Value<'_>, right: Value<'_>) -> Ordering {
 fn order_nan(left: Value<'_>, right: Value<'_>) -> Ordering {
     let number = |value: Value<'_>| value.as_f64().unwrap_or(f64::NAN);
     number(left).total_cmp(&number(right))
+}
+
+fn order_arrays(left: Value<'_>, right: Value<'_>) -> Ordering {
+    elements(left)
+        .zip(elements(right))
+        .map(|(l, r)| total_order(l, r))
+        .find(|order| order.is_ne())
+        .unwrap_or_else(|| left.size().cmp(&right.size()))
 }
 
 fn order_records(left: Value<'_>, right: Value<'_>) -> Ordering {

@@ -1,7 +1,7 @@
 //! The canonical hash of a value: equal whatever the order of a record's keys and whichever of
 //! the number kinds holds a whole number. It is stable over runs and machines (XXH3, 128 bit).
 
-use super::Value;
+use super::{Value, deeper};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// Tags keep values of different kinds apart (`"1"` from `1`, `[]` from `{}`).
@@ -28,8 +28,8 @@ pub fn hash128(value: Value<'_>) -> u128 {
         Value::Float(value) => number(value),
         Value::Str(text) => leaf(Tag::Text, text.as_bytes()),
         Value::Bytes(bytes) => leaf(Tag::Text, bytes),
-        Value::Array(items) => sequence(items.iter().copied()),
-        Value::Record(record) => fields(record.iter()),
+        Value::Array(items) => deeper(|| sequence(items.iter().copied())),
+        Value::Record(record) => deeper(|| fields(record.iter())),
         Value::Lazy(lazy) if lazy.is_record() => fields(lazy.fields()),
         Value::Lazy(lazy) => sequence(lazy.elements()),
     }

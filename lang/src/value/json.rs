@@ -1,7 +1,7 @@
 //! Values as JSON text (RFC 8259). Output is always valid JSON: bytes become a base64 string
 //! (RFC 4648) and numbers that JSON cannot hold become `null`.
 
-use super::Value;
+use super::{Value, deeper};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -43,8 +43,8 @@ pub fn push_text(out: &mut Vec<u8>, value: Value<'_>) {
 
 fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
-        Value::Array(items) => push_items(out, items.iter().copied(), push_compact),
-        Value::Record(record) => push_fields(out, record.iter(), push_compact),
+        Value::Array(items) => deeper(|| push_items(out, items.iter().copied(), push_compact)),
+        Value::Record(record) => deeper(|| push_fields(out, record.iter(), push_compact)),
         Value::Lazy(lazy) if lazy.is_record() => push_fields(out, lazy.fields(), push_compact),
         Value::Lazy(lazy) => push_items(out, lazy.elements(), push_compact),
         scalar => push_scalar(out, scalar),
@@ -53,8 +53,8 @@ fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
 
 fn push_sorted(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
-        Value::Array(items) => push_items(out, items.iter().copied(), push_sorted),
-        Value::Record(record) => push_fields(out, sorted(record.iter()), push_sorted),
+        Value::Array(items) => deeper(|| push_items(out, items.iter().copied(), push_sorted)),
+        Value::Record(record) => deeper(|| push_fields(out, sorted(record.iter()), push_sorted)),
         Value::Lazy(lazy) if lazy.is_record() => {
             push_fields(out, sorted(lazy.fields()), push_sorted)
         }
@@ -109,8 +109,8 @@ fn push_pretty(out: &mut Vec<u8>, value: Value<'_>, depth: usize) {
         Some(_) => {}
     }
     match value {
-        Value::Array(items) => pretty_items(out, items.iter().copied(), depth),
-        Value::Record(record) => pretty_fields(out, record.iter(), depth),
+        Value::Array(items) => deeper(|| pretty_items(out, items.iter().copied(), depth)),
+        Value::Record(record) => deeper(|| pretty_fields(out, record.iter(), depth)),
         Value::Lazy(lazy) if lazy.is_record() => pretty_fields(out, lazy.fields(), depth),
         Value::Lazy(lazy) => pretty_items(out, lazy.elements(), depth),
         scalar => push_scalar(out, scalar),

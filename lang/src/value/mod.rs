@@ -3,6 +3,7 @@
 
 mod arena;
 mod compare;
+mod deep;
 mod frozen;
 mod hash;
 mod json;
@@ -12,6 +13,7 @@ mod record;
 
 pub use arena::{Arena, ArrayBuilder};
 pub use compare::{NotOrdered, canonical_key, equal, order, total_order};
+pub use deep::deeper;
 pub use frozen::Frozen;
 pub use hash::hash128;
 pub use json::{JsonStyle, push_json, push_json_string, push_text, to_json};
@@ -239,8 +241,10 @@ impl<'a> Value<'a> {
             Value::Float(value) => Value::Float(value),
             Value::Str(text) => Value::Str(arena.str(text)),
             Value::Bytes(bytes) => Value::Bytes(arena.bytes(bytes)),
-            Value::Array(items) => arena.array(items.iter().map(|item| item.copy_into(arena))),
-            Value::Record(record) => copy_fields(record.iter(), record.len(), arena),
+            Value::Array(items) => {
+                deeper(|| arena.array(items.iter().map(|item| item.copy_into(arena))))
+            }
+            Value::Record(record) => deeper(|| copy_fields(record.iter(), record.len(), arena)),
             Value::Lazy(lazy) if lazy.is_record() => {
                 copy_fields(lazy.fields(), lazy.raw_len(), arena)
             }

@@ -1,11 +1,11 @@
 //! A value tree that can change in place: the `state` of scripts. Everything read from it is
 //! copied into the event's arena, so no value ever refers to memory that a later write changes.
 
-use super::{Arena, Value};
+use super::{Arena, Value, deeper};
 use halfbrown::HashMap;
 
 /// A mutable value.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub enum Owned {
     /// `null`
     #[default]
@@ -40,14 +40,42 @@ impl Owned {
             Owned::Float(value) => Value::Float(*value),
             Owned::Str(text) => Value::Str(arena.str(text)),
             Owned::Bytes(bytes) => Value::Bytes(arena.bytes(bytes)),
-            Owned::Array(items) => arena.array(items.iter().map(|item| item.read(arena))),
-            Owned::Record(fields) => {
+            Owned::Array(items) => {
+                deeper(|| arena.array(items.iter().map(|item| item.read(arena))))
+            }
+            Owned::Record(fields) => deeper(|| {
                 let mut record = arena.record_builder(fields.len());
                 for (key, value) in fields.iter() {
                     record.append(arena.str(key), value.read(arena));
                 }
                 record.finish()
-            }
+            }),
+        }
+    }
+}
+
+impl Clone for Owned {
+    fn clone(&self) -> Self {
+        match self {
+            Owned::Null => Owned::Null,
+            Owned::Bool(value) => Owned::Bool(*value),
+            Owned::Int(value) => Owned::Int(*value),
+            Owned::UInt(value) => Owned::UInt(*value),
+            Owned::Float(value) => Owned::Float(*value),
+            Owned::Str(text) => Owned::Str(text.clone()),
+            Owned::Bytes(bytes) => Owned::Bytes(bytes.clone()),
+            Owned::Array(items) => deeper(|| Owned::Array(items.clone())),
+            Owned::Record(fields) => deeper(|| Owned::Record(fields.clone())),
+        }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        match self {
+            Owned::Array(items) => deeper(|| items.clear()),
+            Owned::Record(fields) => deeper(|| fields.clear()),
+            _ => {}
         }
     }
 }
@@ -62,8 +90,10 @@ impl From<Value<'_>> for Owned {
             Value::Float(value) => Owned::Float(value),
             Value::Str(text) => Owned::Str(text.into()),
             Value::Bytes(bytes) => Owned::Bytes(bytes.into()),
-            Value::Array(items) => Owned::Array(items.iter().map(|item| (*item).into()).collect()),
-            Value::Record(record) => own_fields(record.iter()),
+            Value::Array(items) => {
+                deeper(|| Owned::Array(items.iter().map(|item| (*item).into()).collect()))
+            }
+            Value::Record(record) => deeper(|| own_fields(record.iter())),
             Value::Lazy(lazy) if lazy.is_record() => own_fields(lazy.fields()),
             Value::Lazy(lazy) => Owned::Array(lazy.elements().map(Owned::from).collect()),
         }

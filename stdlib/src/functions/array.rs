@@ -5,7 +5,7 @@ use crate::declare::{finish, json_text};
 use std::fmt::Write;
 use temblor_lang::builtin::{Call, CallError, Function};
 use temblor_lang::value::Kind::{Any, Array, Bool, Integer, String};
-use temblor_lang::value::{ArrayBuilder, JsonStyle, Value, total_order};
+use temblor_lang::value::{ArrayBuilder, JsonStyle, Value, deeper, total_order};
 
 /// Floats nearer to each other than this many representable steps count as the same.
 const FLOAT_STEPS_MAX: u64 = 4;
@@ -230,7 +230,9 @@ fn unzip<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
 
 fn flatten_into<'a>(call: &Call<'a>, value: Value<'a>, result: &mut ArrayBuilder<'a>) {
     match value.as_array(call.arena) {
-        Some(items) => items.iter().for_each(|item| flatten_into(call, *item, result)),
+        Some(items) => {
+            deeper(|| items.iter().for_each(|item| flatten_into(call, *item, result)));
+        }
         None => result.push(value),
     }
 }

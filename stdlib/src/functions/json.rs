@@ -4,7 +4,7 @@
 use crate::declare::{Outcome, json_text, pure, text, value};
 use temblor_lang::builtin::{Call, CallError, Function};
 use temblor_lang::value::Kind::{Any, String};
-use temblor_lang::value::{JsonStyle, Value};
+use temblor_lang::value::{JsonStyle, Value, deeper};
 
 /// Arrays and records nest no deeper than this in text that `json::decode` takes.
 const DEPTH_MAX: usize = 512;
@@ -72,11 +72,15 @@ fn bytes_as_arrays<'a>(call: &Call<'a>, value: Value<'a>) -> Value<'a> {
             call.arena.array(bytes.iter().map(|byte| Value::UInt(u64::from(*byte))))
         }
         Value::Array(items) if holds_bytes(value) => {
-            call.arena.array(items.iter().map(|item| bytes_as_arrays(call, *item)))
+            deeper(|| call.arena.array(items.iter().map(|item| bytes_as_arrays(call, *item))))
         }
         Value::Record(record) if holds_bytes(value) => {
             let mut result = call.arena.record_builder(record.len());
-            record.iter().for_each(|(key, item)| result.append(key, bytes_as_arrays(call, item)));
+            deeper(|| {
+                record
+                    .iter()
+                    .for_each(|(key, item)| result.append(key, bytes_as_arrays(call, item)));
+            });
             result.finish()
         }
         other => other,
@@ -86,8 +90,8 @@ fn bytes_as_arrays<'a>(call: &Call<'a>, value: Value<'a>) -> Value<'a> {
 fn holds_bytes(value: Value<'_>) -> bool {
     match value {
         Value::Bytes(_) => true,
-        Value::Array(items) => items.iter().any(|item| holds_bytes(*item)),
-        Value::Record(record) => record.iter().any(|(_, item)| holds_bytes(item)),
+        Value::Array(items) => deeper(|| items.iter().any(|item| holds_bytes(*item))),
+        Value::Record(record) => deeper(|| record.iter().any(|(_, item)| holds_bytes(item))),
         _ => false,
     }
 }

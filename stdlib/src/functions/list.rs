@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use temblor_lang::builtin::{Call, CallError, Function};
 use temblor_lang::value::Kind::{Any, Array, Integer, Number, Record};
 use temblor_lang::value::{ArrayBuilder, Key, Kind, RecordBuilder, Value};
-use temblor_lang::value::{equal, hash128, total_order};
+use temblor_lang::value::{deeper, equal, hash128, total_order};
 
 const ARRAY: Params = &[("array", Kind::Array)];
 
@@ -395,7 +395,7 @@ fn flatten_into<'a>(
         };
         match value.as_record(call.arena) {
             Some(inner) if !inner.is_empty() => {
-                flatten_into(call, name, separator, inner, result);
+                deeper(|| flatten_into(call, name, separator, inner, result));
             }
             _ => result.insert(name, value),
         }
