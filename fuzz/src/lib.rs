@@ -98,8 +98,8 @@ pub fn patterns(data: &[u8]) {
 /// Decodes JSON in both ways; what both accept is the same value, and survives being written.
 pub fn json(data: &[u8]) {
     let arena = Arena::new();
-    let decoded = Decoder::default().decode(InputCodec::Json, data, &arena);
-    let Ok((value, _)) = decoded else { return };
+    let decoded = Decoder::default().decode(InputCodec::Json, data, 0, &arena);
+    let Ok(Some((value, _))) = decoded else { return };
     for style in [JsonStyle::Compact, JsonStyle::Sorted, JsonStyle::Pretty] {
         let mut text = Vec::new();
         push_json(&mut text, value, style);
