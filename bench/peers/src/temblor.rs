@@ -2,7 +2,7 @@
 //! and is emptied after it, and an event that the script hands on untouched leaves as the bytes that it came in as.
 
 use crate::engine::{Engine, Input, Outcome};
-use simd_json::{Buffers, Tape};
+use simd_json::{Buffers, INPUT_PADDING, Tape};
 use temblor_lang::builtin::Facts;
 use temblor_lang::diagnostic::{Colour, render_all};
 use temblor_lang::lower::{Compiler, NoModules};
@@ -44,7 +44,14 @@ impl Temblor {
 
     fn json(&mut self, line: &[u8], out: &mut Vec<u8>) -> Outcome {
         let mut tape = self.tape.take().unwrap_or_else(Tape::null).reset();
-        let outcome = match simd_json::fill_tape(&mut self.line, &mut self.buffers, &mut tape) {
+        self.line.resize(line.len() + INPUT_PADDING, 0);
+        let parsed = simd_json::fill_tape_padded(
+            &mut self.line,
+            line.len(),
+            &mut self.buffers,
+            &mut tape,
+        );
+        let outcome = match parsed {
             Ok(()) => {
                 let event = Value::from(tape.0.as_slice());
                 run(&self.script, &self.arena, &self.facts, &mut self.state, (event, line), out)
@@ -86,18 +93,19 @@ fn run<'a>(
     arena: &'a Arena,
     facts: &'a Facts,
     state: &mut Owned,
-    (event, raw): (Value<'a>, &[u8]),
+    (event, raw): (Value<'a>, &'a [u8]),
     out: &mut Vec<u8>,
 ) -> Outcome {
     let meta = arena.record_builder(0).finish();
     let mut context = Context::new(arena, facts, event, meta, state);
+    context.text = raw;
     match script.run(&mut context) {
         Ok(Ran::Emit { value, .. }) if is_untouched(event, value) => {
             out.extend_from_slice(raw);
             Outcome::Emitted
         }
         Ok(Ran::Emit { value, .. }) => {
-            push_json(out, value, JsonStyle::Compact);
+            push_json(out, value, JsonStyle::AsRead);
             Outcome::Emitted
         }
         Ok(Ran::Drop) => Outcome::Dropped,

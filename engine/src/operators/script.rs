@@ -74,6 +74,7 @@ impl Operator for ScriptNode {
         let (arena, facts) = (around.call.arena, around.call.facts);
         let mut context = Context::new(arena, facts, event.value, event.meta, &mut state.0);
         context.args = self.args.get();
+        context.text = event.raw.unwrap_or_default();
         match script.run(&mut context) {
             Ok(Outcome::Emit { value, port }) => {
                 let result = event.with_value(value).with_meta(context.meta);

@@ -2,7 +2,7 @@
 //! next frame; nothing else is built until a program asks for it.
 
 use crate::codec::Format;
-use simd_json::{Buffers, Node, Tape};
+use simd_json::{Buffers, INPUT_PADDING, Node, Tape};
 use temblor_lang::value::{Arena, Value};
 
 /// How frames are read.
@@ -58,9 +58,10 @@ impl Decoder {
     }
 
     fn json<'a>(&mut self, frame: &'a [u8], arena: &'a Arena) -> Decoded<'a> {
-        let scratch = arena.bytes_mut(frame);
+        let scratch = arena.padded(frame, INPUT_PADDING);
         let mut tape = Tape(std::mem::take(&mut self.tape)).reset();
-        let parsed = simd_json::fill_tape(scratch, &mut self.buffers, &mut tape);
+        let parsed =
+            simd_json::fill_tape_padded(scratch, frame.len(), &mut self.buffers, &mut tape);
         let result = match parsed {
             Ok(()) => Ok(Some((Value::from(arena.nodes(&tape.0)), Some(frame)))),
             Err(error) => Err(explain(&error)),

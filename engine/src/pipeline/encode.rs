@@ -171,7 +171,7 @@ fn encode(
     let start = bytes.len();
     match (output.codec, event.raw) {
         (OutputCodec::Json | OutputCodec::String, Some(raw)) => bytes.extend_from_slice(raw),
-        (OutputCodec::Json, None) => push_json(bytes, event.value, JsonStyle::Compact),
+        (OutputCodec::Json, None) => push_json(bytes, event.value, JsonStyle::AsRead),
         (OutputCodec::SortedJson, _) => push_json(bytes, event.value, JsonStyle::Sorted),
         (OutputCodec::PrettyJson, _) => push_json(bytes, event.value, JsonStyle::Pretty),
         (OutputCodec::String, None) => push_text(bytes, event.value),
@@ -181,7 +181,7 @@ fn encode(
             bytes.extend_from_slice(b",\"event\":");
             match event.raw {
                 Some(raw) => bytes.extend_from_slice(raw),
-                None => push_json(bytes, event.value, JsonStyle::Compact),
+                None => push_json(bytes, event.value, JsonStyle::AsRead),
             }
             bytes.push(b'}');
         }

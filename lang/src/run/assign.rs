@@ -4,7 +4,7 @@
 use super::{Eval, Run, failure};
 use crate::error::EvalError;
 use crate::program::{Segment, Target, TargetRoot};
-use crate::value::{Arena, Kind, Owned, RecordBuilder, Value};
+use crate::value::{Arena, Key, Kind, Owned, RecordBuilder, Value};
 use halfbrown::HashMap;
 
 impl<'a> Run<'a, '_, '_> {
@@ -16,12 +16,15 @@ impl<'a> Run<'a, '_, '_> {
             self.set_local(slot, value);
             return Ok(());
         }
+        if let ([Segment::Field(name, hash, _)], TargetRoot::Event) =
+            (target.segments.as_slice(), target.root)
+        {
+            return Ok(self.set_field(&Key::with_hash(name, *hash), value, target)?);
+        }
         let keys = self.keys(&target.segments)?;
         let arena = self.arena();
         match target.root {
-            TargetRoot::Event => {
-                self.context.event = put(arena, Some(self.context.event), &keys, value, target)?;
-            }
+            TargetRoot::Event => self.put_event(&keys, value, target)?,
             TargetRoot::Meta => {
                 self.context.meta = put(arena, Some(self.context.meta), &keys, value, target)?;
             }
@@ -36,6 +39,37 @@ impl<'a> Run<'a, '_, '_> {
             TargetRoot::Invalid(_) => unreachable!("refused above"),
         }
         Ok(())
+    }
+
+    /// `let event.a = …`
+    fn set_field(
+        &mut self,
+        key: &Key<'a>,
+        value: Value<'a>,
+        target: &Target,
+    ) -> Result<(), EvalError> {
+        match self.change_event() {
+            Some(event) => {
+                event.insert_key(key, value);
+                Ok(())
+            }
+            None => Err(wrong_container(self.context.event.kind(), target)),
+        }
+    }
+
+    fn put_event(
+        &mut self,
+        keys: &[&'a str],
+        value: Value<'a>,
+        target: &Target,
+    ) -> Result<(), EvalError> {
+        let Some((key, rest)) = keys.split_first() else {
+            self.replace_event(value);
+            return Ok(());
+        };
+        let key = Key::new(key);
+        let inner = put(self.arena(), self.event_field(&key), rest, value, target)?;
+        self.set_field(&key, inner, target)
     }
 
     fn keys(&mut self, segments: &'a [Segment]) -> Eval<'a, Vec<&'a str>> {

@@ -2,7 +2,7 @@
 
 use super::{Eval, Run, arithmetic, failure};
 use crate::error::EvalError;
-use crate::program::Comprehension;
+use crate::program::{Block, Comprehension, Expr, Key};
 use crate::syntax::tree::BinaryOp;
 use crate::value::{ArrayBuilder, Kind, RecordBuilder, Value};
 
@@ -78,11 +78,28 @@ impl<'a> Run<'a, '_, '_> {
             self.set_local(arm.key, key);
             self.set_local(arm.value, value);
             if self.guard(arm.guard.as_ref())? {
+                if let (Gather::Record(record), Some(fields)) = (&mut *gather, literal(&arm.body)) {
+                    self.add_fields(record, fields)?;
+                    return Ok(true);
+                }
                 let result = self.block(&arm.body)?;
                 return Ok(self.gather(comprehension, gather, result)?);
             }
         }
         Ok(true)
+    }
+
+    /// Adds the fields of a record literal without building the record.
+    fn add_fields(
+        &mut self,
+        record: &mut RecordBuilder<'a>,
+        fields: &'a [(Key, Expr)],
+    ) -> Eval<'a, ()> {
+        for (key, value) in fields {
+            let key = self.key(key)?;
+            record.insert(key, self.eval(value)?);
+        }
+        Ok(())
     }
 
     fn gather(
@@ -133,5 +150,13 @@ impl<'a> Run<'a, '_, '_> {
             return Err(failure::bad_fold(op.text(), value.kind(), comprehension.span));
         }
         arithmetic::binary(op, value, result, comprehension.span, self.arena())
+    }
+}
+
+/// The fields, if the block is nothing but a record literal.
+fn literal(block: &Block) -> Option<&[(Key, Expr)]> {
+    match (block.effects.as_slice(), block.last.as_deref()) {
+        ([], Some(Expr::Record(fields))) => Some(fields),
+        _ => None,
     }
 }

@@ -2,26 +2,55 @@
 //! own; none of them looks at the program again.
 
 use super::{Eval, Run, Stop, arithmetic, failure};
-use crate::program::{Binary, Block, Call, Expr, Key, Target, TextPart};
+use crate::program::{Binary, Block, Call, Expr, Key, Target, TargetRoot, TextPart};
 use crate::syntax::tree::BinaryOp;
 use crate::value::Value;
 
 impl<'a> Run<'a, '_, '_> {
     /// Runs the effects, gives the last value.
     pub(super) fn block(&mut self, block: &'a Block) -> Eval<'a> {
-        for effect in &block.effects {
-            self.eval(effect)?;
-        }
+        self.perform_all(&block.effects)?;
         match &block.last {
             Some(last) => self.eval(last),
             None => Ok(Value::Null),
         }
     }
 
+    fn perform_all(&mut self, effects: &'a [Expr]) -> Eval<'a, ()> {
+        effects.iter().try_for_each(|effect| self.perform(effect))
+    }
+
+    /// Evaluates an expression whose value nobody takes.
+    fn perform(&mut self, expr: &'a Expr) -> Eval<'a, ()> {
+        let block = match expr {
+            Expr::Let(target, value) => return self.perform_let(target, value),
+            Expr::Match(matching) => self.arm_of(matching)?,
+            expr => return self.eval(expr).map(|_| ()),
+        };
+        self.perform_all(&block.effects)?;
+        block.last.as_deref().map_or(Ok(()), |last| self.perform(last))
+    }
+
+    fn perform_let(&mut self, target: &'a Target, value: &'a Expr) -> Eval<'a, ()> {
+        if let (TargetRoot::Event, true) = (target.root, target.segments.is_empty()) {
+            match value {
+                Expr::Patch(patch) if matches!(patch.target, Expr::Event) => {
+                    return self.patch_event(patch);
+                }
+                Expr::Merge(merged, with, span) if matches!(**merged, Expr::Event) => {
+                    return self.merge_event(with, *span);
+                }
+                _ => {}
+            }
+        }
+        let value = self.eval(value)?;
+        self.assign(target, value)
+    }
+
     pub(super) fn eval(&mut self, expr: &'a Expr) -> Eval<'a> {
         match expr {
             Expr::Const(value) => Ok(value.get()),
-            Expr::Event => Ok(self.context.event),
+            Expr::Event => Ok(self.whole_event()),
             Expr::Local(slot, place) => match self.local(*slot) {
                 Some(value) => Ok(value),
                 None => Err(failure::missing_local(&place.name, place.span).into()),
@@ -30,7 +59,10 @@ impl<'a> Run<'a, '_, '_> {
             Expr::Binary(binary) => self.binary(binary),
             Expr::Logic(binary) => self.logic(binary),
             Expr::Call(call) => self.call(call),
-            Expr::Match(matching) => self.matching(matching),
+            Expr::Match(matching) => {
+                let arm = self.arm_of(matching)?;
+                self.block(arm)
+            }
             Expr::Let(target, value) => self.assign_value(target, value),
             Expr::Text(parts) => self.text(parts).map(Value::Str),
             Expr::List(items) => self.values(items).map(Value::Array),
@@ -147,7 +179,7 @@ impl<'a> Run<'a, '_, '_> {
     fn emit(&mut self, value: Option<&'a Expr>, port: Option<&'a [TextPart]>) -> Eval<'a> {
         let value = match value {
             Some(value) => self.eval(value)?,
-            None => self.context.event,
+            None => self.whole_event(),
         };
         let port = match port {
             Some(parts) => Some(self.text(parts)?),

@@ -2,21 +2,33 @@
 
 use super::{Eval, Run, arithmetic, failure};
 use crate::program::{
-    Arm, Expr, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch,
+    Arm, Block, Expr, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch,
 };
 use crate::span::Span;
-use crate::value::{Key, Value, equal};
+use crate::value::{Key, Kind, Value, equal};
+
+/// What a pattern is held against. The event is not taken as a whole unless a pattern asks for
+/// it, so that a script can look at the event and change it in turns without a copy.
+#[derive(Clone, Copy)]
+enum Subject<'a> {
+    Event,
+    Value(Value<'a>),
+}
 
 impl<'a> Run<'a, '_, '_> {
-    pub(super) fn matching(&mut self, matching: &'a Match) -> Eval<'a> {
-        let target = self.eval(&matching.target)?;
+    /// The arm that takes the target; what its pattern binds is bound.
+    pub(super) fn arm_of(&mut self, matching: &'a Match) -> Eval<'a, &'a Block> {
+        let subject = match &matching.target {
+            Expr::Event if self.event_kind() == Kind::Record => Subject::Event,
+            target => Subject::Value(self.eval(target)?),
+        };
         let mut switches = matching.switches.iter().peekable();
         let mut lookups = matching.lookups.iter().peekable();
         let mut number = 0;
         while number < matching.arms.len() {
             if let Some(switch) = switches.next_if(|switch| switch.first == number) {
-                match jump(switch, target) {
-                    Jump::To(hit) => return self.block(&matching.arms[hit].body),
+                match jump(switch, subject) {
+                    Jump::To(hit) => return Ok(&matching.arms[hit].body),
                     Jump::Past => {
                         number = switch.end;
                         continue;
@@ -27,27 +39,32 @@ impl<'a> Run<'a, '_, '_> {
             while lookups.next_if(|lookup| lookup.end <= number).is_some() {}
             let mut tested = false;
             if let Some(lookup) = lookups.peek().filter(|lookup| lookup.first <= number) {
-                number = next_arm(lookup, number, target);
+                number = self.next_arm(lookup, number, subject);
                 if number == lookup.end {
                     continue;
                 }
                 tested = true;
             }
             let arm = &matching.arms[number];
-            if self.arm_takes(arm, target, tested)? {
-                return self.block(&arm.body);
+            if self.arm_takes(arm, subject, tested)? {
+                return Ok(&arm.body);
             }
             number += 1;
         }
-        Err(failure::no_clause(target, matching.span).into())
+        Err(failure::no_clause(self.whole(subject), matching.span).into())
     }
 
     /// `tested`: a look-up has found that the target passes the arm's test.
-    fn arm_takes(&mut self, arm: &'a Arm, target: Value<'a>, tested: bool) -> Eval<'a, bool> {
-        let matched = match arm.bind {
-            None if tested && matches!(arm.pattern, Pattern::Test(_)) => true,
-            None => self.matches(&arm.pattern, target)?,
-            Some(slot) => match self.extract(&arm.pattern, target)? {
+    fn arm_takes(&mut self, arm: &'a Arm, subject: Subject<'a>, tested: bool) -> Eval<'a, bool> {
+        let matched = match (arm.bind, &arm.pattern) {
+            (None, Pattern::Test(_)) if tested => true,
+            (None, Pattern::Record(record)) => self.record_matches(record, subject)?,
+            (None, Pattern::Any) => true,
+            (None, pattern) => {
+                let target = self.whole(subject);
+                self.matches(pattern, target)?
+            }
+            (Some(slot), pattern) => match self.extract_from(pattern, subject)? {
                 Some(result) => {
                     self.set_local(slot, result);
                     true
@@ -56,6 +73,54 @@ impl<'a> Run<'a, '_, '_> {
             },
         };
         Ok(matched && self.guard(arm.guard.as_ref())?)
+    }
+
+    /// The next arm, from number `number` on, that the target may be for: one of the run or the
+    /// one behind it. Only text passes a test.
+    fn next_arm(&mut self, lookup: &Lookup, number: usize, subject: Subject<'a>) -> usize {
+        let tested = match (&lookup.field, subject) {
+            (Some((name, hash)), subject) => self.field_of(subject, name, *hash),
+            (None, Subject::Value(target)) => Some(target),
+            (None, Subject::Event) => None,
+        };
+        let from = number - lookup.first;
+        let hit = tested.and_then(Value::as_str).and_then(|text| lookup.tests.first(text, from));
+        hit.map_or(lookup.end, |hit| lookup.first + hit)
+    }
+
+    fn extract_from(
+        &mut self,
+        pattern: &'a Pattern,
+        subject: Subject<'a>,
+    ) -> Eval<'a, Option<Value<'a>>> {
+        if let Pattern::Record(record) = pattern {
+            return self.extract_record(record, subject);
+        }
+        let target = self.whole(subject);
+        self.extract(pattern, target)
+    }
+
+    fn whole(&mut self, subject: Subject<'a>) -> Value<'a> {
+        match subject {
+            Subject::Event => self.whole_event(),
+            Subject::Value(value) => value,
+        }
+    }
+
+    fn kind_of(&self, subject: Subject<'a>) -> Kind {
+        match subject {
+            Subject::Event => self.event_kind(),
+            Subject::Value(value) => value.kind(),
+        }
+    }
+
+    #[inline]
+    fn field_of(&mut self, subject: Subject<'a>, name: &str, hash: u64) -> Option<Value<'a>> {
+        let key = Key::with_hash(name, hash);
+        match subject {
+            Subject::Event => self.event_field(&key),
+            Subject::Value(value) => value.get(&key),
+        }
     }
 
     pub(super) fn guard(&mut self, guard: Option<&'a (Expr, Span)>) -> Eval<'a, bool> {
@@ -70,18 +135,22 @@ impl<'a> Run<'a, '_, '_> {
             Pattern::Any => Ok(true),
             Pattern::Expr(expr) => Ok(equal(target, self.eval(expr)?)),
             Pattern::Test(test) => Ok(target.as_str().is_some_and(|text| test.matches(text))),
-            Pattern::Record(record) => self.record_matches(record, target),
+            Pattern::Record(record) => self.record_matches(record, Subject::Value(target)),
             Pattern::Array(patterns) => self.array_matches(patterns, target),
             Pattern::Tuple(patterns, open) => self.tuple_matches(patterns, *open, target),
         }
     }
 
-    fn record_matches(&mut self, pattern: &'a RecordPattern, target: Value<'a>) -> Eval<'a, bool> {
-        if target.kind() != crate::value::Kind::Record {
+    fn record_matches(
+        &mut self,
+        pattern: &'a RecordPattern,
+        subject: Subject<'a>,
+    ) -> Eval<'a, bool> {
+        if self.kind_of(subject) != Kind::Record {
             return Ok(false);
         }
         for field in &pattern.fields {
-            let value = target.get(&Key::with_hash(&field.name, field.hash));
+            let value = self.field_of(subject, &field.name, field.hash);
             let matched = match (&field.test, value) {
                 (FieldTest::Absent, value) => value.is_none(),
                 (_, None) => false,
@@ -155,7 +224,7 @@ impl<'a> Run<'a, '_, '_> {
             Pattern::Test(test) => {
                 Ok(target.as_str().and_then(|text| test.extract(text, &self.context.call)))
             }
-            Pattern::Record(record) => self.extract_record(record, target),
+            Pattern::Record(record) => self.extract_record(record, Subject::Value(target)),
             Pattern::Array(patterns) => self.extract_array(patterns, target),
             Pattern::Tuple(patterns, open) => self.extract_tuple(patterns, *open, target),
         }
@@ -165,14 +234,14 @@ impl<'a> Run<'a, '_, '_> {
     fn extract_record(
         &mut self,
         pattern: &'a RecordPattern,
-        target: Value<'a>,
+        subject: Subject<'a>,
     ) -> Eval<'a, Option<Value<'a>>> {
-        if target.kind() != crate::value::Kind::Record {
+        if self.kind_of(subject) != Kind::Record {
             return Ok(None);
         }
         let mut record = self.arena().record_builder(pattern.fields.len());
         for field in &pattern.fields {
-            let value = target.get(&Key::with_hash(&field.name, field.hash));
+            let value = self.field_of(subject, &field.name, field.hash);
             let Some(value) = value else {
                 if matches!(field.test, FieldTest::Absent) {
                     continue;
@@ -253,18 +322,6 @@ fn tuple_items<'a>(
     fits.then_some(items)
 }
 
-/// The next arm, from number `number` on, that the target may be for: one of the run or the one
-/// behind it. Only text passes a test.
-fn next_arm(lookup: &Lookup, number: usize, target: Value<'_>) -> usize {
-    let tested = match &lookup.field {
-        None => Some(target),
-        Some((name, hash)) => target.get(&Key::with_hash(name, *hash)),
-    };
-    let from = number - lookup.first;
-    let hit = tested.and_then(Value::as_str).and_then(|text| lookup.tests.first(text, from));
-    hit.map_or(lookup.end, |hit| lookup.first + hit)
-}
-
 /// Where a jump table leads.
 enum Jump {
     /// This arm takes the target.
@@ -275,7 +332,9 @@ enum Jump {
     Walk,
 }
 
-fn jump(switch: &Switch, target: Value<'_>) -> Jump {
+fn jump(switch: &Switch, subject: Subject<'_>) -> Jump {
+    // The event is a subject of its own only as a record.
+    let Subject::Value(target) = subject else { return Jump::Past };
     let hit = match target {
         Value::Str(text) => switch.strings.get(text),
         Value::Int(number) => switch.integers.get(&i128::from(number)),

@@ -7,6 +7,7 @@ mod bytes;
 mod call;
 mod comprehension;
 mod eval;
+mod event;
 mod failure;
 mod matching;
 mod patch;
@@ -27,6 +28,9 @@ pub struct Context<'a, 'm> {
     pub call: Call<'a>,
     /// `event`
     pub event: Value<'a>,
+    /// The JSON text that `event` was read from, if it still is what was read: the fields that the
+    /// program does not change are written from it.
+    pub text: &'a [u8],
     /// `$`
     pub meta: Value<'a>,
     /// `state`
@@ -54,6 +58,7 @@ impl<'a, 'm> Context<'a, 'm> {
         Self {
             call: Call { arena, facts },
             event,
+            text: &[],
             meta,
             state,
             args: Value::Null,
@@ -101,6 +106,7 @@ pub(crate) type Eval<'a, T = Value<'a>> = Result<T, Stop>;
 /// One evaluation: the context and the local variables.
 pub(crate) struct Run<'a, 'c, 'm> {
     pub context: &'c mut Context<'a, 'm>,
+    pub event: event::Working<'a>,
     /// Locals of all active functions; `None` is a local that has no value.
     pub locals: bumpalo::collections::Vec<'a, Option<Value<'a>>>,
     /// First slot of the running function.
@@ -114,7 +120,8 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
         let arena = context.call.arena;
         let mut locals = bumpalo::collections::Vec::with_capacity_in(slots, arena.bump());
         locals.resize(slots, None);
-        Self { context, locals, base: 0, emitted: None, recur: None }
+        let event = event::Working::default();
+        Self { context, event, locals, base: 0, emitted: None, recur: None }
     }
 
     pub fn arena(&self) -> &'a Arena {
@@ -137,10 +144,12 @@ impl Script {
     /// When the script fails; `context` then holds what it had done so far.
     pub fn run<'a>(&'a self, context: &mut Context<'a, '_>) -> Result<Outcome<'a>, EvalError> {
         let mut run = Run::new(context, self.slots);
-        match run.block(&self.body) {
+        let outcome = match run.block(&self.body) {
             Ok(value) => Ok(Outcome::Emit { value, port: None }),
             Err(stop) => run.outcome(stop),
-        }
+        };
+        run.whole_event();
+        outcome
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::EvalError;
 use crate::program::{Expr, Patch, PatchOp};
 use crate::span::Span;
 use crate::value::{Arena, Kind, RecordBuilder, Value, deeper};
+use bumpalo::collections::Vec;
 
 /// Key and value of an operation, evaluated.
 struct Prepared<'a> {
@@ -18,21 +19,51 @@ struct Prepared<'a> {
 impl<'a> Run<'a, '_, '_> {
     pub(super) fn patch(&mut self, patch: &'a Patch) -> Eval<'a> {
         let target = self.eval(&patch.target)?;
-        let mut prepared =
-            bumpalo::collections::Vec::with_capacity_in(patch.ops.len(), self.arena().bump());
-        for (op, _) in &patch.ops {
-            prepared.push(self.prepare(op)?);
-        }
-        let Some(record) = target.as_record(self.arena()) else {
+        let prepared = self.prepare_all(patch)?;
+        let Some(mut record) = self.copy_of(target, patch.ops.len()) else {
             return Err(
                 failure::conflicting_type(target.kind(), "record", patch.target_span).into()
             );
         };
-        let mut record = RecordBuilder::from_record(self.arena(), record, patch.ops.len());
-        for ((op, span), prepared) in patch.ops.iter().zip(prepared) {
-            self.apply(&mut record, op, prepared, *span)?;
-        }
+        self.apply_all(&mut record, patch, prepared)?;
         Ok(record.finish())
+    }
+
+    /// `let event = patch event of … end`, whose value nobody takes: in place.
+    pub(super) fn patch_event(&mut self, patch: &'a Patch) -> Eval<'a, ()> {
+        if !is_in_one_go(patch) {
+            let value = self.patch(patch)?;
+            self.replace_event(value);
+            return Ok(());
+        }
+        let prepared = self.prepare_all(patch)?;
+        let kind = self.event_kind();
+        let Some(mut record) = self.take_event() else {
+            return Err(failure::conflicting_type(kind, "record", patch.target_span).into());
+        };
+        let result = self.apply_all(&mut record, patch, prepared);
+        self.put_back(record);
+        result
+    }
+
+    fn prepare_all(&mut self, patch: &'a Patch) -> Eval<'a, Vec<'a, Prepared<'a>>> {
+        let mut prepared = Vec::with_capacity_in(patch.ops.len(), self.arena().bump());
+        for (op, _) in &patch.ops {
+            prepared.push(self.prepare(op)?);
+        }
+        Ok(prepared)
+    }
+
+    fn apply_all(
+        &mut self,
+        record: &mut RecordBuilder<'a>,
+        patch: &'a Patch,
+        prepared: Vec<'a, Prepared<'a>>,
+    ) -> Eval<'a, ()> {
+        for ((op, span), prepared) in patch.ops.iter().zip(prepared) {
+            self.apply(record, op, prepared, *span)?;
+        }
+        Ok(())
     }
 
     fn prepare(&mut self, op: &'a PatchOp) -> Eval<'a, Prepared<'a>> {
@@ -154,7 +185,37 @@ impl<'a> Run<'a, '_, '_> {
                 return Err(failure::conflicting_type(value.kind(), "record", span).into());
             }
         }
-        Ok(merged(self.arena(), target, with))
+        Ok(match self.copy_of(target, with.size().unwrap_or(0)) {
+            Some(mut record) => {
+                merge_into(self.arena(), &mut record, with);
+                record.finish()
+            }
+            None => with,
+        })
+    }
+
+    /// `let event = merge event of … end`, whose value nobody takes: in place.
+    pub(super) fn merge_event(&mut self, with: &'a Expr, span: Span) -> Eval<'a, ()> {
+        let with = self.eval(with)?;
+        for kind in [self.event_kind(), with.kind()] {
+            if kind != Kind::Record {
+                return Err(failure::conflicting_type(kind, "record", span).into());
+            }
+        }
+        let arena = self.arena();
+        if let Some(event) = self.change_event() {
+            merge_into(arena, event, with);
+        }
+        Ok(())
+    }
+}
+
+/// Whether the patch does all or nothing when it is applied in place: no operation can fail after
+/// another one has been applied, and none evaluates anything while it is applied.
+fn is_in_one_go(patch: &Patch) -> bool {
+    match patch.ops.as_slice() {
+        [(op, _)] => !matches!(op, PatchOp::Default(..) | PatchOp::DefaultAll(_)),
+        ops => ops.iter().all(|(op, _)| matches!(op, PatchOp::Erase(_) | PatchOp::Upsert(..))),
     }
 }
 

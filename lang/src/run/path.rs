@@ -18,17 +18,33 @@ impl<'a> Run<'a, '_, '_> {
         if let Root::State = path.root {
             return self.read_state(path);
         }
-        let mut value = self.root(&path.root)?;
-        for segment in &path.segments {
+        let (mut value, rest) = match (&path.root, path.segments.split_first()) {
+            (Root::Event, Some((first, rest))) => (self.read_event(first)?, rest),
+            (root, _) => (self.root(root)?, path.segments.as_slice()),
+        };
+        for segment in rest {
             let step = self.step(segment, value.kind())?;
             value = self.follow(value, &step, path.root.noun(), segment.span())?;
         }
         Ok(value)
     }
 
+    /// The first step from the event, which does not ask for all of it.
+    fn read_event(&mut self, segment: &'a Segment) -> Eval<'a> {
+        let kind = self.event_kind();
+        let step = self.step(segment, kind)?;
+        if let Step::Field(key) = &step
+            && let Some(value) = self.event_field(key)
+        {
+            return Ok(value);
+        }
+        let event = self.whole_event();
+        Ok(self.follow(event, &step, Root::Event.noun(), segment.span())?)
+    }
+
     fn root(&mut self, root: &'a Root) -> Eval<'a> {
         Ok(match root {
-            Root::Event => self.context.event,
+            Root::Event => self.whole_event(),
             Root::Meta => self.context.meta,
             Root::Args => self.context.args,
             Root::Group => self.context.group,
@@ -168,14 +184,17 @@ impl<'a> Run<'a, '_, '_> {
     /// `present path`: false when the path leads nowhere, an error only for a dynamic segment of
     /// a bad kind and for a reversed range.
     pub(super) fn is_present(&mut self, path: &'a Path) -> Eval<'a, bool> {
-        let mut value = match &path.root {
-            Root::Local(slot, _) => match self.local(*slot) {
-                Some(value) => value,
-                None => return Ok(false),
-            },
-            root => self.root(root)?,
+        let mut segments = path.segments.as_slice();
+        let root = match (&path.root, segments) {
+            (Root::Event, [Segment::Field(name, hash, _), rest @ ..]) => {
+                segments = rest;
+                self.event_field(&Key::with_hash(name, *hash))
+            }
+            (Root::Local(slot, _), _) => self.local(*slot),
+            (root, _) => Some(self.root(root)?),
         };
-        for segment in &path.segments {
+        let Some(mut value) = root else { return Ok(false) };
+        for segment in segments {
             let Some(step) = self.presence_step(segment, value.kind())? else {
                 return Ok(false);
             };

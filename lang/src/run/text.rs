@@ -2,22 +2,30 @@
 
 use super::{Eval, Run};
 use crate::program::{Key, TextPart};
-use crate::value::push_text;
+use crate::value::{Value, to_json};
 
 impl<'a> Run<'a, '_, '_> {
     pub(super) fn text(&mut self, parts: &'a [TextPart]) -> Eval<'a, &'a str> {
         if let [TextPart::Text(text)] = parts {
             return Ok(text);
         }
-        let mut text = Vec::new();
+        if let [TextPart::Expr(expr)] = parts {
+            return Ok(match self.eval(expr)? {
+                Value::Str(text) => text,
+                value => self.arena().str(&to_json(value)),
+            });
+        }
+        let mut text = bumpalo::collections::String::new_in(self.arena().bump());
         for part in parts {
             match part {
-                TextPart::Text(piece) => text.extend_from_slice(piece.as_bytes()),
-                TextPart::Expr(expr) => push_text(&mut text, self.eval(expr)?),
+                TextPart::Text(piece) => text.push_str(piece),
+                TextPart::Expr(expr) => match self.eval(expr)? {
+                    Value::Str(piece) => text.push_str(piece),
+                    value => text.push_str(&to_json(value)),
+                },
             }
         }
-        let text = std::str::from_utf8(&text).expect("pieces of UTF-8 make UTF-8");
-        Ok(self.arena().str(text))
+        Ok(text.into_bump_str())
     }
 
     pub(super) fn key(&mut self, key: &'a Key) -> Eval<'a, &'a str> {

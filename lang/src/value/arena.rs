@@ -47,6 +47,16 @@ impl Arena {
         self.bump.alloc_slice_copy(bytes)
     }
 
+    /// As [`Arena::bytes_mut`], followed by `padding` zeros.
+    #[must_use]
+    pub fn padded(&self, bytes: &[u8], padding: usize) -> &mut [u8] {
+        let mut copy =
+            bumpalo::collections::Vec::with_capacity_in(bytes.len() + padding, &self.bump);
+        copy.extend_from_slice_copy(bytes);
+        copy.resize(bytes.len() + padding, 0);
+        copy.into_bump_slice_mut()
+    }
+
     /// Formatted text: `arena.format(format_args!("{n} items"))`.
     #[must_use]
     pub fn format(&self, arguments: Arguments<'_>) -> &str {

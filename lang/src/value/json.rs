@@ -1,6 +1,7 @@
 //! Values as JSON text (RFC 8259). Output is always valid JSON: bytes become a base64 string
 //! (RFC 4648) and numbers that JSON cannot hold become `null`.
 
+use super::record::Part;
 use super::{Value, deeper};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,6 +15,9 @@ pub enum JsonStyle {
     Sorted,
     /// Two blanks a level, fields in the order of the record.
     Pretty,
+    /// As [`JsonStyle::Compact`], but the fields of an event that nobody has changed are written
+    /// as they came in, with their blanks and spellings.
+    AsRead,
 }
 
 /// The value as compact JSON.
@@ -30,6 +34,7 @@ pub fn push_json(out: &mut Vec<u8>, value: Value<'_>, style: JsonStyle) {
         JsonStyle::Compact => push_compact(out, value),
         JsonStyle::Sorted => push_sorted(out, value),
         JsonStyle::Pretty => push_pretty(out, value, 0),
+        JsonStyle::AsRead => push_as_read(out, value),
     }
 }
 
@@ -49,6 +54,25 @@ fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
         Value::Lazy(lazy) => push_items(out, lazy.elements(), push_compact),
         scalar => push_scalar(out, scalar),
     }
+}
+
+fn push_as_read(out: &mut Vec<u8>, value: Value<'_>) {
+    let Value::Record(record) = value else { return push_compact(out, value) };
+    out.push(b'{');
+    for (at, part) in record.parts().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        match part {
+            Part::Text(text) => out.extend_from_slice(text),
+            Part::Field(key, value) => {
+                push_json_string(out, key);
+                out.push(b':');
+                push_compact(out, value);
+            }
+        }
+    }
+    out.push(b'}');
 }
 
 fn push_sorted(out: &mut Vec<u8>, value: Value<'_>) {
@@ -170,29 +194,62 @@ fn push_scalar(out: &mut Vec<u8>, value: Value<'_>) {
 pub fn push_json_string(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
     out.push(b'"');
-    let mut rest = text.as_bytes();
+    if needs_escape(text.as_bytes()) {
+        push_escaped(out, text.as_bytes());
+    } else {
+        out.extend_from_slice(text.as_bytes());
+    }
+    out.push(b'"');
+}
+
+/// Whether some byte must not stand in a JSON string as it is. Works on whole words, the last of
+/// which may overlap the one before, so that there is no walk over a remainder.
+#[inline]
+fn needs_escape(bytes: &[u8]) -> bool {
+    if let Some(last) = bytes.last_chunk::<16>() {
+        let (blocks, _) = bytes.as_chunks::<16>();
+        return blocks.iter().any(block_needs_escape) || block_needs_escape(last);
+    }
+    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            word_needs_escape(u64::from_le_bytes(*first))
+                || word_needs_escape(u64::from_le_bytes(*last))
+        }
+        _ => bytes.iter().any(|byte| byte_needs_escape(*byte)),
+    }
+}
+
+#[inline]
+fn byte_needs_escape(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}
+
+/// Without a branch, so that the compiler makes vector instructions of it.
+#[inline]
+fn block_needs_escape(block: &[u8; 16]) -> bool {
+    block.iter().fold(false, |any, byte| any | byte_needs_escape(*byte))
+}
+
+/// Eight bytes at once; see "Bit Twiddling Hacks" (S. E. Anderson), "Determine if a word has a
+/// byte less than n". Bytes beyond ASCII are never escaped.
+#[inline]
+fn word_needs_escape(word: u64) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let quote = word ^ (ONES * u64::from(b'"'));
+    let backslash = word ^ (ONES * u64::from(b'\\'));
+    (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) & TOPS != 0
+}
+
+fn push_escaped(out: &mut Vec<u8>, text: &[u8]) {
+    let mut rest = text;
     while let Some(at) = first_escape(rest) {
         out.extend_from_slice(&rest[..at]);
         push_escape(out, rest[at]);
         rest = &rest[at + 1..];
     }
     out.extend_from_slice(rest);
-    out.push(b'"');
-}
-
-/// The place of the first byte that must not stand in a JSON string as it is.
-fn first_escape(bytes: &[u8]) -> Option<usize> {
-    /// Blocks of this size are tested without a branch, so that the compiler vectorises the test.
-    const BLOCK: usize = 16;
-    let needs_escape = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let mut start = 0;
-    for block in bytes.chunks_exact(BLOCK) {
-        if block.iter().fold(false, |any, byte| any | needs_escape(*byte)) {
-            break;
-        }
-        start += BLOCK;
-    }
-    bytes[start..].iter().position(|byte| needs_escape(*byte)).map(|at| start + at)
 }
 
 fn push_escape(out: &mut Vec<u8>, byte: u8) {
@@ -213,4 +270,34 @@ fn push_escape(out: &mut Vec<u8>, byte: u8) {
         }
     };
     out.extend_from_slice(&[b'\\', short]);
+}
+
+/// The place of the first byte that must be escaped.
+fn first_escape(bytes: &[u8]) -> Option<usize> {
+    let (blocks, _) = bytes.as_chunks::<16>();
+    let clean = blocks.iter().take_while(|block| !block_needs_escape(block)).count() * 16;
+    bytes[clean..].iter().position(|byte| byte_needs_escape(*byte)).map(|at| clean + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_at_every_place_is_seen() {
+        for length in 1..40 {
+            for place in 0..length {
+                for byte in 0..128_u8 {
+                    let mut text = vec![b'x'; length];
+                    text[place] = byte;
+                    assert_eq!(
+                        needs_escape(&text),
+                        byte_needs_escape(byte),
+                        "byte {byte} at {place} of {length}"
+                    );
+                }
+            }
+        }
+        assert!(!needs_escape("äöü€ßäöü".as_bytes()));
+    }
 }

@@ -119,11 +119,7 @@ impl<'a> Lazy<'a> {
     /// The record with its fields in reach; containers in it stay lazy.
     #[must_use]
     pub fn unfold_record(self, arena: &'a Arena) -> &'a Record<'a> {
-        let mut builder = RecordBuilder::with_capacity(arena, self.raw_len());
-        for (key, value) in self.raw_fields() {
-            builder.insert(key, value);
-        }
-        builder.into_record()
+        RecordBuilder::from_tape(arena, self, 0, &[]).into_record()
     }
 }
 

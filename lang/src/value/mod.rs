@@ -2,27 +2,36 @@
 //! in the event's bytes or in the program, and is never changed once a value refers to it.
 
 mod arena;
+mod builder;
 mod compare;
 mod deep;
 mod frozen;
 mod hash;
 mod json;
+mod key;
 mod lazy;
 mod owned;
 mod record;
+mod verbatim;
 
 pub use arena::{Arena, ArrayBuilder};
+pub use builder::RecordBuilder;
 pub use compare::{NotOrdered, canonical_key, equal, order, total_order};
 pub use deep::deeper;
 pub use frozen::Frozen;
 pub use hash::hash128;
 pub use json::{JsonStyle, push_json, push_json_string, push_text, to_json};
+pub use key::Key;
 pub use lazy::Lazy;
 pub use owned::Owned;
-pub use record::{Entry, Key, Record, RecordBuilder};
+pub use record::{Entry, Record};
 
 /// A value of the language.
+///
+/// The tag takes a whole word, so that a value is always copied by words: copies of single bytes
+/// would stall the reads of words that follow them.
 #[derive(Clone, Copy, Debug)]
+#[repr(u64)]
 pub enum Value<'a> {
     /// `null`
     Null,
@@ -45,6 +54,11 @@ pub enum Value<'a> {
     /// An array or a record that still stands on the tape of the parsed event.
     Lazy(Lazy<'a>),
 }
+
+const _: () = assert!(
+    size_of::<Option<Value<'_>>>() == 24,
+    "values are copied all the time: keep them at three words"
+);
 
 /// The kinds that users see. `Number`, `Any` and the like only appear in signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

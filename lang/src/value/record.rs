@@ -1,45 +1,12 @@
-//! Records: unique string keys in order of insertion. Small ones are searched in line; larger
-//! ones carry a hash index, so a look-up never walks more than [`LINEAR_MAX`] fields.
+//! Records: unique string keys in order of insertion. A look-up scans one byte a field and
+//! compares only keys whose byte fits; large records carry a hash index instead, so that no
+//! look-up walks more than [`TAGGED_MAX`] fields.
 
-use super::{Arena, Value};
-use xxhash_rust::xxh3::xxh3_64;
+use super::verbatim::Verbatim;
+use super::{Key, Value};
 
-/// Up to this many fields a record is searched in line: comparing lengths and a few bytes is
-/// faster than hashing the key.
-const LINEAR_MAX: usize = 24;
-
-/// A key whose hash is known, so that programs hash their constant keys once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key<'k> {
-    text: &'k str,
-    hash: u64,
-}
-
-impl<'k> Key<'k> {
-    /// Hashes `text`.
-    #[must_use]
-    pub fn new(text: &'k str) -> Self {
-        Self { text, hash: xxh3_64(text.as_bytes()) }
-    }
-
-    /// A key whose hash was taken by [`Key::new`] before.
-    #[must_use]
-    pub(crate) fn with_hash(text: &'k str, hash: u64) -> Self {
-        Self { text, hash }
-    }
-
-    /// The hash, to be kept beside a key that is stored.
-    #[must_use]
-    pub fn hash(&self) -> u64 {
-        self.hash
-    }
-
-    /// The key itself.
-    #[must_use]
-    pub fn text(&self) -> &'k str {
-        self.text
-    }
-}
+/// Up to this many fields a record is searched by its tags: that takes a few vector instructions.
+pub(super) const TAGGED_MAX: usize = 256;
 
 /// One field.
 #[derive(Clone, Copy, Debug)]
@@ -48,15 +15,23 @@ pub struct Entry<'a> {
     pub key: &'a str,
     /// The field's value.
     pub value: Value<'a>,
+    /// Where the field ends in the record's text; 0 when it does not stand there like this.
+    pub(super) end: u32,
 }
 
 /// A record that is complete and will not change.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    entries: &'a [Entry<'a>],
+    pub(super) entries: &'a [Entry<'a>],
+    /// A byte of each key's hash.
+    pub(super) tags: &'a [u8],
+    /// Which tags there are, or were.
+    pub(super) filter: Filter,
     /// Open-addressing table of entry numbers plus one (0 = free); empty for small records.
     /// Its length is a power of two, at least twice the number of entries.
-    index: &'a [u32],
+    pub(super) index: &'a [u32],
+    /// What untouched fields were read from.
+    pub(super) verbatim: Option<Verbatim<'a>>,
 }
 
 impl<'a> Record<'a> {
@@ -86,7 +61,7 @@ impl<'a> Record<'a> {
     /// The value under `key`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
-        self.position(key).map(|at| self.entries[at].value)
+        self.get_key(&Key::new(key))
     }
 
     /// The value under a key whose hash is known.
@@ -98,32 +73,74 @@ impl<'a> Record<'a> {
     /// Where `key` stands among [`Record::entries`].
     #[must_use]
     pub fn position(&self, key: &str) -> Option<usize> {
-        if self.index.is_empty() {
-            return self.entries.iter().position(|entry| entry.key == key);
-        }
         self.position_key(&Key::new(key))
     }
 
     /// As [`Record::position`], for a key whose hash is known.
     #[must_use]
     pub fn position_key(&self, key: &Key<'_>) -> Option<usize> {
-        if self.index.is_empty() {
-            return self.entries.iter().position(|entry| entry.key == key.text);
-        }
-        find(self.index, self.entries, key).ok()
+        position(self.entries, self.tags, self.index, self.filter, key)
+    }
+
+    /// For each field in order its text as it was read, or `None` when it has to be written anew;
+    /// neighbours in the text come as one.
+    pub(super) fn parts(&self) -> Parts<'a> {
+        Parts { entries: self.entries, verbatim: self.verbatim }
     }
 }
 
+/// A set of tags; may hold more than there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Filter([u64; 4]);
+
+impl Filter {
+    #[inline]
+    pub fn add(&mut self, tag: u8) {
+        self.0[usize::from(tag >> 6)] |= 1 << (tag & 63);
+    }
+
+    #[inline]
+    pub fn may_hold(&self, tag: u8) -> bool {
+        self.0[usize::from(tag >> 6)] >> (tag & 63) & 1 == 1
+    }
+}
+
+/// Where `key` stands among `entries`.
+#[inline]
+pub(super) fn position(
+    entries: &[Entry<'_>],
+    tags: &[u8],
+    index: &[u32],
+    filter: Filter,
+    key: &Key<'_>,
+) -> Option<usize> {
+    let tag = key.tag();
+    if !filter.may_hold(tag) {
+        return None;
+    }
+    if !index.is_empty() {
+        return find(index, entries, key).ok();
+    }
+    let mut from = 0;
+    while let Some(at) = memchr::memchr(tag, tags.get(from..)?) {
+        if entries[from + at].key == key.text() {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
+}
+
 /// Looks `key` up in an index: `Ok(entry number)`, or `Err(free slot)` where it would belong.
-fn find(index: &[u32], entries: &[Entry<'_>], key: &Key<'_>) -> Result<usize, usize> {
+pub(super) fn find(index: &[u32], entries: &[Entry<'_>], key: &Key<'_>) -> Result<usize, usize> {
     let mask = index.len() - 1;
-    let mut slot = key.hash as usize & mask;
+    let mut slot = key.hash() as usize & mask;
     loop {
         match index[slot] {
             0 => return Err(slot),
             number => {
                 let at = number as usize - 1;
-                if entries[at].key == key.text {
+                if entries[at].key == key.text() {
                     return Ok(at);
                 }
             }
@@ -132,124 +149,41 @@ fn find(index: &[u32], entries: &[Entry<'_>], key: &Key<'_>) -> Result<usize, us
     }
 }
 
-/// A record under construction in an arena.
-#[derive(Debug)]
-pub struct RecordBuilder<'a> {
-    arena: &'a Arena,
-    entries: bumpalo::collections::Vec<'a, Entry<'a>>,
-    /// As in [`Record`], but with room to grow; empty while the record is small.
-    index: bumpalo::collections::Vec<'a, u32>,
+/// What a record is written from, piece by piece.
+pub(super) enum Part<'a> {
+    /// Fields as they came in, with the commas between them.
+    Text(&'a [u8]),
+    /// A field to be written anew.
+    Field(&'a str, Value<'a>),
 }
 
-impl<'a> RecordBuilder<'a> {
-    /// An empty record with room for `capacity` fields.
-    #[must_use]
-    pub fn with_capacity(arena: &'a Arena, capacity: usize) -> Self {
-        Self {
-            arena,
-            entries: bumpalo::collections::Vec::with_capacity_in(capacity, arena.bump()),
-            index: bumpalo::collections::Vec::new_in(arena.bump()),
-        }
-    }
+/// See [`Record::parts`].
+pub(super) struct Parts<'a> {
+    entries: &'a [Entry<'a>],
+    verbatim: Option<Verbatim<'a>>,
+}
 
-    /// Starts from the fields of `record`, with room for `more` others.
-    #[must_use]
-    pub fn from_record(arena: &'a Arena, record: &Record<'a>, more: usize) -> Self {
-        let mut builder = Self::with_capacity(arena, record.len() + more);
-        builder.entries.extend_from_slice(record.entries);
-        builder.index.extend_from_slice(record.index);
-        builder
-    }
+impl<'a> Iterator for Parts<'a> {
+    type Item = Part<'a>;
 
-    /// Number of fields so far.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there is no field yet.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    fn position(&self, key: &str) -> Option<usize> {
-        if self.index.is_empty() {
-            return self.entries.iter().position(|entry| entry.key == key);
-        }
-        find(&self.index, &self.entries, &Key::new(key)).ok()
-    }
-
-    /// The value under `key`.
-    #[must_use]
-    pub fn get(&self, key: &str) -> Option<Value<'a>> {
-        self.position(key).map(|at| self.entries[at].value)
-    }
-
-    /// Whether `key` is there.
-    #[must_use]
-    pub fn contains(&self, key: &str) -> bool {
-        self.position(key).is_some()
-    }
-
-    /// Sets `key`, over an earlier value if there is one.
-    pub fn insert(&mut self, key: &'a str, value: Value<'a>) {
-        match self.position(key) {
-            Some(at) => self.entries[at].value = value,
-            None => self.append(key, value),
-        }
-    }
-
-    /// Adds a field whose key is known to be new.
-    pub fn append(&mut self, key: &'a str, value: Value<'a>) {
-        self.entries.push(Entry { key, value });
-        let count = self.entries.len();
-        if count <= LINEAR_MAX {
-            return;
-        }
-        if self.index.len() < count * 2 {
-            self.rebuild_index(count * 4);
-        } else {
-            self.index_entry(count - 1);
-        }
-    }
-
-    /// Removes `key` and returns its value; the order of the others stays.
-    pub fn remove(&mut self, key: &str) -> Option<Value<'a>> {
-        let at = self.position(key)?;
-        let entry = self.entries.remove(at);
-        if !self.index.is_empty() {
-            self.rebuild_index(self.index.len());
-        }
-        Some(entry.value)
-    }
-
-    fn rebuild_index(&mut self, room: usize) {
-        self.index.clear();
-        self.index.resize(room.next_power_of_two(), 0);
-        for number in 0..self.entries.len() {
-            self.index_entry(number);
-        }
-    }
-
-    fn index_entry(&mut self, number: usize) {
-        let key = Key::new(self.entries[number].key);
-        if let Err(slot) = find(&self.index, &self.entries, &key) {
-            self.index[slot] = u32::try_from(number + 1).expect("fewer fields than input bytes");
-        }
-    }
-
-    /// The finished record.
-    #[must_use]
-    pub fn into_record(self) -> &'a Record<'a> {
-        let record =
-            Record { entries: self.entries.into_bump_slice(), index: self.index.into_bump_slice() };
-        self.arena.alloc_record(record)
-    }
-
-    /// The finished record as a value.
-    #[must_use]
-    pub fn finish(self) -> Value<'a> {
-        Value::Record(self.into_record())
+    fn next(&mut self) -> Option<Part<'a>> {
+        let (first, mut rest) = self.entries.split_first()?;
+        let part = match self.verbatim {
+            Some(verbatim) if first.end != 0 => {
+                let start = verbatim.start(first.key);
+                let mut end = first.end as usize;
+                // A neighbour follows after nothing but a comma.
+                while let Some((next, more)) = rest.split_first()
+                    && next.end != 0
+                    && verbatim.start(next.key) == end + 1
+                {
+                    (end, rest) = (next.end as usize, more);
+                }
+                Part::Text(verbatim.part(start, end))
+            }
+            _ => Part::Field(first.key, first.value),
+        };
+        self.entries = rest;
+        Some(part)
     }
 }

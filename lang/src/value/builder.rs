@@ -1,0 +1,190 @@
+//! A record under construction in an arena. It belongs to one owner and changes in place; what
+//! it becomes in the end never changes.
+
+use super::record::{Entry, Filter, Record, TAGGED_MAX, find, position};
+use super::verbatim::Verbatim;
+use super::{Arena, Key, Lazy, Value};
+use bumpalo::collections::Vec;
+
+/// A record under construction in an arena.
+#[derive(Debug)]
+pub struct RecordBuilder<'a> {
+    arena: &'a Arena,
+    entries: Vec<'a, Entry<'a>>,
+    tags: Vec<'a, u8>,
+    filter: Filter,
+    /// As in [`Record`], but with room to grow; empty while the record is small.
+    index: Vec<'a, u32>,
+    verbatim: Option<Verbatim<'a>>,
+}
+
+impl<'a> RecordBuilder<'a> {
+    /// An empty record with room for `capacity` fields.
+    #[must_use]
+    pub fn with_capacity(arena: &'a Arena, capacity: usize) -> Self {
+        Self {
+            arena,
+            entries: Vec::with_capacity_in(capacity, arena.bump()),
+            tags: Vec::with_capacity_in(capacity, arena.bump()),
+            filter: Filter::default(),
+            index: Vec::new_in(arena.bump()),
+            verbatim: None,
+        }
+    }
+
+    /// Starts from the fields of `record`, with room for `more` others.
+    #[must_use]
+    pub fn from_record(arena: &'a Arena, record: &Record<'a>, more: usize) -> Self {
+        let mut builder = Self::with_capacity(arena, record.len() + more);
+        builder.entries.extend_from_slice_copy(record.entries);
+        builder.tags.extend_from_slice_copy(record.tags);
+        builder.index.extend_from_slice_copy(record.index);
+        builder.filter = record.filter;
+        builder.verbatim = record.verbatim;
+        builder
+    }
+
+    /// Starts from the fields of a record on a tape, with room for `more` others. When `text` is
+    /// what the tape was parsed from, the fields that nothing replaces are written from it.
+    #[must_use]
+    pub fn from_tape(arena: &'a Arena, record: Lazy<'a>, more: usize, text: &'a [u8]) -> Self {
+        let mut builder = Self::with_capacity(arena, record.raw_len() + more);
+        let verbatim = Verbatim::of(record, text);
+        let mut fields = record.raw_fields();
+        let mut field = fields.next();
+        while let Some((key, value)) = field {
+            field = fields.next();
+            let end = verbatim.map_or(0, |verbatim| verbatim.end(field.map(|(next, _)| next)));
+            builder.insert_entry(Entry { key, value, end }, &Key::new(key));
+        }
+        builder.verbatim = verbatim;
+        builder
+    }
+
+    /// Number of fields so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no field yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    #[inline]
+    fn position(&self, key: &Key<'_>) -> Option<usize> {
+        position(&self.entries, &self.tags, &self.index, self.filter, key)
+    }
+
+    /// The value under `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Value<'a>> {
+        self.get_key(&Key::new(key))
+    }
+
+    /// The value under a key whose hash is known.
+    #[must_use]
+    pub fn get_key(&self, key: &Key<'_>) -> Option<Value<'a>> {
+        self.position(key).map(|at| self.entries[at].value)
+    }
+
+    /// Whether `key` is there.
+    #[must_use]
+    pub fn contains(&self, key: &str) -> bool {
+        self.position(&Key::new(key)).is_some()
+    }
+
+    /// Sets `key`, over an earlier value if there is one.
+    pub fn insert(&mut self, key: &'a str, value: Value<'a>) {
+        self.insert_key(&Key::new(key), value);
+    }
+
+    /// As [`RecordBuilder::insert`], for a key whose hash is known.
+    pub fn insert_key(&mut self, key: &Key<'a>, value: Value<'a>) {
+        self.insert_entry(Entry { key: key.text(), value, end: 0 }, key);
+    }
+
+    #[inline]
+    fn insert_entry(&mut self, entry: Entry<'a>, key: &Key<'_>) {
+        if self.filter.may_hold(key.tag())
+            && let Some(at) = self.position(key)
+        {
+            self.entries[at].value = entry.value;
+            self.entries[at].end = 0;
+            return;
+        }
+        self.append_entry(entry, key);
+    }
+
+    /// Adds a field whose key is known to be new.
+    pub fn append(&mut self, key: &'a str, value: Value<'a>) {
+        self.append_entry(Entry { key, value, end: 0 }, &Key::new(key));
+    }
+
+    #[inline]
+    fn append_entry(&mut self, entry: Entry<'a>, key: &Key<'_>) {
+        self.entries.push(entry);
+        self.tags.push(key.tag());
+        self.filter.add(key.tag());
+        if self.entries.len() > TAGGED_MAX {
+            self.extend_index();
+        }
+    }
+
+    #[cold]
+    fn extend_index(&mut self) {
+        let count = self.entries.len();
+        if self.index.len() < count * 2 {
+            self.rebuild_index(count * 4);
+        } else {
+            self.index_entry(count - 1);
+        }
+    }
+
+    /// Removes `key` and returns its value; the order of the others stays.
+    pub fn remove(&mut self, key: &str) -> Option<Value<'a>> {
+        let at = self.position(&Key::new(key))?;
+        let entry = self.entries.remove(at);
+        self.tags.remove(at);
+        if !self.index.is_empty() {
+            self.rebuild_index(self.index.len());
+        }
+        Some(entry.value)
+    }
+
+    fn rebuild_index(&mut self, room: usize) {
+        self.index.clear();
+        self.index.resize(room.next_power_of_two(), 0);
+        for number in 0..self.entries.len() {
+            self.index_entry(number);
+        }
+    }
+
+    fn index_entry(&mut self, number: usize) {
+        let key = Key::new(self.entries[number].key);
+        if let Err(slot) = find(&self.index, &self.entries, &key) {
+            self.index[slot] = u32::try_from(number + 1).expect("fewer fields than input bytes");
+        }
+    }
+
+    /// The finished record.
+    #[must_use]
+    pub fn into_record(self) -> &'a Record<'a> {
+        let record = Record {
+            entries: self.entries.into_bump_slice(),
+            tags: self.tags.into_bump_slice(),
+            filter: self.filter,
+            index: self.index.into_bump_slice(),
+            verbatim: self.verbatim,
+        };
+        self.arena.alloc_record(record)
+    }
+
+    /// The finished record as a value.
+    #[must_use]
+    pub fn finish(self) -> Value<'a> {
+        Value::Record(self.into_record())
+    }
+}
