@@ -1,3 +1,4 @@
 //! Workloads, the fixed-frequency injector and comparisons with other engines.
 
 pub mod workload;
+pub mod core;

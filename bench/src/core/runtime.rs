@@ -1,0 +1,107 @@
+//! A program in the real runtime: file source, queue, workers, encoder, writer, sink.
+
+use super::measure::{Cost, Directory, Input};
+use std::sync::{Arc, Mutex};
+use temblor_engine::framing::Framing;
+use temblor_engine::load::{Directories, Language, compile};
+use temblor_engine::operator::{IN, OUT};
+use temblor_engine::pipeline::{self, InputCodec, Output, OutputCodec, Pipeline, Place};
+use temblor_engine::run::{NamedSink, RunPlan, Summary, run as run_plan};
+use temblor_engine::sink::{FileMode, SinkConfig};
+use temblor_engine::source::SourceConfig;
+use temblor_engine::source::file::FileConfig;
+
+/// A program's text.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// A script.
+    pub text: &'static str,
+    /// Whether it takes JSON; else each line is a string.
+    pub is_json: bool,
+}
+
+/// Where events go.
+#[derive(Clone, Copy, Debug)]
+pub enum Sink {
+    /// Encoded, and thrown away.
+    Null,
+    /// A new file.
+    File,
+}
+
+/// Something to measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Its name in the report.
+    pub name: &'static str,
+    /// What is run.
+    pub program: Program,
+    /// Where the events go.
+    pub sink: Sink,
+    /// The share of the limit's speed that is asked for.
+    pub target: f64,
+}
+
+/// One run of `case` over `input`; every line must come out.
+pub fn run(case: &Case, input: &Input, workers: usize, to: &Directory) -> Result<Cost, String> {
+    let (summary, cost) = Cost::of(|| once(case, input, workers, to))?;
+    let out = summary.counts.ports.iter().map(|row| row.events).sum::<u64>();
+    let unparsed = summary.counts.dropped.iter().map(|(_, count)| count).sum::<u64>();
+    let complete =
+        if case.program.is_json { out == input.lines } else { out + unparsed == input.lines };
+    if complete && summary.counts.error_count() == 0 {
+        Ok(cost)
+    } else {
+        Err(format!("{}: {out} of {} events came out", case.name, input.lines))
+    }
+}
+
+fn once(case: &Case, input: &Input, workers: usize, to: &Directory) -> Result<Summary, String> {
+    let (pipeline, plan) = prepare(case, input, workers, to)?;
+    run_plan(plan, |_| Ok(pipeline.worker(workers == 1))).map_err(|error| error.to_string())
+}
+
+fn prepare(
+    case: &Case,
+    input: &Input,
+    workers: usize,
+    to: &Directory,
+) -> Result<(Arc<Pipeline>, RunPlan), String> {
+    let directories = Directories::new(&[], None);
+    let loaded = compile(case.name, case.program.text.to_string(), Language::Script, &directories);
+    if loaded.has_errors() {
+        return Err(loaded.report(false));
+    }
+    let graph = loaded.graph;
+    let node = graph.input(IN).ok_or("a script has an input")?;
+    let codec = if case.program.is_json { InputCodec::Json } else { InputCodec::String };
+    let ports = graph.outputs().to_vec();
+    let sink = match case.sink {
+        Sink::Null => SinkConfig::Null,
+        Sink::File => SinkConfig::File { path: to.file("out"), mode: FileMode::Truncate },
+    };
+    let plan = RunPlan {
+        sources: vec![SourceConfig::File(FileConfig {
+            patterns: vec![input.path.display().to_string()],
+            framing: Framing::Lines,
+            skip_bytes: 0,
+        })],
+        sinks: vec![NamedSink { name: OUT.to_string(), config: sink }],
+        ports: ports.clone(),
+        workers,
+        ..RunPlan::default()
+    };
+    let output = |port| {
+        let codec = OutputCodec::Json;
+        vec![Output { sink: 0, place: Place::Only, codec, port, post: None }]
+    };
+    let pipeline = Pipeline {
+        states: Mutex::new(graph.start()),
+        graph,
+        sources: Arc::new(loaded.sources),
+        inputs: vec![pipeline::Input { node, codec, errors: None }],
+        outputs: (0..ports.len()).map(output).collect(),
+        seed: 0,
+    };
+    Ok((Arc::new(pipeline), plan))
+}
