@@ -97,7 +97,7 @@ impl<'a> Run<'a, '_, '_> {
     ) -> Eval<'a, ()> {
         for (key, value) in fields {
             let key = self.key(key)?;
-            record.insert(key, self.eval(value)?);
+            record.insert(key, self.operand(value)?);
         }
         Ok(())
     }

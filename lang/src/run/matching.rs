@@ -171,7 +171,7 @@ impl<'a> Run<'a, '_, '_> {
     fn field_holds(&mut self, field: &'a FieldPattern, value: Value<'a>) -> Eval<'a, bool> {
         match &field.test {
             FieldTest::Compare(op, expr) => {
-                let wanted = self.eval(expr)?;
+                let wanted = self.operand(expr)?;
                 Ok(arithmetic::compare(*op, value, wanted, field.span)?)
             }
             _ => Ok(true),

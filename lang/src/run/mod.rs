@@ -107,6 +107,7 @@ pub(crate) type Eval<'a, T = Value<'a>> = Result<T, Stop>;
 pub(crate) struct Run<'a, 'c, 'm> {
     pub context: &'c mut Context<'a, 'm>,
     pub event: event::Working<'a>,
+    pub memo: path::Memo<'a>,
     /// Locals of all active functions; `None` is a local that has no value.
     pub locals: bumpalo::collections::Vec<'a, Option<Value<'a>>>,
     /// First slot of the running function.
@@ -121,7 +122,8 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
         let mut locals = bumpalo::collections::Vec::with_capacity_in(slots, arena.bump());
         locals.resize(slots, None);
         let event = event::Working::default();
-        Self { context, event, locals, base: 0, emitted: None, recur: None }
+        let memo = path::Memo::default();
+        Self { context, event, memo, locals, base: 0, emitted: None, recur: None }
     }
 
     pub fn arena(&self) -> &'a Arena {

@@ -9,11 +9,35 @@ use crate::value::{Key, Kind, Owned, Value};
 /// A segment whose expression has been evaluated.
 enum Step<'a> {
     Field(Key<'a>),
+    /// A field whose name was computed.
+    Name(&'a str),
     Index(usize),
     Range(usize, usize),
 }
 
+/// The last look-up of a computed name. A script often asks for the same place twice: whether it
+/// is there, and then for what is there. Neither records nor names change or go while a program
+/// runs, so that their addresses stand for them.
+#[derive(Debug, Default)]
+pub(crate) struct Memo<'a> {
+    record: usize,
+    name: (usize, usize),
+    found: Option<Value<'a>>,
+}
+
 impl<'a> Run<'a, '_, '_> {
+    /// The field of `container` that is called `name`.
+    fn named(&mut self, container: Value<'a>, name: &'a str) -> Option<Value<'a>> {
+        let Value::Record(record) = container else { return container.get(&Key::new(name)) };
+        let record_address = std::ptr::from_ref(record) as usize;
+        let name_address = (name.as_ptr() as usize, name.len());
+        if self.memo.record != record_address || self.memo.name != name_address {
+            let found = record.get(name);
+            self.memo = Memo { record: record_address, name: name_address, found };
+        }
+        self.memo.found
+    }
+
     pub(super) fn read(&mut self, path: &'a Path) -> Eval<'a> {
         if let Root::State = path.root {
             return self.read_state(path);
@@ -33,9 +57,12 @@ impl<'a> Run<'a, '_, '_> {
     fn read_event(&mut self, segment: &'a Segment) -> Eval<'a> {
         let kind = self.event_kind();
         let step = self.step(segment, kind)?;
-        if let Step::Field(key) = &step
-            && let Some(value) = self.event_field(key)
-        {
+        let value = match &step {
+            Step::Field(key) => self.event_field(key),
+            Step::Name(name) => self.event_field(&Key::new(name)),
+            Step::Index(_) | Step::Range(..) => None,
+        };
+        if let Some(value) = value {
             return Ok(value);
         }
         let event = self.whole_event();
@@ -50,7 +77,7 @@ impl<'a> Run<'a, '_, '_> {
             Root::Group => self.context.group,
             Root::Window => self.context.window,
             Root::State => self.context.state.read(self.context.call.arena),
-            Root::Expr(expr) => self.eval(expr)?,
+            Root::Expr(expr) => self.operand(expr)?,
             Root::Local(slot, place) => match self.local(*slot) {
                 Some(value) => value,
                 None => return Err(failure::missing_local(&place.name, place.span).into()),
@@ -63,8 +90,8 @@ impl<'a> Run<'a, '_, '_> {
         match segment {
             Segment::Field(name, hash, _) => Ok(Step::Field(Key::with_hash(name, *hash))),
             Segment::Index(index, _) => Ok(Step::Index(*index)),
-            Segment::Expr(expr, span) => match self.eval(expr)? {
-                Value::Str(name) => Ok(Step::Field(Key::new(name))),
+            Segment::Expr(expr, span) => match self.operand(expr)? {
+                Value::Str(name) => Ok(Step::Name(name)),
                 value @ (Value::Int(_) | Value::UInt(_)) => match value.as_usize() {
                     Some(index) => Ok(Step::Index(index)),
                     None => Err(failure::bad_index(value, *span).into()),
@@ -94,9 +121,9 @@ impl<'a> Run<'a, '_, '_> {
             Segment::Range(..) if container != Kind::Array => return Ok(None),
             _ => return self.step(segment, container).map(Some),
         };
-        let value = self.eval(expr)?;
+        let value = self.operand(expr)?;
         Ok(match (container, value, value.as_usize()) {
-            (Kind::Record, Value::Str(name), _) => Some(Step::Field(Key::new(name))),
+            (Kind::Record, Value::Str(name), _) => Some(Step::Name(name)),
             (Kind::Array, _, Some(index)) => Some(Step::Index(index)),
             (Kind::Array, Value::Int(_), None) => {
                 return Err(failure::bad_index(value, *span).into());
@@ -118,7 +145,7 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     fn follow(
-        &self,
+        &mut self,
         value: Value<'a>,
         step: &Step<'a>,
         noun: &str,
@@ -127,6 +154,9 @@ impl<'a> Run<'a, '_, '_> {
         match (step, value.kind()) {
             (Step::Field(key), Kind::Record) => {
                 value.get(key).ok_or_else(|| failure::missing_key(noun, key.text(), value, span))
+            }
+            (Step::Name(name), Kind::Record) => {
+                self.named(value, name).ok_or_else(|| failure::missing_key(noun, name, value, span))
             }
             (Step::Index(index), Kind::Array) => value.at(*index).ok_or_else(|| {
                 failure::index_out_of_bounds(*index, value.size().unwrap_or(0), span)
@@ -138,7 +168,9 @@ impl<'a> Run<'a, '_, '_> {
                     None => Err(failure::bad_range(*start, *end, items.len(), span)),
                 }
             }
-            (Step::Field(_), kind) => Err(failure::conflicting_type(kind, "record", span)),
+            (Step::Field(_) | Step::Name(_), kind) => {
+                Err(failure::conflicting_type(kind, "record", span))
+            }
             (_, kind) => Err(failure::conflicting_type(kind, "array", span)),
         }
     }
@@ -157,6 +189,7 @@ impl<'a> Run<'a, '_, '_> {
         for (step, segment) in steps.iter().zip(&path.segments) {
             let next = match (step, owned) {
                 (Step::Field(key), Owned::Record(fields)) => fields.get(key.text()),
+                (Step::Name(name), Owned::Record(fields)) => fields.get(*name),
                 (Step::Index(index), Owned::Array(items)) => items.get(*index),
                 _ => None,
             };
@@ -205,6 +238,7 @@ impl<'a> Run<'a, '_, '_> {
             }
             let next = match (&step, value.kind()) {
                 (Step::Field(key), Kind::Record) => value.get(key),
+                (Step::Name(name), Kind::Record) => self.named(value, name),
                 (Step::Index(index), Kind::Array) => value.at(*index),
                 (Step::Range(start, end), Kind::Array) => {
                     let items = value.as_array(self.arena()).unwrap_or(&[]);

@@ -10,7 +10,7 @@ impl<'a> Run<'a, '_, '_> {
             return Ok(text);
         }
         if let [TextPart::Expr(expr)] = parts {
-            return Ok(match self.eval(expr)? {
+            return Ok(match self.operand(expr)? {
                 Value::Str(text) => text,
                 value => self.arena().str(&to_json(value)),
             });
@@ -19,7 +19,7 @@ impl<'a> Run<'a, '_, '_> {
         for part in parts {
             match part {
                 TextPart::Text(piece) => text.push_str(piece),
-                TextPart::Expr(expr) => match self.eval(expr)? {
+                TextPart::Expr(expr) => match self.operand(expr)? {
                     Value::Str(piece) => text.push_str(piece),
                     value => text.push_str(&to_json(value)),
                 },

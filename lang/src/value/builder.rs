@@ -38,7 +38,9 @@ impl<'a> RecordBuilder<'a> {
         let mut builder = Self::with_capacity(arena, record.len() + more);
         builder.entries.extend_from_slice_copy(record.entries);
         builder.tags.extend_from_slice_copy(record.tags);
-        builder.index.extend_from_slice_copy(record.index);
+        if record.len() > TAGGED_MAX {
+            builder.index.extend_from_slice_copy(record.index);
+        }
         builder.filter = record.filter;
         builder.verbatim = record.verbatim;
         builder
@@ -128,7 +130,7 @@ impl<'a> RecordBuilder<'a> {
         self.entries.push(entry);
         self.tags.push(key.tag());
         self.filter.add(key.tag());
-        if self.entries.len() > TAGGED_MAX {
+        if self.entries.len() > TAGGED_MAX || !self.index.is_empty() {
             self.extend_index();
         }
     }
@@ -152,6 +154,15 @@ impl<'a> RecordBuilder<'a> {
             self.rebuild_index(self.index.len());
         }
         Some(entry.value)
+    }
+
+    /// Makes an index although the record is not large: for records that are kept for long.
+    pub(super) fn index_all(&mut self) {
+        /// The tags of fewer fields are scanned as fast as an index is looked up.
+        const INDEXED_MIN: usize = 16;
+        if self.entries.len() >= INDEXED_MIN && self.index.is_empty() {
+            self.rebuild_index(self.entries.len() * 4);
+        }
     }
 
     fn rebuild_index(&mut self, room: usize) {

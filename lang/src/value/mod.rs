@@ -276,6 +276,7 @@ fn copy_fields<'a, 'b>(
     for (key, value) in fields {
         builder.insert(arena.str(key), value.copy_into(arena));
     }
+    builder.index_all();
     builder.finish()
 }
 
