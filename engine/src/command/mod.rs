@@ -3,6 +3,7 @@
 
 mod bench;
 mod check;
+mod graph;
 mod expand;
 mod explain;
 mod doc;
@@ -11,6 +12,7 @@ mod run;
 mod shell;
 mod test;
 
+use crate::graph::Picture;
 use crate::load::{self, Loaded};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -31,6 +33,8 @@ enum Verb {
     Run(RunArgs),
     /// Say what is wrong with programs, without running them
     Check(CheckArgs),
+    /// Draw the operators of a program
+    Graph(GraphArgs),
     /// Measure a program: latency at a fixed rate, or the highest throughput
     Bench(BenchArgs),
     /// Run tests: cases in .txt files and suites in .tremor files, found by a walk
@@ -118,6 +122,39 @@ struct RunArgs {
 struct ExplainArgs {
     /// The code
     code: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct GraphArgs {
+    #[command(flatten)]
+    program: ProgramArgs,
+    /// How it is drawn
+    #[arg(long, value_enum, default_value_t)]
+    format: PictureArg,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum PictureArg {
+    /// A tree of lines
+    #[default]
+    Text,
+    /// For Graphviz
+    Dot,
+    /// For Mermaid
+    Mermaid,
+    /// A picture
+    Svg,
+}
+
+impl From<PictureArg> for Picture {
+    fn from(picture: PictureArg) -> Self {
+        match picture {
+            PictureArg::Text => Picture::Text,
+            PictureArg::Dot => Picture::Dot,
+            PictureArg::Mermaid => Picture::Mermaid,
+            PictureArg::Svg => Picture::Svg,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -245,6 +282,7 @@ pub fn main() -> ExitCode {
     let code = match command.verb {
         Verb::Run(args) => run::run(args),
         Verb::Check(args) => check::check(&args),
+        Verb::Graph(args) => graph::graph(&args),
         Verb::Bench(args) => bench::bench(&args),
         Verb::Test(args) => test::test(&args),
         Verb::Explain(args) => explain::explain(&args),

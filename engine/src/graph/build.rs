@@ -5,7 +5,7 @@ use super::definitions::Namespace;
 use super::{Edge, Graph, Node, Step, complain};
 use crate::operator::{ERR, IN, OUT};
 use crate::operators;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
@@ -162,9 +162,17 @@ impl<'c, 'r> Builder<'c, 'r> {
     }
 
     pub(super) fn finish(mut self) -> Graph {
+        self.say_once();
         self.find_cycles();
         self.graph.prune();
         self.graph
+    }
+
+    /// What is wrong with a definition is said once, however many are made from it.
+    fn say_once(&mut self) {
+        let mut said = HashSet::new();
+        let diagnostics = &mut self.compiler.diagnostics;
+        diagnostics.retain(|one| said.insert((one.code, one.span, one.message.clone())));
     }
 
     pub(super) fn complain(&mut self, diagnostic: Diagnostic) {
@@ -221,6 +229,10 @@ impl<'c, 'r> Builder<'c, 'r> {
     }
 
     pub(super) fn statements(&mut self, query: &Query, level: &mut Level) {
+        for directive in &query.config {
+            // Which directives there are is nobody's business; their values must be constant.
+            self.known(&directive.value, level);
+        }
         for statement in &query.statements {
             if self.graph.nodes.len() > NODES_MAX {
                 return self.complain(complain::nested_too_deep(NODES_MAX, Span::default()));

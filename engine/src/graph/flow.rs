@@ -102,22 +102,8 @@ impl Builder<'_, '_> {
         }
         self.check_flows(deploy, &used);
         flows.deployed = names.len();
-        flows.graph = self.finish_once();
+        flows.graph = self.finish();
         flows
-    }
-
-    /// What is wrong with a definition is said once, however many are made from it.
-    fn finish_once(self) -> Graph {
-        let mut said: Vec<(&str, Span, String)> = Vec::new();
-        self.compiler.diagnostics.retain(|one| {
-            let this = (one.code, one.span, one.message.clone());
-            let is_new = !said.contains(&this);
-            if is_new {
-                said.push(this);
-            }
-            is_new
-        });
-        self.finish()
     }
 
     fn errors(&self) -> usize {

@@ -6,6 +6,7 @@ mod build;
 mod chain;
 mod complain;
 mod definitions;
+mod draw;
 mod flow;
 mod operator;
 mod script;
@@ -14,6 +15,7 @@ mod window;
 
 pub use build::{Builder, Notation};
 pub use chain::{Expansion, expand};
+pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
 pub use operator::parse_duration;
 
