@@ -265,3 +265,21 @@ fn nothing_is_lost_torn_or_repeated_when_killed() {
     }
     assert_eq!(out.lines().count() as u64, LINES);
 }
+
+#[test]
+fn a_sink_for_err_takes_all_that_fails_with_the_original() {
+    let path = scratch("dead").join("dead.ndjson");
+    let program = format!(
+        "sink err into file \"{}\"; in |> where event.n > 0 |> set event.m = event.n / event.d",
+        path.display()
+    );
+    let input = b"{\"n\":1,\"d\":2}\n{\"n\":\n{\"n\":1,\"d\":0}\n\xff\n";
+    let ran = temblor(&["run", "--quiet", "-e", &program], input);
+    assert_eq!((ran.out.as_str(), ran.code), ("{\"n\":1,\"d\":2,\"m\":0.5}\n", Some(0)));
+    let dead = std::fs::read_to_string(path).expect("the run has written it");
+    let lines: Vec<_> = dead.lines().collect();
+    assert_eq!(lines.len(), 3, "{dead}");
+    assert!(lines[0].contains("\"line\":2") && lines[0].ends_with("\"event\":\"{\\\"n\\\":\"}"));
+    assert!(lines[1].contains("zero") && lines[1].ends_with("\"event\":{\"n\":1,\"d\":0}}"));
+    assert!(lines[2].ends_with("\"event\":\"/w==\"}"));
+}

@@ -1,11 +1,13 @@
 //! The form of case files. What is read and written back without a change is the same text.
 //!
-//!     === query: the words that name the case
-//!     select event.a from in into out
-//!     --- in
-//!     {"a": 1}
-//!     --- out
-//!     1
+//! ```text
+//! === query: the words that name the case
+//! select event.a from in into out
+//! --- in
+//! {"a": 1}
+//! --- out
+//! 1
+//! ```
 
 /// The beginning of the line in front of a case.
 const HEAD: &str = "=== ";

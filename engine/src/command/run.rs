@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::graph::Graph;
 use crate::load::{Language, Loaded};
-use crate::operator::IN;
+use crate::operator::{ERR, IN};
 use crate::outbox::Order;
 use crate::pipeline::{ErrorInput, Input, InputCodec, Output, OutputCodec, Pipeline, Place};
 use crate::report;
@@ -115,7 +115,10 @@ fn plan(
         ..RunPlan::default()
     };
     let Loaded { graph, endpoints, sources, .. } = loaded;
-    let inputs = inputs(&graph, endpoints.sources, args, &mut plan)?;
+    // A sink for `err` also takes what cannot even be read.
+    let has_sink = endpoints.sinks.iter().any(|sink| sink.port == ERR);
+    let dead_letters = if has_sink { graph.output(ERR) } else { None };
+    let inputs = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
     let states = Mutex::new(graph.start());
     let sources = Arc::new(sources);
@@ -131,6 +134,7 @@ fn progress_width(args: &RunArgs) -> Option<usize> {
 fn inputs(
     graph: &Graph,
     declared: Vec<SourceEndpoint>,
+    dead_letters: Option<usize>,
     args: &RunArgs,
     plan: &mut RunPlan,
 ) -> Result<Vec<Input>, Error> {
@@ -152,7 +156,14 @@ fn inputs(
         })?;
         let errors = source
             .errors
-            .and_then(|(port, source)| graph.input(&port).map(|node| ErrorInput { node, source }));
+            .and_then(|(port, source)| {
+                let node = graph.input(&port)?;
+                Some(ErrorInput { node, source, with_frame: false })
+            })
+            .or_else(|| {
+                let node = dead_letters?;
+                Some(ErrorInput { node, source: source.port.clone(), with_frame: true })
+            });
         plan.sources.push(source.config);
         inputs.push(Input { node, codec: source.codec, errors });
     }

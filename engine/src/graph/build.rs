@@ -6,6 +6,7 @@ use super::{Edge, Graph, Node, Step, complain};
 use crate::operator::{ERR, IN, OUT};
 use crate::operators;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
@@ -44,6 +45,8 @@ pub struct Builder<'c, 'r> {
     pub(super) at: Span,
     /// The statements that made the edges, by node and next node.
     spans: HashMap<(usize, usize), Span>,
+    /// The nodes of each pipeline and the node of its `err` port, inner pipelines first.
+    error_ports: Vec<(Range<usize>, usize)>,
 }
 
 /// A definition and what its body sees where it stands.
@@ -108,6 +111,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             unnamed: 0,
             at: Span::default(),
             spans: HashMap::new(),
+            error_ports: Vec::new(),
         }
     }
 
@@ -144,7 +148,12 @@ impl<'c, 'r> Builder<'c, 'r> {
                 }
             }
         }
+        let has_sink = program.endpoints.iter().any(|one| !one.is_source && one.name.text == ERR);
+        let first = self.graph.nodes.len();
         self.statements(&program.query, &mut level);
+        if let (true, Some(Instance::Output(node))) = (has_sink, level.instance(ERR)) {
+            self.error_ports.push((first..self.graph.nodes.len(), *node));
+        }
         self.finish()
     }
 
@@ -163,6 +172,9 @@ impl<'c, 'r> Builder<'c, 'r> {
 
     pub(super) fn finish(mut self) -> Graph {
         self.say_once();
+        for (nodes, errors) in std::mem::take(&mut self.error_ports) {
+            self.gather_errors(nodes, errors);
+        }
         self.find_cycles();
         self.graph.prune();
         self.graph
@@ -173,6 +185,21 @@ impl<'c, 'r> Builder<'c, 'r> {
         let mut said = HashSet::new();
         let diagnostics = &mut self.compiler.diagnostics;
         diagnostics.retain(|one| said.insert((one.code, one.span, one.message.clone())));
+    }
+
+    /// What fails in a pipeline and is not taken care of there leaves by its `err` port, if that
+    /// leads anywhere. Inner pipelines come first, so that the nearest port takes an error.
+    fn gather_errors(&mut self, nodes: Range<usize>, errors: usize) {
+        let port = &self.graph.nodes[errors];
+        if matches!(port.step, Step::Pass) && port.leads_to(OUT).is_empty() {
+            return;
+        }
+        for node in nodes {
+            let node_of = &self.graph.nodes[node];
+            if matches!(node_of.step, Step::Operator(_)) && node_of.leads_to(ERR).is_empty() {
+                self.connect((node, ERR), (errors, IN));
+            }
+        }
     }
 
     pub(super) fn complain(&mut self, diagnostic: Diagnostic) {
@@ -337,8 +364,12 @@ impl<'c, 'r> Builder<'c, 'r> {
             outputs.push((name, node));
         }
         self.depth += 1;
+        let first = self.graph.nodes.len();
         self.statements(&def.body, &mut inner);
         self.depth -= 1;
+        if let Some((_, node)) = outputs.iter().find(|(name, _)| name == ERR) {
+            self.error_ports.push((first..self.graph.nodes.len(), *node));
+        }
         Some(Instance::Pipeline(inputs, outputs))
     }
 

@@ -154,6 +154,13 @@ impl Graph {
         self.inputs.iter().find(|(input, _)| input == name).map(|(_, node)| *node)
     }
 
+    /// The node of an output port.
+    #[must_use]
+    pub fn output(&self, name: &str) -> Option<usize> {
+        let number = self.outputs.iter().position(|output| output == name)?;
+        self.nodes.iter().position(|node| matches!(node.step, Step::Output(one) if one == number))
+    }
+
     /// Names of the input ports.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.inputs.iter().map(|(name, _)| name.as_str())

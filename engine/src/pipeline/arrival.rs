@@ -27,6 +27,8 @@ pub struct ErrorInput {
     pub node: usize,
     /// What the errors call the source.
     pub source: String,
+    /// Whether they carry the frame itself (tremor's do not).
+    pub with_frame: bool,
 }
 
 /// What became of a frame.
@@ -72,7 +74,7 @@ impl Input {
         match &self.errors {
             None => Arrived::Unread(reason),
             Some(errors) => {
-                let event = errors.event(&reason, frame.line, facts.ingest_ns, arena);
+                let event = errors.event(&reason, frame, facts.ingest_ns, arena);
                 Arrived::Error(errors.node, event)
             }
         }
@@ -80,13 +82,29 @@ impl Input {
 }
 
 impl ErrorInput {
-    fn event<'a>(&'a self, reason: &str, line: u64, ingest_ns: u64, arena: &'a Arena) -> Event<'a> {
+    fn event<'a>(
+        &'a self,
+        reason: &str,
+        frame: Frame<'a>,
+        ingest_ns: u64,
+        arena: &'a Arena,
+    ) -> Event<'a> {
         let reason = Value::Str(arena.str(reason));
+        if self.with_frame {
+            let mut record = arena.record_builder(4);
+            record.append("error", reason);
+            record.append("source", Value::Str(&self.source));
+            record.append("line", Value::UInt(frame.line));
+            // Bytes that are no text are kept as bytes, which JSON shows as base64.
+            let original = std::str::from_utf8(frame.bytes);
+            record.append("event", original.map_or(Value::Bytes(frame.bytes), Value::Str));
+            return Event::new(record.finish(), arena.record_builder(0).finish(), ingest_ns);
+        }
         let mut record = arena.record_builder(4);
         record.append("error", reason);
         record.append("source", Value::Str(&self.source));
         record.append("stream_id", Value::UInt(0));
-        record.append("pull_id", Value::UInt(line.saturating_sub(1)));
+        record.append("pull_id", Value::UInt(frame.line.saturating_sub(1)));
         let mut meta = arena.record_builder(1);
         meta.append("error", reason);
         Event::new(record.finish(), meta.finish(), ingest_ns)
