@@ -4,6 +4,7 @@
 
 use crate::endpoint::{SinkEndpoint, SourceEndpoint};
 use crate::error::Error;
+use crate::generate::{Spec, Stream};
 use crate::graph::Graph;
 use crate::inject::{
     Frames, InjectConfig, Load, Outcome, Recorder, Schedule, SystemTicker, Ticker,
@@ -152,8 +153,21 @@ fn frames(input: Option<&Path>, source: Option<&SourceConfig>) -> Result<Frames,
             Some(path) => Frames::read(Path::new(path)),
             None => Err(nothing_to_inject()),
         },
+        Some(SourceConfig::Generate(name, spec)) => generated(name, spec),
         _ => Err(nothing_to_inject()),
     }
+}
+
+/// So many bytes of generated events are repeated; making them is no part of what is measured.
+const GENERATED_BYTES: usize = 16 * 1024 * 1024;
+
+fn generated(name: &str, spec: &Spec) -> Result<Frames, Error> {
+    let mut text = Vec::new();
+    let mut stream = Stream::open(spec, crate::clock::system_time())?;
+    stream
+        .fill(&mut text, u64::MAX, GENERATED_BYTES)
+        .map_err(|reason| Error::config(name, reason))?;
+    Frames::of(&text).not_empty(name)
 }
 
 fn nothing_to_inject() -> Error {

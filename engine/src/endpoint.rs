@@ -2,6 +2,8 @@
 //! from and where those of an output port go.
 
 use crate::framing::Framing;
+use crate::generate::Spec;
+use crate::generate::spec::SETTINGS;
 use crate::interceptor::Postprocessor;
 use crate::pipeline::{InputCodec, OutputCodec};
 use crate::sink::{FileMode, SinkConfig};
@@ -13,7 +15,7 @@ use temblor_lang::lower::{Compiler, Rules, Scope};
 use temblor_lang::program::Formula;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{EndpointDef, Expr, ExprKind, StringLit, StringPart};
-use temblor_lang::value::Value;
+use temblor_lang::value::{Arena, Value};
 
 /// A source and the input port that it feeds.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ pub struct Endpoints {
     pub sinks: Vec<SinkEndpoint>,
 }
 
-const SOURCE_KINDS: [&str; 2] = ["file", "stdin"];
+const SOURCE_KINDS: [&str; 3] = ["file", "generator", "stdin"];
 const SINK_KINDS: [&str; 3] = ["file", "null", "stdout"];
 const INPUT_CODECS: &[(&str, InputCodec)] =
     &[("json", InputCodec::Json), ("lines", InputCodec::String), ("string", InputCodec::String)];
@@ -93,8 +95,10 @@ impl Endpoints {
 
 fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoint> {
     let codec = choice(def, "codec", INPUT_CODECS, compiler).unwrap_or_default();
-    known_settings(def, &["codec"], compiler);
-    let config = match def.kind.text.as_str() {
+    let kind = def.kind.text.as_str();
+    known_settings(def, if kind == "generator" { &SETTINGS } else { &["codec"] }, compiler);
+    let config = match kind {
+        "generator" => generator(def, compiler)?,
         "stdin" => SourceConfig::Stdin { framing: Framing::Lines },
         "file" => {
             let path = constant_path(def, compiler)?;
@@ -109,6 +113,33 @@ fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoi
         }
     };
     Some(SourceEndpoint { port: def.name.text.clone(), config, codec, errors: None })
+}
+
+/// `source x from generator "weblog" with rate = "200/s" end`
+fn generator(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceConfig> {
+    let name = def.argument.as_ref().and_then(StringLit::constant).unwrap_or_default();
+    let arena = Arena::new();
+    let mut settings = arena.record_builder(def.with.len());
+    let mut template = None;
+    for binding in &def.with {
+        if binding.name.text == "template" {
+            let scope = Scope::with_prelude();
+            template = Some(compiler.lower_formula(&binding.value, &scope, Rules::FORMULA, None));
+        } else {
+            let value = compiler.constant(&binding.value, &Scope::default(), None)?;
+            settings.insert(arena.str(&binding.name.text), value.get().copy_into(&arena));
+        }
+    }
+    match Spec::from_settings(name, settings.finish(), template) {
+        Ok(spec) => Some(SourceConfig::Generate(def.name.text.clone(), Box::new(spec))),
+        Err(error) => {
+            let binding = def.with.iter().find(|binding| binding.name.text == error.name);
+            let span = binding.map_or(def.span, |binding| binding.value.span);
+            let message = format!("generator `{name}`: `{}`: {}", error.name, error.reason);
+            compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
+            None
+        }
+    }
 }
 
 fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {

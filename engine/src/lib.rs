@@ -25,6 +25,7 @@ pub mod console;
 pub mod troubles;
 pub mod stop;
 pub mod inject;
+pub mod generate;
 pub mod source;
 pub mod sink;
 pub mod keeper;

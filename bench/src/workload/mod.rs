@@ -3,15 +3,15 @@
 mod access_log;
 mod app_event;
 mod edge_log;
-mod random;
+
 mod telemetry;
 mod words;
 
 pub use access_log::access_log_lines;
 pub use app_event::app_event_lines;
 pub use edge_log::{EDGE_LOG_FIELDS, edge_log_lines};
-pub use random::Random;
 pub use telemetry::{APPLICATIONS, raw_field_names, telemetry_lines};
+pub use temblor_engine::generate::Random;
 
 /// The kinds of lines that can be generated, by the names that scenario files use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

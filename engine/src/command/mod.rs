@@ -8,6 +8,7 @@ mod expand;
 mod explain;
 mod doc;
 mod fmt;
+mod generate;
 mod run;
 mod shell;
 mod test;
@@ -49,6 +50,8 @@ enum Verb {
     Completions(shell::CompletionsArgs),
     /// Write the manual page
     Man(shell::ManArgs),
+    /// Print generated events
+    Generate(GenerateArgs),
 }
 
 /// Where the program comes from.
@@ -174,6 +177,34 @@ struct CheckArgs {
 }
 
 #[derive(Debug, Args)]
+struct GenerateArgs {
+    /// weblog, syslog, json-app, windbag, lines, template, sample or replay; with --conf, a stanza
+    #[arg(required_unless_present_any = ["conf", "template"])]
+    kind: Option<String>,
+    /// How many events
+    #[arg(short = 'n', long, value_name = "N")]
+    count: Option<u64>,
+    /// How much, such as 200/s, 5MB/s or 30GB/day [default: as fast as it goes]
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Text of an event, such as '#{event.index} user=#{event.user.name}'
+    #[arg(long, value_name = "TEXT")]
+    template: Option<String>,
+    /// A setting as in a `source`, such as loss=0.01 or 'draws={"n": {"uniform": [1, 6]}}'; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// An eventgen.conf, whose stanzas are generated one after the other
+    #[arg(long, value_name = "FILE")]
+    conf: Option<PathBuf>,
+    /// At the end, print events/s, KB/s and GB/day on standard error
+    #[arg(long)]
+    stats: bool,
+}
+
+#[derive(Debug, Args)]
 struct BenchArgs {
     #[command(flatten)]
     program: ProgramArgs,
@@ -290,6 +321,7 @@ pub fn main() -> ExitCode {
         Verb::Doc(args) => doc::doc(&args),
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),
+        Verb::Generate(args) => generate::generate(&args),
     };
     ExitCode::from(code)
 }

@@ -8,6 +8,7 @@ pub mod chained;
 pub mod compression;
 pub mod feed;
 pub mod file;
+pub mod generate;
 pub mod inject;
 pub mod metronome;
 pub mod stream;
@@ -15,11 +16,13 @@ pub mod stream;
 use crate::checkpoint::FileMark;
 use crate::error::Error;
 use crate::framing::Framing;
+use crate::generate::Spec;
 use crate::inject::InjectConfig;
 
 use chained::{ChainedConfig, ChainedSource};
 use feed::Feed;
 use file::{FileConfig, FileSource};
+use generate::GenerateSource;
 use inject::InjectSource;
 use metronome::MetronomeSource;
 use stream::StdinSource;
@@ -34,6 +37,8 @@ pub enum SourceConfig {
     },
     /// Files, compressed or not, one after the other.
     File(FileConfig),
+    /// Events that are made; and what the user calls the source.
+    Generate(String, Box<Spec>),
     /// Frames in memory, at a fixed frequency.
     Inject(InjectConfig),
     /// A file or standard input, with preprocessors.
@@ -67,6 +72,9 @@ pub fn open(config: &SourceConfig, marks: &[FileMark]) -> Result<Box<dyn Source>
         SourceConfig::Chained(config) => Box::new(ChainedSource::open(config, marks)?),
         SourceConfig::Metronome { interval } => Box::new(MetronomeSource::new(*interval)),
         SourceConfig::File(config) => Box::new(FileSource::open(config, marks)?),
+        SourceConfig::Generate(name, spec) => {
+            Box::new(GenerateSource::new(name.clone(), (**spec).clone()))
+        }
         SourceConfig::Inject(config) => Box::new(InjectSource::new(config.clone())),
     })
 }

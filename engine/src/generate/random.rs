@@ -38,6 +38,33 @@ impl Random {
         self.below(1_000) < per_mille
     }
 
+    /// A number from 0 up to, but without, 1.
+    #[inline]
+    pub fn unit(&mut self) -> f64 {
+        const STEP: f64 = 1.0 / (1u64 << 53) as f64;
+        (self.bits() >> 11) as f64 * STEP
+    }
+
+    /// A number of the normal distribution (Box and Muller, 1958).
+    pub fn normal(&mut self, mean: f64, deviation: f64) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        mean + deviation * radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// A rank from 0 up to, but without, `ranks`; rank `r` comes about as often as `1 / (r + 1)^exponent`
+    /// (inverse of the continuous distribution, as in Gray et al., "Quickly generating billion-record
+    /// synthetic databases", SIGMOD 1994).
+    pub fn zipf(&mut self, ranks: u64, exponent: f64) -> u64 {
+        let (unit, end) = (self.unit(), ranks as f64 + 1.0);
+        let rank = if (exponent - 1.0).abs() < 1e-9 {
+            end.powf(unit)
+        } else {
+            let power = 1.0 - exponent;
+            ((end.powf(power) - 1.0) * unit + 1.0).powf(1.0 / power)
+        };
+        (rank as u64).saturating_sub(1).min(ranks.saturating_sub(1))
+    }
+
     /// One of `choices`; early ones come more often, as popular names do.
     pub fn skewed<'a>(&mut self, choices: &[&'a str]) -> &'a str {
         let first = self.below(choices.len() as u64);
