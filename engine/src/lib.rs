@@ -39,6 +39,7 @@ pub mod store;
 pub mod lookup;
 pub mod operators;
 pub mod graph;
+pub mod logstash;
 pub mod pipeline;
 pub mod endpoint;
 pub mod load;

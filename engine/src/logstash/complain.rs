@@ -1,0 +1,132 @@
+//! All that can be wrong with a configuration, by name. Codes E07xx and W07xx are those of Logstash
+//! configurations; none is used twice.
+
+use temblor_lang::diagnostic::{Class, Diagnostic};
+use temblor_lang::span::Span;
+
+/// What stands in a text where something else should.
+pub fn unexpected(span: Span, found: &str, wanted: &str) -> Diagnostic {
+    let found = match found {
+        "" => "the end of the text".to_string(),
+        found => format!("`{found}`"),
+    };
+    let message = format!("unexpected {found}");
+    let error = Diagnostic::error("E0701", span, message).with_label(format!("expected {wanted}"));
+    match found.as_str() {
+        "`elsif`" | "`elseif`" => error.with_help("write `else if`"),
+        "`not`" => error.with_help("write `!(…)`, or `[field] not in …`"),
+        "`&`" | "`&&`" => error.with_help("write `and`"),
+        "`|`" | "`||`" => error.with_help("write `or`"),
+        _ => error,
+    }
+}
+
+/// A text or regular expression without its end.
+pub fn unterminated(span: Span, quote: char) -> Diagnostic {
+    Diagnostic::error("E0702", span, format!("this {quote} is never closed"))
+        .with_label("opened here")
+        .with_help(
+            "a backslash before a quote makes it part of the text, even as the last character",
+        )
+}
+
+/// Nested too deep.
+pub fn too_deep(span: Span, limit: usize) -> Diagnostic {
+    Diagnostic::error("E0703", span, format!("nested deeper than {limit} levels"))
+}
+
+/// `xor` or `nand` beside another operator.
+pub fn needs_parentheses(span: Span) -> Diagnostic {
+    Diagnostic::error("E0704", span, "`xor` and `nand` have no precedence")
+        .with_help("put parentheses around the parts")
+}
+
+/// A key twice in one hash.
+pub fn duplicate_key(key: &str, span: Span, first: Span) -> Diagnostic {
+    Diagnostic::error("E0705", span, format!("the key `{key}` is there already"))
+        .with_place(first, "first here")
+}
+
+/// A plugin that nobody knows.
+pub fn unknown_plugin(
+    kind: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'static str>,
+) -> Diagnostic {
+    Diagnostic::error("E0706", span, format!("there is no {kind} plugin `{name}`"))
+        .with_nearest(name, known)
+}
+
+/// A plugin that Logstash has and Temblor has not.
+pub fn missing_plugin(kind: &str, name: &str, span: Span, help: &str) -> Diagnostic {
+    let message = format!("the {kind} plugin `{name}` is not available yet");
+    Diagnostic::warning("W0707", Class::Behaviour, span, message).with_help(help)
+}
+
+/// An option that the plugin does not have.
+pub fn unknown_option(
+    plugin: &str,
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'static str>,
+) -> Diagnostic {
+    Diagnostic::error("E0708", span, format!("`{plugin}` has no option `{name}`"))
+        .with_nearest(name, known)
+}
+
+/// An option that there was once.
+pub fn obsolete_option(plugin: &str, name: &str, span: Span, hint: &str) -> Diagnostic {
+    Diagnostic::error("E0709", span, format!("`{plugin}` has no option `{name}` any more"))
+        .with_help(hint)
+}
+
+/// A value that the option does not take.
+pub fn bad_value(option: &str, span: Span, wanted: &str) -> Diagnostic {
+    Diagnostic::error("E0710", span, format!("`{option}` must be {wanted}"))
+}
+
+/// An option that must be there.
+pub fn missing_option(plugin: &str, option: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0711", span, format!("`{plugin}` needs the option `{option}`"))
+}
+
+/// Text that is no field reference.
+pub fn bad_reference(text: &str, span: Span, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0712", span, format!("`{text}` is no field reference: {reason}"))
+        .with_help("write `name`, `[name]` or `[outer][inner]`")
+}
+
+/// `${NAME}` without a value.
+pub fn unset_variable(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0713", span, format!("the environment variable `{name}` is not set"))
+        .with_help(format!("set it, or write `${{{name}:default}}`"))
+}
+
+/// A regular expression or pattern that does not compile.
+pub fn bad_pattern(text: &str, span: Span, reason: &str) -> Diagnostic {
+    let shown: String = text.chars().take(60).collect();
+    Diagnostic::error("E0714", span, format!("`{shown}` is no pattern: {reason}"))
+}
+
+/// A condition that cannot be meant.
+pub fn bad_condition(span: Span, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0715", span, reason)
+}
+
+/// A file that a plugin needs.
+pub fn bad_file(span: Span, reason: &str) -> Diagnostic {
+    Diagnostic::error("E0716", span, reason)
+}
+
+/// `[f] in ["x"]`
+pub fn list_of_one(span: Span, text: &str) -> Diagnostic {
+    let message = format!("`{text}` is read as the field of that name, not as a list of one text");
+    Diagnostic::warning("W0717", Class::Behaviour, span, message)
+        .with_help("compare with `==`, or add a second element to the list")
+}
+
+/// A file or folder that is not there now, but may be where the configuration runs.
+pub fn missing_file(span: Span, reason: &str) -> Diagnostic {
+    Diagnostic::warning("W0720", Class::Behaviour, span, reason)
+}

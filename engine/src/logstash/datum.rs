@@ -1,0 +1,314 @@
+//! The values of an event while filters work on it: like those of the language, but maps and lists
+//! change in place, and times are kinds of their own. Texts live in the event's arena.
+
+use chrono::{DateTime, Utc};
+use temblor_lang::value::{Arena, Value, push_json_string};
+
+/// A value that can change.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Datum<'a> {
+    /// `null`
+    #[default]
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A whole number beyond the signed ones.
+    UInt(u64),
+    /// A number with a fraction.
+    Float(f64),
+    /// Text.
+    Str(&'a str),
+    /// A moment.
+    Time(DateTime<Utc>),
+    /// A list.
+    List(Vec<Datum<'a>>),
+    /// A map.
+    Map(Map<'a>),
+}
+
+/// A map in order of insertion. Events have few enough fields that walking them is fastest.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Map<'a> {
+    entries: Vec<(&'a str, Datum<'a>)>,
+}
+
+impl<'a> Map<'a> {
+    /// Number of fields.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn position(&self, key: &str) -> Option<usize> {
+        self.entries.iter().position(|(name, _)| *name == key)
+    }
+
+    /// The value under `key`.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Datum<'a>> {
+        self.position(key).map(|at| &self.entries[at].1)
+    }
+
+    /// The value under `key`, to be changed.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Datum<'a>> {
+        self.position(key).map(|at| &mut self.entries[at].1)
+    }
+
+    /// Sets `key`, over an earlier value if there is one.
+    pub fn insert(&mut self, key: &'a str, value: Datum<'a>) {
+        match self.get_mut(key) {
+            Some(place) => *place = value,
+            None => self.entries.push((key, value)),
+        }
+    }
+
+    /// As `insert`; the key is copied only when it is new.
+    pub fn insert_copied(&mut self, key: &str, value: Datum<'a>, arena: &'a Arena) {
+        match self.get_mut(key) {
+            Some(place) => *place = value,
+            None => self.entries.push((arena.str(key), value)),
+        }
+    }
+
+    /// Adds a field that is known to be new.
+    pub fn append(&mut self, key: &'a str, value: Datum<'a>) {
+        self.entries.push((key, value));
+    }
+
+    /// Removes `key`; the order of the others stays.
+    pub fn remove(&mut self, key: &str) -> Option<Datum<'a>> {
+        self.position(key).map(|at| self.entries.remove(at).1)
+    }
+
+    /// The fields in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'a str, &Datum<'a>)> {
+        self.entries.iter().map(|(key, value)| (*key, value))
+    }
+
+    /// The fields in order, to be changed.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&'a str, &mut Datum<'a>)> {
+        self.entries.iter_mut().map(|(key, value)| (*key, value))
+    }
+
+    /// Takes all fields out.
+    pub fn into_entries(self) -> Vec<(&'a str, Datum<'a>)> {
+        self.entries
+    }
+
+    /// Keeps the fields for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Datum<'a>) -> bool) {
+        self.entries.retain_mut(|(key, value)| keep(key, value));
+    }
+}
+
+impl<'a> FromIterator<(&'a str, Datum<'a>)> for Map<'a> {
+    /// The keys must differ.
+    fn from_iter<I: IntoIterator<Item = (&'a str, Datum<'a>)>>(entries: I) -> Self {
+        Self { entries: entries.into_iter().collect() }
+    }
+}
+
+impl<'a> Datum<'a> {
+    /// A copy of a value of the language, texts shared.
+    #[must_use]
+    pub fn from_value(value: Value<'a>, arena: &'a Arena) -> Self {
+        match value {
+            Value::Null => Datum::Null,
+            Value::Bool(value) => Datum::Bool(value),
+            Value::Int(value) => Datum::Int(value),
+            Value::UInt(value) => Self::whole(value),
+            Value::Float(value) => Datum::Float(value),
+            Value::Str(text) => Datum::Str(text),
+            Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Datum::Str(text),
+                Err(_) => Datum::Str(arena.str(&String::from_utf8_lossy(bytes))),
+            },
+            Value::Array(items) => {
+                Datum::List(items.iter().map(|item| Self::from_value(*item, arena)).collect())
+            }
+            Value::Record(record) => Datum::Map(
+                record.iter().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
+            ),
+            Value::Lazy(lazy) if lazy.is_record() => Datum::Map(
+                lazy.fields().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
+            ),
+            Value::Lazy(lazy) => {
+                Datum::List(lazy.elements().map(|item| Self::from_value(item, arena)).collect())
+            }
+        }
+    }
+
+    /// A whole number that is not negative.
+    #[must_use]
+    pub fn whole(number: u64) -> Self {
+        i64::try_from(number).map_or(Datum::UInt(number), Datum::Int)
+    }
+
+    /// As a value of the language; times become text.
+    #[must_use]
+    pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
+        match self {
+            Datum::Null => Value::Null,
+            Datum::Bool(value) => Value::Bool(*value),
+            Datum::Int(value) => Value::Int(*value),
+            Datum::UInt(value) => Value::UInt(*value),
+            Datum::Float(value) => Value::Float(*value),
+            Datum::Str(text) => Value::Str(text),
+            Datum::Time(time) => Value::Str(arena.str(&iso8601(*time))),
+            Datum::List(items) => arena.array(items.iter().map(|item| item.to_value(arena))),
+            Datum::Map(map) => map.to_value(arena),
+        }
+    }
+
+    /// The text, if it is one.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&'a str> {
+        if let Datum::Str(text) = self { Some(text) } else { None }
+    }
+
+    /// What interpolation puts in its place; nothing for `null`.
+    #[must_use]
+    pub fn push_text(&self, out: &mut String) -> bool {
+        match self {
+            Datum::Null => return false,
+            Datum::Str(text) => out.push_str(text),
+            Datum::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    let _ = item.push_text(out);
+                }
+            }
+            Datum::Map(_) => self.push_json(out),
+            scalar => scalar.push_scalar(out),
+        }
+        true
+    }
+
+    /// As text; a list is joined with commas, a map is JSON, `null` is empty.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let _ = self.push_text(&mut text);
+        text
+    }
+
+    /// As text in the arena; a text is not copied.
+    #[must_use]
+    pub fn text_in(&self, arena: &'a Arena) -> &'a str {
+        match self {
+            Datum::Str(text) => text,
+            other => arena.str(&other.text()),
+        }
+    }
+
+    fn push_scalar(&self, out: &mut String) {
+        use std::fmt::Write;
+        // Writing into a String does not fail.
+        let _ = match self {
+            Datum::Bool(value) => write!(out, "{value}"),
+            Datum::Int(value) => write!(out, "{value}"),
+            Datum::UInt(value) => write!(out, "{value}"),
+            Datum::Float(value) => write!(out, "{}", float_text(*value)),
+            Datum::Time(time) => write!(out, "{}", iso8601(*time)),
+            _ => Ok(()),
+        };
+    }
+
+    /// Appends the value as JSON.
+    pub fn push_json(&self, out: &mut String) {
+        match self {
+            Datum::Null => out.push_str("null"),
+            Datum::Str(text) => push_quoted(out, text),
+            Datum::Time(time) => push_quoted(out, &iso8601(*time)),
+            Datum::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    item.push_json(out);
+                }
+                out.push(']');
+            }
+            Datum::Map(map) => {
+                out.push('{');
+                for (at, (key, value)) in map.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    push_quoted(out, key);
+                    out.push(':');
+                    value.push_json(out);
+                }
+                out.push('}');
+            }
+            scalar => scalar.push_scalar(out),
+        }
+    }
+}
+
+impl<'a> Map<'a> {
+    /// As a record of the language.
+    #[must_use]
+    pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
+        let mut record = arena.record_builder(self.len());
+        for (key, value) in self.iter() {
+            record.append(key, value.to_value(arena));
+        }
+        record.finish()
+    }
+}
+
+fn push_quoted(out: &mut String, text: &str) {
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    push_json_string(&mut bytes, text);
+    out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+/// ISO 8601 with three, six or nine decimals, as many as are needed.
+#[must_use]
+pub fn iso8601(time: DateTime<Utc>) -> String {
+    let nanos = time.timestamp_subsec_nanos();
+    let format = if nanos % 1_000_000 == 0 {
+        "%Y-%m-%dT%H:%M:%S%.3fZ"
+    } else if nanos % 1_000 == 0 {
+        "%Y-%m-%dT%H:%M:%S%.6fZ"
+    } else {
+        "%Y-%m-%dT%H:%M:%S%.9fZ"
+    };
+    time.format(format).to_string()
+}
+
+/// A number with a fraction as Ruby prints it.
+#[must_use]
+pub fn float_text(number: f64) -> String {
+    /// From here on Ruby writes an exponent.
+    const EXPONENT_FROM: f64 = 1e16;
+    /// Below this as well.
+    const EXPONENT_BELOW: f64 = 1e-4;
+    if number.is_nan() {
+        return "NaN".to_string();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_string();
+    }
+    let size = number.abs();
+    if size != 0.0 && !(EXPONENT_BELOW..EXPONENT_FROM).contains(&size) {
+        let text = format!("{number:e}");
+        let (digits, exponent) = text.split_once('e').expect("this format has an exponent");
+        let digits = if digits.contains('.') { digits.to_string() } else { format!("{digits}.0") };
+        let (sign, exponent) = match exponent.strip_prefix('-') {
+            Some(exponent) => ('-', exponent),
+            None => ('+', exponent),
+        };
+        return format!("{digits}e{sign}{exponent:0>2}");
+    }
+    let text = format!("{number}");
+    if text.contains('.') { text } else { format!("{text}.0") }
+}

@@ -1,0 +1,339 @@
+//! `grok`: takes fields out of text by named patterns.
+
+use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::complain;
+use crate::logstash::datum::Datum;
+use crate::logstash::event::LogEvent;
+use crate::logstash::options::{Arguments, Takes, gone, option};
+use crate::logstash::reference::FieldRef;
+use std::path::Path;
+use temblor_stdlib::grok::{Conversion, Grok, Library, Options};
+
+/// `grok`
+pub static DECLARATION: Declaration = Declaration {
+    name: "grok",
+    doc: "Takes fields out of text by named patterns.",
+    options: &[
+        option("match", Takes::Hash, "Patterns by field."),
+        option("patterns_dir", Takes::List, "Folders with files of patterns."),
+        option("patterns_files_glob", Takes::Text, "Which files of these folders."),
+        option("pattern_definitions", Takes::Hash, "Patterns by name."),
+        option("break_on_match", Takes::Flag, "Whether the first match ends the search."),
+        option("named_captures_only", Takes::Flag, "Whether only named fields are set."),
+        option("keep_empty_captures", Takes::Flag, "Whether empty fields are set."),
+        option("overwrite", Takes::List, "Fields whose old value is replaced."),
+        option("target", Takes::Text, "Where the fields go."),
+        option("tag_on_failure", Takes::List, "The tags of text that does not match."),
+        option("tag_on_timeout", Takes::Text, "The tag of text that takes too long."),
+        option("timeout_millis", Takes::Number, "Accepted; searches are bounded by steps."),
+        option("timeout_scope", Takes::OneOf(&["pattern", "event"]), "Accepted."),
+        gone("singles", "leave it out"),
+    ],
+    make,
+};
+
+#[derive(Debug)]
+struct GrokFilter {
+    /// Fields and their patterns.
+    matches: Vec<(FieldRef, Vec<Plan>)>,
+    break_on_match: bool,
+    keep_empty: bool,
+    tags: Vec<String>,
+    timeout_tag: String,
+}
+
+/// A pattern and where its captures go.
+#[derive(Debug)]
+struct Plan {
+    grok: Grok,
+    targets: Vec<Target>,
+}
+
+#[derive(Debug)]
+struct Target {
+    group: usize,
+    conversion: Conversion,
+    field: FieldRef,
+    overwrite: bool,
+}
+
+fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    let library = library(arguments)?;
+    let mut options = Options {
+        named_captures_only: arguments.flag("named_captures_only", true),
+        ..Options::default()
+    };
+    options.syntax.dot_matches_newline = true;
+    let overwrite: Vec<String> = arguments
+        .texts("overwrite")
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(text, _)| text)
+        .collect();
+    let target = arguments.field_or_none("target");
+    let mut matches = Vec::new();
+    for (key, value) in arguments.pairs("match") {
+        let field = match FieldRef::parse(&key) {
+            Ok(field) => field,
+            Err(reason) => {
+                arguments.complain(complain::bad_reference(&key, value.span, reason));
+                continue;
+            }
+        };
+        let mut plans = Vec::new();
+        for item in value.items() {
+            let Some(text) = item.text() else {
+                arguments.complain(complain::bad_value("match", item.span, "a hash of patterns"));
+                continue;
+            };
+            match Grok::compile(text, &library, &options) {
+                Ok(grok) => plans.push(plan(grok, target.as_ref(), &overwrite)),
+                Err(error) => {
+                    arguments.complain(complain::bad_pattern(text, item.span, &error.to_string()));
+                }
+            }
+        }
+        matches.push((field, plans));
+    }
+    Some(Box::new(GrokFilter {
+        matches,
+        break_on_match: arguments.flag("break_on_match", true),
+        keep_empty: arguments.flag("keep_empty_captures", false),
+        tags: arguments.tags("tag_on_failure", "_grokparsefailure"),
+        timeout_tag: arguments.text("tag_on_timeout").unwrap_or_else(|| "_groktimeout".to_string()),
+    }))
+}
+
+fn library(arguments: &mut Arguments<'_>) -> Option<Library> {
+    let mut library = if arguments.ecs.is_on() { Library::ecs() } else { Library::legacy() };
+    let glob = arguments.text("patterns_files_glob").unwrap_or_else(|| "*".to_string());
+    for (folder, span) in arguments.texts("patterns_dir").unwrap_or_default() {
+        match pattern_files(&folder, &glob) {
+            Ok(texts) => {
+                for (name, text) in texts {
+                    library = match library.with_pattern_file(&text) {
+                        Ok(library) => library,
+                        Err(error) => {
+                            arguments
+                                .complain(complain::bad_file(span, &format!("{name}: {error}")));
+                            return None;
+                        }
+                    };
+                }
+            }
+            Err(reason) => arguments.complain(complain::missing_file(span, &reason)),
+        }
+    }
+    let own: Vec<(String, String)> = arguments
+        .pairs("pattern_definitions")
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.text()?.to_string())))
+        .collect();
+    Some(library.with_definitions(own))
+}
+
+/// Names and texts of the files of a folder, or of one file.
+fn pattern_files(folder: &str, pattern: &str) -> Result<Vec<(String, String)>, String> {
+    let path = Path::new(folder);
+    let mut files = Vec::new();
+    if path.is_file() {
+        files.push(path.to_path_buf());
+    } else if path.is_dir() {
+        let full = path.join(pattern);
+        let found = glob::glob(&full.to_string_lossy()).map_err(|error| error.to_string())?;
+        files.extend(found.filter_map(Result::ok).filter(|file| file.is_file()));
+    } else {
+        return Err(format!("{folder}: there is no such folder of patterns"));
+    }
+    files.sort();
+    files
+        .into_iter()
+        .map(|file| {
+            let name = file.display().to_string();
+            let text =
+                std::fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
+            Ok((name, text))
+        })
+        .collect()
+}
+
+fn plan(grok: Grok, target: Option<&FieldRef>, overwrite: &[String]) -> Plan {
+    let fields = grok.fields();
+    let targets = fields.iter().enumerate().filter_map(|(at, spec)| {
+        // As in Logstash, a type counts only where its name first stands in the pattern.
+        let first = fields[..at].iter().all(|earlier| earlier.name != spec.name);
+        let conversion = if first { spec.conversion } else { Conversion::Text };
+        let mut field = FieldRef::parse(&spec.name).ok()?;
+        if let Some(target) = target {
+            field = target.join(&field.steps);
+        }
+        let overwrite = overwrite.iter().any(|name| {
+            *name == spec.name || FieldRef::parse(name).is_ok_and(|known| known == field)
+        });
+        Some(Target { group: spec.group, conversion, field, overwrite })
+    });
+    let targets = targets.collect();
+    Plan { grok, targets }
+}
+
+/// How a search went.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Search {
+    Found,
+    NotFound,
+    GaveUp,
+}
+
+impl Filter for GrokFilter {
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        let mut matched = false;
+        for (field, plans) in &self.matches {
+            match self.field(field, plans, event, turn) {
+                Search::Found => {
+                    matched = true;
+                    if self.break_on_match {
+                        break;
+                    }
+                }
+                Search::NotFound => {}
+                Search::GaveUp => {
+                    event.tag(&self.timeout_tag);
+                    return Outcome::Unmatched;
+                }
+            }
+        }
+        if matched { Outcome::Matched } else { turn.fail(event, &self.tags) }
+    }
+}
+
+impl GrokFilter {
+    /// All patterns over one field. The items of a list are searched one by one.
+    fn field<'a>(
+        &'a self,
+        field: &FieldRef,
+        plans: &'a [Plan],
+        event: &mut LogEvent<'a>,
+        turn: &mut Turn<'a, '_>,
+    ) -> Search {
+        let texts: Vec<&'a str> = match event.get(field) {
+            Some(Datum::List(items)) => items.iter().map(|item| item.text_in(turn.arena)).collect(),
+            Some(value) => vec![value.text_in(turn.arena)],
+            None => vec![""],
+        };
+        let mut result = Search::NotFound;
+        for text in texts {
+            match self.text(plans, text, event, turn) {
+                Search::NotFound => {}
+                Search::Found => result = Search::Found,
+                Search::GaveUp => return Search::GaveUp,
+            }
+        }
+        result
+    }
+
+    /// All patterns over one text; the last one decides when none ends the search.
+    fn text<'a>(
+        &'a self,
+        plans: &'a [Plan],
+        text: &'a str,
+        event: &mut LogEvent<'a>,
+        turn: &mut Turn<'a, '_>,
+    ) -> Search {
+        let mut result = Search::NotFound;
+        for plan in plans {
+            if plan.grok.matches(text, turn.captures) {
+                self.capture(plan, text, event, turn);
+                result = Search::Found;
+                if self.break_on_match {
+                    return result;
+                }
+            } else if turn.captures.exhausted() {
+                return Search::GaveUp;
+            } else {
+                result = Search::NotFound;
+            }
+        }
+        result
+    }
+
+    fn capture<'a>(
+        &'a self,
+        plan: &'a Plan,
+        text: &'a str,
+        event: &mut LogEvent<'a>,
+        turn: &mut Turn<'a, '_>,
+    ) {
+        for (at, target) in plan.targets.iter().enumerate() {
+            let found = turn.captures.get(target.group, text);
+            let value = match found {
+                Some("") | None if !self.keep_empty => continue,
+                None => Datum::Null,
+                Some(found) => convert(found, target.conversion),
+            };
+            if target.overwrite {
+                // A name that repeats in the pattern makes a list even so.
+                let first = plan.targets[..at].iter().all(|earlier| earlier.field != target.field);
+                if first {
+                    let _ = event.set(&target.field, value, turn.arena);
+                    continue;
+                }
+            }
+            store(event, &target.field, value, turn);
+        }
+    }
+}
+
+/// Adds a capture to what is there; what is neither text nor list stays alone.
+fn store<'a>(event: &mut LogEvent<'a>, field: &FieldRef, value: Datum<'a>, turn: &Turn<'a, '_>) {
+    match event.get_mut(field) {
+        None | Some(Datum::Null) => {
+            // A scalar in the way of a nested name: there is no place for the capture.
+            let _ = event.set(field, value, turn.arena);
+        }
+        Some(Datum::List(items)) => items.push(value),
+        Some(old @ Datum::Str(_)) => {
+            let first = std::mem::take(old);
+            *old = Datum::List(vec![first, value]);
+        }
+        Some(_) => {}
+    }
+}
+
+fn convert(text: &str, conversion: Conversion) -> Datum<'_> {
+    match conversion {
+        Conversion::Integer => Datum::Int(leading_integer(text)),
+        Conversion::Float => Datum::Float(leading_float(text)),
+        _ => Datum::Str(text),
+    }
+}
+
+/// Ruby's `to_i`: the digits at the beginning, else 0.
+pub(super) fn leading_integer(text: &str) -> i64 {
+    let text = text.trim_start();
+    let sign = usize::from(text.starts_with(['+', '-']));
+    let digits =
+        text[sign..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
+    let number = text[..sign + digits].replace('_', "");
+    number.parse().unwrap_or(0)
+}
+
+/// Ruby's `to_f`: the number at the beginning, else 0.
+pub(super) fn leading_float(text: &str) -> f64 {
+    let text = text.trim_start();
+    let bytes = text.as_bytes();
+    let digits =
+        |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let sign = usize::from(text.starts_with(['+', '-']));
+    let mut end = sign + digits(sign);
+    if bytes.get(end) == Some(&b'.') && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    if end > sign && matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let exponent_sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let exponent = digits((end + 1 + exponent_sign).min(bytes.len()));
+        if exponent > 0 {
+            end += 1 + exponent_sign + exponent;
+        }
+    }
+    text[..end].parse().unwrap_or(0.0)
+}

@@ -1,0 +1,188 @@
+//! The filters, each declared once beside its code: name, options with their documentation, and how
+//! a filter is made of them. A filter never fails an event: what goes wrong becomes a tag.
+
+mod common;
+mod clone;
+mod csv;
+mod date;
+mod dissect;
+mod drop;
+mod fingerprint;
+mod grok;
+mod json;
+mod kv;
+mod mutate;
+mod split;
+mod throttle;
+mod translate;
+
+pub use common::Common;
+
+use super::event::LogEvent;
+use super::options::{Arguments, OptionSpec};
+use chrono::{DateTime, Utc};
+use std::any::Any;
+use std::fmt::Debug;
+use temblor_lang::value::Arena;
+use temblor_stdlib::grok::Captures;
+
+/// What a filter did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It succeeded: the common options apply.
+    Matched,
+    /// It had nothing to do, or failed.
+    Unmatched,
+}
+
+/// A filter of a configuration; it never changes while it runs.
+pub trait Filter: Send + Sync + Debug {
+    /// Takes one event.
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome;
+
+    /// What it remembers from event to event, before the first.
+    fn memory(&self) -> Option<Box<dyn Any + Send>> {
+        None
+    }
+}
+
+/// What a filter sees besides the event.
+pub struct Turn<'a, 'r> {
+    /// Where texts are built.
+    pub arena: &'a Arena,
+    /// The time.
+    pub now: DateTime<Utc>,
+    /// The common options of the filter.
+    pub common: &'a Common,
+    /// Further events.
+    pub emitted: &'r mut Vec<LogEvent<'a>>,
+    /// See [`Filter::memory`].
+    pub memory: &'r mut dyn Any,
+    /// Memory of grok.
+    pub captures: &'r mut Captures,
+    /// Where random numbers come from.
+    pub random: &'r mut Random,
+}
+
+impl<'a> Turn<'a, '_> {
+    /// Adds tags that say that the filter failed.
+    pub fn fail(&self, event: &mut LogEvent<'a>, tags: &'a [String]) -> Outcome {
+        tags.iter().for_each(|tag| event.tag(tag));
+        Outcome::Unmatched
+    }
+
+    /// Sends a further event, which gets the common options.
+    pub fn emit(&mut self, mut event: LogEvent<'a>) {
+        self.common.apply(&mut event, self.arena, self.now);
+        self.emitted.push(event);
+    }
+}
+
+/// Random numbers (SplitMix64: Steele, Lea and Flood 2014).
+#[derive(Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A sequence that no other run has.
+    #[must_use]
+    pub fn new() -> Self {
+        use std::hash::{BuildHasher, Hasher};
+        Self(std::hash::RandomState::new().build_hasher().finish())
+    }
+
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A random UUID (RFC 9562, version 4).
+    pub fn uuid(&mut self) -> String {
+        let bits = (u128::from(self.next()) << 64) | u128::from(self.next());
+        let bits = bits & !(0xF << 76) | (0x4 << 76);
+        let bits = bits & !(0x3 << 62) | (0x2 << 62);
+        let hex = format!("{bits:032x}");
+        [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+    }
+}
+
+impl Default for Random {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A filter as it is declared.
+#[derive(Debug)]
+pub struct Declaration {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, one sentence.
+    pub doc: &'static str,
+    /// Its own options.
+    pub options: &'static [OptionSpec],
+    /// Makes a filter; `None` when the options are wrong, which has been said.
+    pub make: fn(&mut Arguments<'_>) -> Option<Box<dyn Filter>>,
+}
+
+/// All filters.
+pub static FILTERS: &[&Declaration] = &[
+    &mutate::DECLARATION,
+    &grok::DECLARATION,
+    &dissect::DECLARATION,
+    &date::DECLARATION,
+    &json::DECLARATION,
+    &kv::DECLARATION,
+    &csv::DECLARATION,
+    &translate::DECLARATION,
+    &drop::DECLARATION,
+    &clone::DECLARATION,
+    &split::DECLARATION,
+    &fingerprint::DECLARATION,
+    &throttle::DECLARATION,
+];
+
+/// Filters of Logstash that are not here.
+pub static MISSING: &[&str] = &[
+    "age",
+    "alter",
+    "cipher",
+    "collate",
+    "elastic_integration",
+    "elasticsearch",
+    "emoji",
+    "environment",
+    "extractnumbers",
+    "fix_protocol",
+    "greynoise",
+    "http",
+    "i18n",
+    "java_uuid",
+    "jdbc_static",
+    "jdbc_streaming",
+    "jms_message",
+    "json_lines",
+    "language",
+    "math",
+    "memcached",
+    "multiline",
+    "oui",
+    "punct",
+    "range",
+    "referer_parser",
+    "rest",
+    "tld",
+    "unique",
+    "virustotal",
+    "wurfl_device_detection",
+    "zeromq",
+    "checksum",
+    "anonymize",
+    "grokdiscovery",
+    "gelfify",
+    "metaevent",
+    "advisor",
+];

@@ -1,0 +1,74 @@
+//! `split`: one event for each line of a text or item of a list. The common options are those of the
+//! new events; the old one ends.
+
+use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::datum::Datum;
+use crate::logstash::event::LogEvent;
+use crate::logstash::options::{Arguments, Takes, option};
+use crate::logstash::reference::FieldRef;
+
+/// `split`
+pub static DECLARATION: Declaration = Declaration {
+    name: "split",
+    doc: "Sends one event for each line of a text or item of a list.",
+    options: &[
+        option("field", Takes::Text, "The text or list."),
+        option("terminator", Takes::Text, "What stands between the pieces of a text."),
+        option("target", Takes::Text, "Where each piece goes."),
+    ],
+    make,
+};
+
+#[derive(Debug)]
+struct Split {
+    field: FieldRef,
+    terminator: String,
+    target: Option<FieldRef>,
+    failure: String,
+}
+
+fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    let field = arguments.field("field", "message")?;
+    let target = arguments.field_or_none("target");
+    let terminator = arguments.text("terminator").unwrap_or_else(|| "\n".to_string());
+    // A newline is meant, though without escapes nobody can write one here.
+    let terminator = if terminator == "\\n" { "\n".to_string() } else { terminator };
+    Some(Box::new(Split { field, terminator, target, failure: "_split_type_failure".to_string() }))
+}
+
+impl Filter for Split {
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        let pieces: Vec<Datum<'a>> = match event.get(&self.field) {
+            Some(Datum::Str(text)) => {
+                let mut pieces: Vec<_> = match self.terminator.as_str() {
+                    "" => vec![*text],
+                    terminator => text.split(terminator).collect(),
+                };
+                // Ruby drops empty pieces at the end before the number of pieces is looked at.
+                while pieces.last().is_some_and(|piece| piece.is_empty()) {
+                    pieces.pop();
+                }
+                if pieces.len() <= 1 {
+                    return Outcome::Unmatched;
+                }
+                pieces.into_iter().filter(|piece| !piece.is_empty()).map(Datum::Str).collect()
+            }
+            Some(Datum::List(items)) => {
+                items.iter().filter(|item| **item != Datum::Null).cloned().collect()
+            }
+            _ => {
+                event.tag(&self.failure);
+                return Outcome::Unmatched;
+            }
+        };
+        let target = self.target.as_ref().unwrap_or(&self.field);
+        for piece in pieces {
+            let mut copy = event.clone();
+            // The target can only be refused when the event's own field was already odd.
+            let _ = copy.set(target, piece, turn.arena);
+            turn.emit(copy);
+        }
+        event.cancelled = true;
+        Outcome::Unmatched
+    }
+}

@@ -1,0 +1,18 @@
+//! Logstash configurations: their text, their events and their filters, compiled into an operator of
+//! the graph. Facts about plugins stand beside the plugins; nothing else of the engine knows them.
+
+mod complain;
+pub mod syntax;
+pub mod settings;
+pub mod datum;
+pub mod timestamp;
+pub mod reference;
+pub mod event;
+pub mod template;
+pub mod pattern;
+pub mod options;
+pub mod condition;
+pub mod filter;
+pub mod program;
+pub mod operator;
+pub mod load;

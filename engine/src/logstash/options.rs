@@ -1,0 +1,437 @@
+//! The options of plugins: how they are declared, and how what a configuration says becomes what a
+//! plugin asks for. Every complaint names the option and its place.
+
+use super::complain;
+use super::reference::FieldRef;
+use super::settings::{Ecs, Settings};
+use super::syntax::tree::{Plugin, Value, ValueKind};
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::span::Span;
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Takes {
+    /// One text.
+    Text,
+    /// A number, or a text that is one.
+    Number,
+    /// `true` or `false`
+    Flag,
+    /// Anything; a single value is a list of one.
+    List,
+    /// A hash, or a list of keys and values in turn.
+    Hash,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// The name of a codec, or a block.
+    Codec,
+    /// Whatever there is.
+    Anything,
+}
+
+/// An option as its plugin declares it.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// Whether it must be there.
+    pub required: bool,
+    /// Why it is gone, for an option of the past.
+    pub gone: Option<&'static str>,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+/// Declares an option.
+pub const fn option(name: &'static str, takes: Takes, doc: &'static str) -> OptionSpec {
+    OptionSpec { name, takes, required: false, gone: None, doc }
+}
+
+/// Declares an option that must be there.
+pub const fn required(name: &'static str, takes: Takes, doc: &'static str) -> OptionSpec {
+    OptionSpec { name, takes, required: true, gone: None, doc }
+}
+
+/// Declares an option that there was once.
+pub const fn gone(name: &'static str, hint: &'static str) -> OptionSpec {
+    OptionSpec { name, takes: Takes::Anything, required: false, gone: Some(hint), doc: "" }
+}
+
+/// The options that every filter has.
+pub const COMMON: &[OptionSpec] = &[
+    option("add_field", Takes::Hash, "Fields to add on success; an existing field becomes a list."),
+    option("remove_field", Takes::List, "Fields to remove on success."),
+    option("add_tag", Takes::List, "Tags to add on success."),
+    option("remove_tag", Takes::List, "Tags to remove on success."),
+    option("id", Takes::Text, "The name of the filter in reports."),
+    option("enable_metric", Takes::Flag, "Accepted; counts are always kept."),
+    option("periodic_flush", Takes::Flag, "Accepted; filters that need ticks get them."),
+    option("ecs_compatibility", Takes::OneOf(&["disabled", "v1", "v8"]), "Which field names."),
+];
+
+/// A value after variables and escapes.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub kind: SettingKind,
+}
+
+/// The kinds of values.
+#[derive(Clone, Debug)]
+pub enum SettingKind {
+    /// A text or bare word.
+    Text(String),
+    /// A number as it was written.
+    Number(String),
+    /// A list.
+    List(Vec<Setting>),
+    /// Keys and values.
+    Hash(Vec<(String, Setting)>),
+    /// A plugin with options.
+    Codec(Plugin),
+}
+
+impl Setting {
+    /// The text of a single value.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            SettingKind::Text(text) | SettingKind::Number(text) => Some(text),
+            SettingKind::Codec(plugin) => Some(&plugin.name.text),
+            SettingKind::List(items) if items.len() == 1 => items[0].text(),
+            _ => None,
+        }
+    }
+
+    /// All items; a single value is a list of one.
+    #[must_use]
+    pub fn items(&self) -> &[Setting] {
+        match &self.kind {
+            SettingKind::List(items) => items,
+            _ => std::slice::from_ref(self),
+        }
+    }
+}
+
+/// The options of one plugin in a configuration, checked against their declaration.
+#[derive(Debug)]
+pub struct Arguments<'c> {
+    /// The plugin's name.
+    pub plugin: &'c str,
+    /// Where its name stands.
+    pub span: Span,
+    /// What holds around it.
+    pub settings: &'c Settings,
+    /// Which field names it uses.
+    pub ecs: Ecs,
+    values: Vec<(String, Setting)>,
+    diagnostics: &'c mut Vec<Diagnostic>,
+}
+
+impl<'c> Arguments<'c> {
+    /// Checks what `plugin` says against `declared` and the common options.
+    pub fn new(
+        plugin: &'c Plugin,
+        declared: &[OptionSpec],
+        common: &[OptionSpec],
+        settings: &'c Settings,
+        diagnostics: &'c mut Vec<Diagnostic>,
+    ) -> Self {
+        let (name, span) = (&*plugin.name.text, plugin.name.span);
+        let mut this = Self {
+            plugin: name,
+            span,
+            settings,
+            ecs: settings.ecs,
+            values: Vec::new(),
+            diagnostics,
+        };
+        for (word, value) in &plugin.options {
+            let spec = declared.iter().chain(common).find(|spec| spec.name == word.text);
+            match spec {
+                None => {
+                    let known = declared.iter().chain(common).map(|spec| spec.name);
+                    this.diagnostics
+                        .push(complain::unknown_option(name, &word.text, word.span, known));
+                }
+                Some(OptionSpec { gone: Some(hint), .. }) => {
+                    this.diagnostics
+                        .push(complain::obsolete_option(name, &word.text, word.span, hint));
+                }
+                Some(spec) => {
+                    let setting = this.read(value, true);
+                    this.add(&word.text, setting, spec.takes);
+                }
+            }
+        }
+        for spec in declared.iter().chain(common) {
+            this.check(spec);
+        }
+        if let Some(ecs) = this.text("ecs_compatibility").and_then(|text| Ecs::named(&text)) {
+            this.ecs = ecs;
+        }
+        this
+    }
+
+    /// Adds a diagnostic about this plugin.
+    pub fn complain(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// A repeated option adds to what is there.
+    fn add(&mut self, name: &str, new: Setting, takes: Takes) {
+        let Some((_, old)) = self.values.iter_mut().find(|(known, _)| known == name) else {
+            self.values.push((name.to_string(), new));
+            return;
+        };
+        match (&mut old.kind, new.kind) {
+            (SettingKind::Hash(old), SettingKind::Hash(new)) => {
+                new.into_iter().for_each(|(key, value)| merge(old, key, value));
+            }
+            (SettingKind::List(old), SettingKind::List(new)) => old.extend(new),
+            (SettingKind::List(old), kind) => old.push(Setting { span: new.span, kind }),
+            (_, kind) => {
+                let second = Setting { span: new.span, kind };
+                let same = old.text().is_some() && old.text() == second.text();
+                if !same || takes == Takes::Hash {
+                    let first = old.clone();
+                    old.kind = SettingKind::List(vec![first, second]);
+                }
+            }
+        }
+    }
+
+    /// A value with its variables and escapes replaced.
+    fn read(&mut self, value: &Value, top: bool) -> Setting {
+        let span = value.span;
+        let kind = match &value.kind {
+            ValueKind::Bare(text) => self.read_text(text, span, false, top),
+            ValueKind::Text(text) => self.read_text(text, span, true, top),
+            ValueKind::Number(number) => SettingKind::Number(number.clone()),
+            ValueKind::Array(items) => {
+                SettingKind::List(items.iter().map(|item| self.read(item, false)).collect())
+            }
+            ValueKind::Hash(entries) => {
+                let mut read = Vec::with_capacity(entries.len());
+                for (key, value) in entries {
+                    let name = self.settings.unescape(&key.text);
+                    let name = self.substitute(&name, key.span);
+                    read.push((name, self.read(value, false)));
+                }
+                SettingKind::Hash(read)
+            }
+            ValueKind::Plugin(plugin) => SettingKind::Codec(plugin.clone()),
+        };
+        Setting { span, kind }
+    }
+
+    fn substitute(&mut self, text: &str, span: Span) -> String {
+        match self.settings.substitute(text) {
+            Ok(text) => text,
+            Err(name) => {
+                self.diagnostics.push(complain::unset_variable(&name, span));
+                text.to_string()
+            }
+        }
+    }
+
+    fn read_text(&mut self, text: &str, span: Span, quoted: bool, top: bool) -> SettingKind {
+        let text = if quoted { self.settings.unescape(text) } else { text.to_string() };
+        if !text.contains("${") {
+            return SettingKind::Text(text);
+        }
+        let mut text = self.substitute(&text, span);
+        if !top {
+            return SettingKind::Text(text);
+        }
+        for quote in ['\'', '"'] {
+            let inside = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+            if let Some(inside) = inside {
+                text = inside.to_string();
+            }
+        }
+        let listed = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        match listed {
+            Some(inside) if !inside.contains(['[', ']']) && inside.contains(',') => {
+                let item =
+                    |item: &str| Setting { span, kind: SettingKind::Text(item.trim().to_string()) };
+                SettingKind::List(inside.split(',').map(item).collect())
+            }
+            _ => SettingKind::Text(text),
+        }
+    }
+
+    fn check(&mut self, spec: &OptionSpec) {
+        let Some((_, setting)) = self.values.iter().find(|(name, _)| name == spec.name) else {
+            if spec.required {
+                self.diagnostics.push(complain::missing_option(self.plugin, spec.name, self.span));
+            }
+            return;
+        };
+        let text = setting.text();
+        let wrong = match spec.takes {
+            Takes::Text if text.is_none() => Some("one text".to_string()),
+            Takes::Number if text.and_then(number).is_none() => Some("a number".to_string()),
+            Takes::Flag if !matches!(text, Some("true" | "false")) => {
+                Some("true or false".to_string())
+            }
+            Takes::OneOf(words) if !text.is_some_and(|text| words.contains(&text)) => {
+                Some(format!("one of {}", words.join(", ")))
+            }
+            Takes::Hash if !is_hash(setting) => {
+                Some("a hash, or a list of keys and values in turn".to_string())
+            }
+            _ => None,
+        };
+        if let Some(wanted) = wrong {
+            self.diagnostics.push(complain::bad_value(spec.name, setting.span, &wanted));
+            self.values.retain(|(name, _)| name != spec.name);
+        }
+    }
+
+    /// The value of an option.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Setting> {
+        self.values.iter().find(|(known, _)| known == name).map(|(_, setting)| setting)
+    }
+
+    /// Where an option's value stands, or the plugin's name.
+    #[must_use]
+    pub fn place(&self, name: &str) -> Span {
+        self.get(name).map_or(self.span, |setting| setting.span)
+    }
+
+    /// The text of an option.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.get(name)?.text().map(str::to_string)
+    }
+
+    /// The number of an option.
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<f64> {
+        number(self.get(name)?.text()?)
+    }
+
+    /// A flag, or its default.
+    #[must_use]
+    pub fn flag(&self, name: &str, default: bool) -> bool {
+        self.get(name).and_then(Setting::text).map_or(default, |text| text == "true")
+    }
+
+    /// The texts of a list with their places; nothing when the option is absent.
+    pub fn texts(&mut self, name: &str) -> Option<Vec<(String, Span)>> {
+        let items = self.get(name)?.items().to_vec();
+        let mut texts = Vec::with_capacity(items.len());
+        for item in items {
+            match item.text() {
+                Some(text) => texts.push((text.to_string(), item.span)),
+                None => {
+                    self.diagnostics.push(complain::bad_value(name, item.span, "a list of texts"))
+                }
+            }
+        }
+        Some(texts)
+    }
+
+    /// The field that an option names, or its default. `None` when it is no reference.
+    pub fn field(&mut self, name: &str, default: &str) -> Option<FieldRef> {
+        let text = self.text(name).unwrap_or_else(|| default.to_string());
+        match FieldRef::parse(&text) {
+            Ok(field) => Some(field),
+            Err(reason) => {
+                let span = self.place(name);
+                self.complain(complain::bad_reference(&text, span, reason));
+                None
+            }
+        }
+    }
+
+    /// The field that an option names, if it is there.
+    pub fn field_or_none(&mut self, name: &str) -> Option<FieldRef> {
+        self.get(name)?;
+        self.field(name, "")
+    }
+
+    /// Tags, or the one that is the default.
+    pub fn tags(&mut self, name: &str, default: &str) -> Vec<String> {
+        match self.texts(name) {
+            Some(texts) => texts.into_iter().map(|(text, _)| text).collect(),
+            None => vec![default.to_string()],
+        }
+    }
+
+    /// The pairs of a hash; the values of a repeated key are in one list.
+    #[must_use]
+    pub fn pairs(&self, name: &str) -> Vec<(String, Setting)> {
+        let Some(setting) = self.get(name) else { return Vec::new() };
+        let mut merged = Vec::new();
+        flatten(setting, &mut merged);
+        merged
+    }
+}
+
+fn flatten(setting: &Setting, merged: &mut Vec<(String, Setting)>) {
+    match &setting.kind {
+        SettingKind::Hash(entries) => {
+            entries.iter().for_each(|(key, value)| merge(merged, key.clone(), value.clone()));
+        }
+        SettingKind::List(items) => {
+            let mut items = items.iter();
+            while let Some(key) = items.next() {
+                match &key.kind {
+                    SettingKind::Hash(_) => flatten(key, merged),
+                    _ => {
+                        if let (Some(key), Some(value)) = (key.text(), items.next()) {
+                            merge(merged, key.to_string(), value.clone());
+                        }
+                    }
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_hash(setting: &Setting) -> bool {
+    match &setting.kind {
+        SettingKind::Hash(_) => true,
+        SettingKind::List(items) => {
+            let hashes = items.iter().filter(|item| matches!(item.kind, SettingKind::Hash(_)));
+            (items.len() - hashes.count()).is_multiple_of(2)
+        }
+        SettingKind::Text(text) => text.is_empty(),
+        _ => false,
+    }
+}
+
+/// Adds a value to a key; several values become a list.
+fn merge(entries: &mut Vec<(String, Setting)>, key: String, value: Setting) {
+    let Some((_, old)) = entries.iter_mut().find(|(known, _)| *known == key) else {
+        entries.push((key, value));
+        return;
+    };
+    let span = value.span;
+    let new = match value.kind {
+        SettingKind::List(items) => items,
+        kind => vec![Setting { span, kind }],
+    };
+    match &mut old.kind {
+        SettingKind::List(items) => items.extend(new),
+        _ => {
+            let mut items = vec![old.clone()];
+            items.extend(new);
+            old.kind = SettingKind::List(items);
+        }
+    }
+}
+
+/// A number as Logstash reads it.
+fn number(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
+    if plain { text.parse().ok() } else { None }
+}

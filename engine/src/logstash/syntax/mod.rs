@@ -1,0 +1,12 @@
+//! The text of a Logstash configuration and its tree. The parser knows no plugin: whatever follows
+//! the grammar has a tree, and every node has its place in the text.
+
+mod condition;
+mod parser;
+mod scan;
+pub mod tree;
+
+pub use parser::{Parsed, parse};
+
+#[cfg(test)]
+mod tests;

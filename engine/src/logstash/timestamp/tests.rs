@@ -1,0 +1,79 @@
+//! Patterns read and written.
+
+use super::{Dialect, Format, Locale, Zone, parse_iso8601};
+use crate::logstash::datum::iso8601;
+use chrono::{DateTime, TimeZone, Utc};
+
+fn now() -> DateTime<Utc> {
+    Utc.with_ymd_and_hms(2026, 11, 20, 12, 0, 0).unwrap()
+}
+
+#[test]
+fn reads_by_patterns() {
+    for (pattern, text, expected) in [
+        ("yyyy-MM-dd HH:mm:ss", "2013-4-1 1:02:03", Some("2013-04-01T01:02:03.000Z")),
+        ("dd/MMM/yyyy:HH:mm:ss Z", "25/Mar/2013:20:33:56 -0100", Some("2013-03-25T21:33:56.000Z")),
+        ("MMM  d HH:mm:ss", "Dec  7 00:00:01", Some("2026-12-07T00:00:01.000Z")),
+        ("yyMMddHHmmss", "991231235959", Some("1999-12-31T23:59:59.000Z")),
+        (
+            "yyyy-MM-dd'T'HH:mm:ss.SSSZZ",
+            "2020-01-01T00:00:00.5+01:00",
+            Some("2019-12-31T23:00:00.500Z"),
+        ),
+        ("hh:mm a dd.MM.yyyy", "12:05 am 01.02.2003", Some("2003-02-01T00:05:00.000Z")),
+        ("EEE MMM dd HH:mm:ss yyyy", "Fri Nov 20 01:02:03 2026", Some("2026-11-20T01:02:03.000Z")),
+        (
+            "yyyy-MM-dd HH:mm:ss ZZZ",
+            "2020-07-01 12:00:00 Europe/Berlin",
+            Some("2020-07-01T10:00:00.000Z"),
+        ),
+        ("yyyy/MM/dd", "2013/Apr/21", None),
+        ("yyyy-MM-dd", "2013-02-30", None),
+        ("yyyy-MM-dd", "2013-02-03 ", None),
+    ] {
+        let format = Format::parse(pattern, Dialect::Joda).unwrap();
+        let found = format.read(text, Zone::UTC, Locale::english(), now());
+        assert_eq!(found.map(iso8601).as_deref(), expected, "{pattern} on {text}");
+    }
+}
+
+#[test]
+fn guesses_the_year() {
+    let january = Utc.with_ymd_and_hms(2026, 1, 2, 0, 0, 0).unwrap();
+    let format = Format::parse("MMM dd", Dialect::Joda).unwrap();
+    let read = |text, now| format.read(text, Zone::UTC, Locale::english(), now).map(iso8601);
+    assert_eq!(read("Dec 31", january).as_deref(), Some("2025-12-31T00:00:00.000Z"));
+    let december = Utc.with_ymd_and_hms(2026, 12, 31, 0, 0, 0).unwrap();
+    assert_eq!(read("Jan 01", december).as_deref(), Some("2027-01-01T00:00:00.000Z"));
+}
+
+#[test]
+fn writes_both_dialects() {
+    let time = Utc.with_ymd_and_hms(2020, 12, 31, 3, 4, 5).unwrap();
+    for (pattern, dialect, expected) in [
+        ("YYYY.MM.dd", Dialect::Joda, "2020.12.31"),
+        ("xxxx.ww", Dialect::Joda, "2020.53"),
+        ("yyyy-MM-dd'T'HH:mm:ss.SSSZZ", Dialect::Joda, "2020-12-31T03:04:05.000+00:00"),
+        ("E d MMM yy h a", Dialect::Java, "Thu 31 Dec 20 3 AM"),
+    ] {
+        let mut text = String::new();
+        Format::parse(pattern, dialect).unwrap().push(&mut text, time);
+        assert_eq!(text, expected);
+    }
+    assert!(Format::parse("yyyy-bb", Dialect::Joda).is_err());
+}
+
+#[test]
+fn reads_iso_8601() {
+    for (text, expected) in [
+        ("2013-10-19T00:14:32.996Z", Some("2013-10-19T00:14:32.996Z")),
+        ("2013-10-19 00:14:32,5", Some("2013-10-19T00:14:32.500Z")),
+        ("2013-10-19T00:14+02", Some("2013-10-18T22:14:00.000Z")),
+        ("2013-10", Some("2013-10-01T00:00:00.000Z")),
+        ("2013-10-19T00:14:32.123456789Z", Some("2013-10-19T00:14:32.123456789Z")),
+        ("foobar", None),
+        ("2013-10-19T00:14:32.996Zx", None),
+    ] {
+        assert_eq!(parse_iso8601(text).map(iso8601).as_deref(), expected, "{text}");
+    }
+}
