@@ -7,6 +7,7 @@ mod chain;
 mod complain;
 mod definitions;
 mod draw;
+mod inline;
 mod flow;
 mod operator;
 mod script;

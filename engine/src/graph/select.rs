@@ -2,7 +2,7 @@
 
 use super::build::{Builder, Level};
 use super::definitions::Namespace;
-use super::{Node, Step};
+use super::{Node, Step, complain, inline};
 use crate::operator::{IN, OUT};
 use crate::operators::select::{Clauses, Dimension, Select, WindowedSelect};
 use temblor_lang::lower::Rules;
@@ -46,6 +46,14 @@ impl Builder<'_, '_> {
         path: &tree::ModPath,
         level: &Level,
     ) -> Option<crate::operators::select::WindowSpec> {
+        if let [name] = path.segments.as_slice()
+            && level.definition(Namespace::Window, &name.text).is_none()
+            && let Some(window) = inline::window(&name.text)
+        {
+            return window
+                .map_err(|message| self.complain(complain::bad_window(&message, path.span)))
+                .ok();
+        }
         let definition = self.definition(Namespace::Window, path, level)?;
         match &definition.define.kind {
             DefineKind::Window(def) => self.window(def, &definition, level),

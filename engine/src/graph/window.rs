@@ -32,6 +32,19 @@ impl Given {
     }
 }
 
+/// The slides that a window is made of.
+pub(super) fn panes(whole: u64, slide: u64) -> Result<usize, String> {
+    let panes = whole.div_ceil(slide.max(1));
+    match usize::try_from(panes) {
+        Ok(number)
+            if slide > 0 && whole.is_multiple_of(slide) && (1..=PANES_MAX).contains(&panes) =>
+        {
+            Ok(number)
+        }
+        _ => Err(format!("`slide` must divide the window into 1 to {PANES_MAX} equal parts")),
+    }
+}
+
 impl Builder<'_, '_> {
     pub(super) fn window(
         &mut self,
@@ -185,16 +198,16 @@ impl Builder<'_, '_> {
             None if by_size => 1,
             None => whole,
         };
-        let panes = whole.div_ceil(slide.max(1));
-        if slide == 0 || whole % slide != 0 || panes > PANES_MAX {
-            let message =
-                format!("`slide` must divide the window into 1 to {PANES_MAX} equal parts");
-            self.complain(complain::bad_window(&message, definition.define.span));
-            return None;
-        }
+        let panes = match panes(whole, slide) {
+            Ok(panes) => panes,
+            Err(message) => {
+                self.complain(complain::bad_window(&message, definition.define.span));
+                return None;
+            }
+        };
         Some(WindowKind::Sliding {
             slide: if by_size { Slide::Count(slide) } else { Slide::Time(slide) },
-            panes: usize::try_from(panes).ok()?,
+            panes,
             script: self.measure(def, definition, level),
         })
     }

@@ -102,12 +102,19 @@ impl Builder {
         ChainSelect { target, windows, filter, group, having }
     }
 
-    /// `over w1, w2` or `over [w1, w2]`
+    /// `over w1, w2`, `over [w1, w2]` or `over tumbling 10s`: a window without a definition has its
+    /// own text as name.
     pub(super) fn over(&mut self, pair: Pair) -> Vec<ModPath> {
         let mut windows = Vec::new();
         for part in parts(pair) {
             match part.as_rule() {
                 Rule::windows => windows.extend(self.windows(part)),
+                Rule::inline_window => {
+                    let words: Vec<_> = part.as_str().split_whitespace().collect();
+                    let span = self.span(&part);
+                    let name = Ident { text: words.join(" "), span };
+                    windows.push(ModPath { segments: vec![name], span });
+                }
                 _ => windows.push(self.mod_path(part)),
             }
         }
