@@ -3,7 +3,6 @@
 
 use super::{Eval, Run, Stop, arithmetic, failure};
 use crate::program::{Binary, Block, Call, Expr, Key, Target, TargetRoot, TextPart};
-use crate::syntax::tree::BinaryOp;
 use crate::value::Value;
 
 impl<'a> Run<'a, '_, '_> {
@@ -70,7 +69,7 @@ impl<'a> Run<'a, '_, '_> {
             },
             Expr::Path(path) => self.read(path),
             Expr::Binary(binary) => self.binary(binary),
-            Expr::Logic(binary) => self.logic(binary),
+            Expr::Logic(binary) => self.truth(expr, "", binary.span).map(Value::Bool),
             Expr::Call(call) => self.call(call),
             Expr::Match(matching) => {
                 let arm = self.arm_of(matching)?;
@@ -124,22 +123,6 @@ impl<'a> Run<'a, '_, '_> {
         let left = self.operand(&binary.left)?;
         let right = self.operand(&binary.right)?;
         Ok(arithmetic::binary(binary.op, left, right, binary.span, self.arena())?)
-    }
-
-    fn logic(&mut self, binary: &'a Binary) -> Eval<'a> {
-        let decided = binary.op == BinaryOp::Or;
-        let left = self.eval(&binary.left)?;
-        let Some(left_bool) = left.as_bool() else {
-            return Err(failure::not_bool(left, "the left operand", binary.span).into());
-        };
-        if left_bool == decided {
-            return Ok(left);
-        }
-        let right = self.eval(&binary.right)?;
-        if right.as_bool().is_none() {
-            return Err(failure::not_bool(right, "the right operand", binary.span).into());
-        }
-        Ok(right)
     }
 
     fn call(&mut self, call: &'a Call) -> Eval<'a> {

@@ -125,8 +125,7 @@ impl<'a> Run<'a, '_, '_> {
 
     pub(super) fn guard(&mut self, guard: Option<&'a (Expr, Span)>) -> Eval<'a, bool> {
         let Some((guard, span)) = guard else { return Ok(true) };
-        let value = self.eval(guard)?;
-        value.as_bool().ok_or_else(|| failure::not_bool(value, "a guard", *span).into())
+        self.truth(guard, "a guard", *span)
     }
 
     /// Predicate mode: whether the pattern matches; nothing is built.

@@ -13,6 +13,7 @@ mod matching;
 mod patch;
 mod path;
 mod text;
+mod truth;
 
 pub use call::RECURSION_MAX;
 

@@ -199,3 +199,106 @@ impl<'a> RecordBuilder<'a> {
         Value::Record(self.into_record())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{JsonStyle, equal, push_json};
+    use super::*;
+
+    const TEXTS: [&str; 8] = [
+        r#"{"a":1,"b":"x","c":[1,{"d":"}"}]}"#,
+        r#" { "a" : 1 ,"b":"x, \"y\"" , "c" : { } } "#,
+        r#"{"a":"\u0041\n","\u0062":2,"c":3}"#,
+        r#"{"\u0061":1,"b":2}"#,
+        r#"{"a":1,"b":2,"a":3,"c":4}"#,
+        r#"{"a":{"a":{"b":1}},"b":[[],{}]}"#,
+        r#"{"":1,"a":1.50e2,"b":123456789012345678901234567890}"#,
+        "{}",
+    ];
+
+    fn tape<'a>(arena: &'a Arena, text: &str) -> Lazy<'a> {
+        let bytes = arena.bytes_mut(text.as_bytes());
+        let tape = simd_json::to_tape(bytes).expect("JSON");
+        match Value::from(arena.nodes(&tape.0)) {
+            Value::Lazy(lazy) => lazy,
+            other => panic!("{other:?} is no container"),
+        }
+    }
+
+    fn written(record: Value<'_>, style: JsonStyle) -> String {
+        let mut text = std::vec::Vec::new();
+        push_json(&mut text, record, style);
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+
+    fn change(record: &mut RecordBuilder<'_>, step: usize) {
+        match step {
+            0 => {}
+            1 => record.insert("new", Value::Bool(true)),
+            2 => record.insert("a", Value::Null),
+            3 => _ = record.remove("b"),
+            4 => _ = record.remove("a"),
+            _ => {
+                _ = record.remove("c");
+                record.insert("c", Value::UInt(7));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_as_read_means_what_is_written_anew() {
+        let arena = Arena::new();
+        for text in TEXTS {
+            for (first, second) in
+                (0..6).flat_map(|first| (0..6).map(move |second| (first, second)))
+            {
+                let mut record =
+                    RecordBuilder::from_tape(&arena, tape(&arena, text), 1, text.as_bytes());
+                change(&mut record, first);
+                change(&mut record, second);
+                let record = record.finish();
+                let as_read = written(record, JsonStyle::AsRead);
+                let back = Value::Lazy(tape(&arena, &as_read));
+                assert!(equal(record, back), "{text}, changes {first} and {second}: {as_read}");
+            }
+        }
+    }
+
+    #[test]
+    fn untouched_fields_keep_their_spelling() {
+        let arena = Arena::new();
+        let text = r#"{"a":1.50,"b":"\u0041","c":[1, 2],"d":null}"#;
+        let mut record = RecordBuilder::from_tape(&arena, tape(&arena, text), 1, text.as_bytes());
+        record.insert("d", Value::UInt(4));
+        let expected = r#"{"a":1.50,"b":"\u0041","c":[1, 2],"d":4}"#;
+        assert_eq!(written(record.finish(), JsonStyle::AsRead), expected);
+    }
+
+    #[test]
+    fn another_text_is_not_trusted() {
+        let arena = Arena::new();
+        let inner = tape(&arena, r#"{"a":1,"b":2}"#);
+        let record = RecordBuilder::from_tape(&arena, inner, 0, br#"{"x":{"a":1,"b":2}}"#);
+        assert_eq!(written(record.finish(), JsonStyle::AsRead), r#"{"a":1,"b":2}"#);
+    }
+
+    #[test]
+    fn records_of_every_size_find_their_keys() {
+        let arena = Arena::new();
+        let names: std::vec::Vec<String> = (0..600).map(|number| format!("key{number}")).collect();
+        let mut record = RecordBuilder::with_capacity(&arena, 0);
+        for (number, name) in names.iter().enumerate() {
+            record.insert(arena.str(name), Value::UInt(number as u64));
+            record.insert(arena.str(name), Value::UInt(number as u64));
+        }
+        for name in names.iter().step_by(2) {
+            assert!(record.remove(name).is_some());
+        }
+        let record = record.into_record();
+        assert_eq!(record.len(), 300);
+        for (number, name) in names.iter().enumerate() {
+            let expected = (number % 2 == 1).then_some(number as u64);
+            assert_eq!(record.get(name).and_then(Value::as_u64), expected, "{name}");
+        }
+    }
+}
