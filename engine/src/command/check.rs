@@ -12,7 +12,8 @@ pub fn check(args: &CheckArgs) -> u8 {
     let mut faulty = false;
     let texts = args.expression.iter().map(|text| Ok(load::load_text(text, &args.path)));
     let files = args.files.iter().map(|file| load::load_file(file, &args.path));
-    for loaded in texts.chain(files) {
+    let configuration = args.logstash.read().map(|read| read.map(|one| one.loaded));
+    for loaded in texts.chain(files).chain(configuration) {
         match loaded {
             Ok(loaded) => faulty |= report(&loaded, args.expand),
             Err(reason) => {

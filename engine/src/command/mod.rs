@@ -8,6 +8,7 @@ mod expand;
 mod explain;
 mod doc;
 mod fmt;
+mod logstash;
 mod generate;
 mod run;
 mod shell;
@@ -61,16 +62,21 @@ struct ProgramArgs {
     #[arg(short, long, value_name = "CHAIN", conflicts_with = "file")]
     expression: Option<String>,
     /// Program file: .tmb, .tremor, .trickle or .troy
-    #[arg(required_unless_present = "expression")]
+    #[arg(required_unless_present_any = ["expression", "logstash"], conflicts_with = "logstash")]
     file: Option<PathBuf>,
     /// Directory with module files; may be repeated (also: TEMBLOR_PATH, TREMOR_PATH)
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
+    #[command(flatten)]
+    logstash: logstash::LogstashArgs,
 }
 
 impl ProgramArgs {
     /// Loads what the arguments name. The error is a sentence about the file itself.
     fn load(&self, args: Option<&Frozen>) -> Result<Loaded, String> {
+        if let Some(loaded) = self.logstash.load() {
+            return loaded;
+        }
         match (&self.expression, &self.file) {
             (Some(text), _) => Ok(load::load_text(text, &self.path)),
             (None, Some(file)) => load::load_file_with(file, &self.path, args),
@@ -166,7 +172,7 @@ struct CheckArgs {
     #[arg(short, long, value_name = "CHAIN")]
     expression: Option<String>,
     /// Program files
-    #[arg(required_unless_present = "expression")]
+    #[arg(required_unless_present_any = ["expression", "logstash"])]
     files: Vec<PathBuf>,
     /// Directory with module files; may be repeated (also: TEMBLOR_PATH, TREMOR_PATH)
     #[arg(long, value_name = "DIR")]
@@ -174,6 +180,8 @@ struct CheckArgs {
     /// Print the long form of chains
     #[arg(long)]
     expand: bool,
+    #[command(flatten)]
+    logstash: logstash::LogstashArgs,
 }
 
 #[derive(Debug, Args)]

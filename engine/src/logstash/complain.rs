@@ -58,10 +58,13 @@ pub fn unknown_plugin(
         .with_nearest(name, known)
 }
 
+/// The code of plugins that cannot be run.
+pub const MISSING: &str = "W0707";
+
 /// A plugin that Logstash has and Temblor has not.
 pub fn missing_plugin(kind: &str, name: &str, span: Span, help: &str) -> Diagnostic {
     let message = format!("the {kind} plugin `{name}` is not available yet");
-    Diagnostic::warning("W0707", Class::Behaviour, span, message).with_help(help)
+    Diagnostic::warning(MISSING, Class::Behaviour, span, message).with_help(help)
 }
 
 /// An option that the plugin does not have.

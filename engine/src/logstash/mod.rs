@@ -16,3 +16,4 @@ pub mod filter;
 pub mod program;
 pub mod operator;
 pub mod load;
+pub mod configuration;

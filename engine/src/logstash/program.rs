@@ -10,7 +10,7 @@ use super::settings::Settings;
 use super::syntax::tree::{Branch, Plugin, Statement};
 use chrono::{DateTime, Utc};
 use std::any::Any;
-use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::diagnostic::{Diagnostic, nearest};
 use temblor_lang::value::Arena;
 use temblor_stdlib::grok::Captures;
 
@@ -110,13 +110,15 @@ impl<'c> ProgramBuilder<'c> {
     }
 }
 
+/// A filter that is not here. One whose name is nearly that of a filter is misspelt.
 fn unknown(name: &str, plugin: &Plugin) -> Diagnostic {
     let span = plugin.name.span;
-    if MISSING.contains(&name) {
-        let help = "leave it out, or do its work in a script behind the configuration";
-        return complain::missing_plugin("filter", name, span, help);
+    let known = || FILTERS.iter().map(|one| one.name);
+    if !MISSING.contains(&name) && nearest(name, known()).is_some() {
+        return complain::unknown_plugin("filter", name, span, known());
     }
-    complain::unknown_plugin("filter", name, span, FILTERS.iter().map(|one| one.name))
+    let help = "run it with --skip-missing, which passes events on unchanged";
+    complain::missing_plugin("filter", name, span, help)
 }
 
 impl Program {

@@ -147,6 +147,15 @@ pub static FILTERS: &[&Declaration] = &[
 
 /// Filters of Logstash that are not here.
 pub static MISSING: &[&str] = &[
+    "aggregate",
+    "dns",
+    "elapsed",
+    "geoip",
+    "metrics",
+    "ruby",
+    "tld",
+    "useragent",
+    "xml",
     "age",
     "alter",
     "cipher",

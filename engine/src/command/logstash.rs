@@ -1,0 +1,79 @@
+//! The options for Logstash configurations, and how they are loaded. A configuration with plugins that
+//! cannot be run is refused unless the user wants to do without them.
+
+use crate::load::Loaded;
+use crate::logstash::configuration::{self, Configuration, Wishes};
+use crate::logstash::settings::{Ecs, Settings};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct LogstashArgs {
+    /// Logstash configuration: a file, or a folder of files
+    #[arg(long, value_name = "PATH")]
+    logstash: Option<PathBuf>,
+    /// Field names of Logstash plugins after the Elastic Common Schema
+    #[arg(long, value_enum, default_value_t, requires = "logstash")]
+    ecs: EcsArg,
+    /// Read backslash escapes in the texts of a Logstash configuration
+    #[arg(long, requires = "logstash")]
+    support_escapes: bool,
+    /// Standard input stands for the inputs of a Logstash configuration
+    #[arg(long, requires = "logstash")]
+    stdin: bool,
+    /// Standard output stands for the outputs of a Logstash configuration
+    #[arg(long, requires = "logstash")]
+    stdout: bool,
+    /// Run a Logstash configuration without the plugins that are missing here
+    #[arg(long, requires = "logstash")]
+    skip_missing: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum EcsArg {
+    /// The old names
+    Disabled,
+    /// Names of the schema, version 1
+    V1,
+    /// Names of the schema, version 8
+    #[default]
+    V8,
+}
+
+impl LogstashArgs {
+    /// Reads the configuration, if there is one.
+    pub(super) fn read(&self) -> Option<Result<Configuration, String>> {
+        let path = self.logstash.as_ref()?;
+        let ecs = match self.ecs {
+            EcsArg::Disabled => Ecs::Disabled,
+            EcsArg::V1 => Ecs::V1,
+            EcsArg::V8 => Ecs::V8,
+        };
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        let settings =
+            Settings { ecs, escapes: self.support_escapes, variables: variables.collect() };
+        let wishes = Wishes { settings, stdin: self.stdin, stdout: self.stdout };
+        Some(configuration::load(path, &wishes))
+    }
+
+    /// The program of the configuration, if there is one, for running it.
+    pub(super) fn load(&self) -> Option<Result<Loaded, String>> {
+        Some(self.read()?.and_then(|configuration| self.accept(configuration)))
+    }
+
+    fn accept(&self, configuration: Configuration) -> Result<Loaded, String> {
+        let Configuration { loaded, missing } = configuration;
+        if missing > 0 && !loaded.has_errors() {
+            eprint!("{}", loaded.report(true));
+            if !self.skip_missing {
+                return Err(format!(
+                    "{missing} plugins of this configuration cannot be run; --stdin and --stdout \
+                     replace inputs and outputs, --skip-missing leaves out the rest"
+                ));
+            }
+        }
+        Ok(loaded)
+    }
+}
