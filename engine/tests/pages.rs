@@ -9,13 +9,16 @@ use temblor_lang::diagnostic::codes::{self, Page};
 /// The event that the examples about running programs are made for.
 const EVENT: &str = r#"{"a": 1, "b": "s", "c": [1, 2], "d": {"x": 1}}"#;
 /// Codes whose examples need modules, or would be longer than a page.
-const WITHOUT_EXAMPLE: [&str; 6] = ["E0307", "E0308", "E0324", "E0516", "E0517", "E0518"];
+const WITHOUT_EXAMPLE: [&str; 16] = [
+    "E0307", "E0308", "E0324", "E0425", "E0429", "E0499", "E0516", "E0517", "E0518", "E0521",
+    "E0522", "E0523", "E0524", "E0601", "E0604", "E0609",
+];
 
 fn kind(text: &str) -> &'static str {
     let word = text.split_whitespace().next().unwrap_or("");
     match word {
         "define" | "create" | "select" => "query",
-        "dedup" | "where" | "enrich" | "source" => "program",
+        "dedup" | "where" | "enrich" | "source" | "in" | "parse" | "rate_limit" => "program",
         _ => "script",
     }
 }

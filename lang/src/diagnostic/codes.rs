@@ -3,6 +3,7 @@
 
 mod compile;
 mod graph;
+mod operators;
 mod running;
 mod syntax;
 mod warnings;
@@ -23,8 +24,14 @@ pub struct Page {
 }
 
 /// The pages of each stage.
-const PAGES: [&[Page]; 5] =
-    [syntax::PAGES, compile::PAGES, running::PAGES, graph::PAGES, warnings::PAGES];
+const PAGES: [&[Page]; 6] = [
+    syntax::PAGES,
+    compile::PAGES,
+    running::PAGES,
+    graph::PAGES,
+    operators::PAGES,
+    warnings::PAGES,
+];
 
 /// All pages, by stage and code.
 pub fn pages() -> impl Iterator<Item = &'static Page> {

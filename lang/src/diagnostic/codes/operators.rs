@@ -1,0 +1,201 @@
+//! Pages about selects, windows, flows and operators: `E0425` to `E0499`, `E0521` and up, `E06xx`.
+
+use super::Page;
+
+/// A page; the source order is that of the codes.
+const fn page(
+    code: &'static str,
+    title: &'static str,
+    text: &'static str,
+    wrong: &'static str,
+    right: &'static str,
+) -> Page {
+    Page { code, title, text, wrong, right }
+}
+
+pub(super) const PAGES: &[Page] = &[
+    page(
+        "E0425",
+        "an aggregate without a result",
+        "The aggregate cannot tell its result, for example because a percentile is not written like \"0.99\".",
+        "aggr::stats::hdr(event.took, [\"ninety\"])",
+        "1",
+    ),
+    page(
+        "E0426",
+        "an event at a port that the script does not have",
+        "A script takes events at `in` and at the ports that it has sections for: `script from name`.",
+        "define script s script event end;\ncreate script s;\nselect event from in into s/other;\n\
+         select event from s into out",
+        "define script s script from other event script event end;\ncreate script s;\n\
+         select event from in into s/other;\nselect event from s into out",
+    ),
+    page(
+        "E0427",
+        "a `where` or `having` that is no bool",
+        "There is no truthiness: a condition must be true or false. Compare, or ask with `present`.",
+        "select event from in where event.a into out",
+        "select event from in where event.a == 1 into out",
+    ),
+    page(
+        "E0428",
+        "`each` of something that is no array",
+        "`each` makes one group for each element of an array. Wrap a single value: `each([event.a])`.",
+        "select group from in group by each(event.a) into out",
+        "select group from in group by each(event.c) into out",
+    ),
+    page(
+        "E0429",
+        "an event in too many groups",
+        "`each` inside of `set` multiplies. An event may be in 65,536 groups at most.",
+        "select 1 from in group by set(each(event.a), each(event.b)) into out",
+        "select 1 from in group by event.a into out",
+    ),
+    page(
+        "E0430",
+        "a window's script that gives no whole number",
+        "The script of a window by size gives the weight of an event, that of one by interval its time in nanoseconds.",
+        "define window w from tumbling with size = 2 script event.b end;\nselect 1 from in[w] into out",
+        "define window w from tumbling with size = 2 script event.a end;\nselect 1 from in[w] into out",
+    ),
+    page(
+        "E0431",
+        "a window's script that does not say whether to close",
+        "The script of a window by state gives a bool, or two: `[emit, include]`.",
+        "define window w from tumbling state 0 script event.b end;\nselect 1 from in[w] into out",
+        "define window w from tumbling state 0 script event.a == 1 end;\nselect 1 from in[w] into out",
+    ),
+    page(
+        "E0432",
+        "too many groups",
+        "`max_groups` bounds the groups that are open at a time. Raise it, or let `eviction = \"lru\"` close the group \
+         that was used least recently.",
+        "define window w from tumbling with size = 2, max_groups = 1 end;\n\
+         select 1 from in[w] group by each([1, 2]) into out",
+        "define window w from tumbling with size = 2, max_groups = 1, eviction = \"lru\" end;\n\
+         select 1 from in[w] group by each([1, 2]) into out",
+    ),
+    page(
+        "E0433",
+        "an aggregate of a wrong kind of value",
+        "Sums, means and the like take numbers only. Leave other events out by `where`.",
+        "define window w from tumbling with size = 1 end;\n\
+         select aggr::stats::sum(event.b) from in[w] into out",
+        "define window w from tumbling with size = 1 end;\n\
+         select aggr::stats::sum(event.a) from in[w] into out",
+    ),
+    page(
+        "E0499",
+        "emit or drop where a value is asked for",
+        "Conditions, keys and settings give a value; only scripts emit and drop.",
+        "drop",
+        "event",
+    ),
+    page(
+        "E0521",
+        "a definition that nothing uses",
+        "It was defined but never created, so it does nothing. Create it, or remove it.",
+        "define flow f flow define connector c from null; end; deploy flow f",
+        "event",
+    ),
+    page(
+        "E0522",
+        "an instance that nothing is connected to",
+        "It was created, but no event can reach it or leave it. Connect it, or remove it.",
+        "create connector c;",
+        "event",
+    ),
+    page(
+        "E0523",
+        "something that flows do not create",
+        "A flow creates connectors and pipelines. Streams, scripts and operators belong inside of a pipeline.",
+        "create script s;",
+        "event",
+    ),
+    page(
+        "E0524",
+        "a connector, codec or processor that is not there",
+        "The name is misspelt, or it is one of tremor's that this build does not have yet; the message says which.",
+        "define connector c from kafka_consumer;",
+        "event",
+    ),
+    page(
+        "E0600",
+        "a setting of an operator that cannot be",
+        "The value is of the right kind but makes no sense here; the message says what is expected.",
+        "dedup last 0",
+        "dedup last 10",
+    ),
+    page(
+        "E0601",
+        "too many redundant streams",
+        "`dedup across` tells 64 streams apart unless `max_streams` says otherwise. More usually means that the expression \
+         gives the event instead of its stream.",
+        "dedup across event.a",
+        "dedup across event.b",
+    ),
+    page(
+        "E0602",
+        "a rate or cost that is no whole number",
+        "Rates and costs are whole numbers from 0.",
+        "rate_limit event.b per 1s",
+        "rate_limit 10 per 1s",
+    ),
+    page(
+        "E0603",
+        "a rate of 0 that would block for ever",
+        "With `block` an event over the limit waits for its turn, which never comes at a rate of 0.",
+        "rate_limit event.a - 1 per 1s block",
+        "rate_limit 1 per 1s block",
+    ),
+    page(
+        "E0604",
+        "a place in something that is no record",
+        "Only records have fields. Choose another place, or make the value a record first.",
+        "parse json from \"{}\" into event.a.x",
+        "parse json from \"{}\" into event.x",
+    ),
+    page(
+        "E0605",
+        "a bucket's event without class",
+        "`grouper::bucket` reads `$class`, a text: set it in front of the bucket.",
+        "in |> bucket |> out",
+        "in |> set $class = \"all\", $rate = 100 |> bucket |> out",
+    ),
+    page(
+        "E0606",
+        "a bucket's event without rate",
+        "`grouper::bucket` reads `$rate`, a whole number from 0, when it sees a dimension first.",
+        "in |> set $class = \"all\" |> bucket |> out",
+        "in |> set $class = \"all\", $rate = 100 |> bucket |> out",
+    ),
+    page(
+        "E0607",
+        "a trigger that is neither true nor false",
+        "`when` of `around` must be a bool for each event.",
+        "in |> around when event.a before 1 |> out",
+        "in |> around when event.a == 1 before 1 |> out",
+    ),
+    page(
+        "E0608",
+        "an event without text to join",
+        "`join` puts lines together: the event must be a text, or `from` must say which field the line is in.",
+        "in |> join \"^x\" |> out",
+        "in |> join \"^x\" from event.b |> out",
+    ),
+    page(
+        "E0609",
+        "a found row that cannot be merged",
+        "Without `into`, the fields of the row are added to those of the event, so both must be records.",
+        "enrich \"hosts.csv\" from event",
+        "event",
+    ),
+    page(
+        "E0610",
+        "what an operator refused, with its own reason",
+        "The operator sent the event to a port that nothing is connected to; the reason is in the message. Connect the port, \
+         for example by `else bad`.",
+        "in |> parse json from event.b |> out",
+        "in |> parse json from event.b else bad |> out",
+    ),
+];
