@@ -2,3 +2,6 @@
 
 pub mod workload;
 pub mod core;
+pub mod scenario;
+pub mod svg;
+pub mod all;

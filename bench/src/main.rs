@@ -1,7 +1,10 @@
 //! `temblor-bench`: measures Temblor against the limit of its design. Counts are checked before
 //! any figure is printed.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+use temblor_bench::all;
 use temblor_bench::core::{self, Options};
 
 const USAGE: &str =
@@ -11,11 +14,21 @@ const USAGE: &str =
   --repetitions N  runs of each case; figures are medians (default 5)
   --memory-mb N    input for the memory case, which needs the temblor command beside this one
                    (default 1000; 0 leaves it out)
-  --data DIR       where real logs are looked for (default ../shared/data)";
+  --data DIR       where real logs are looked for (default ../shared/data)
+
+       temblor-bench all [--seconds N] [--scenarios DIR] [--results DIR]
+
+  --seconds N      measured time of each case (default 4)
+  --scenarios DIR  folders with a pipeline.json (default bench/scenarios)
+  --results DIR    where the report goes (default bench/results)";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() != Some("core") {
+    let verb = arguments.next();
+    if verb.as_deref() == Some("all") {
+        return report(all_options(arguments).and_then(|options| all::run(&options)));
+    }
+    if verb.as_deref() != Some("core") {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     }
@@ -29,6 +42,38 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn report(folder: Result<PathBuf, String>) -> ExitCode {
+    match folder {
+        Ok(folder) => {
+            println!("{}", folder.join("README.md").display());
+            ExitCode::SUCCESS
+        }
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn all_options(mut arguments: impl Iterator<Item = String>) -> Result<all::Options, String> {
+    let mut options = all::Options::default();
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value\n{USAGE}"))?;
+        match name.as_str() {
+            "--scenarios" => options.scenarios = value.into(),
+            "--results" => options.results = value.into(),
+            "--seconds" => {
+                let seconds = value.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+                let seconds = seconds.filter(|seconds| !seconds.is_zero());
+                options.measured =
+                    seconds.ok_or_else(|| format!("{name}: `{value}` is no time"))?;
+            }
+            _ => return Err(format!("unknown option {name}\n{USAGE}")),
+        }
+    }
+    Ok(options)
 }
 
 fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {

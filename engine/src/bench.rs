@@ -20,13 +20,27 @@ use crate::source::file::FileConfig;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+/// What a program is fed with.
+#[derive(Clone, Debug, Default)]
+pub enum Feeding {
+    /// What its own sources hold, injected.
+    #[default]
+    Declared,
+    /// The lines of a file, injected.
+    File(PathBuf),
+    /// Lines in memory, injected.
+    Frames(Arc<Frames>),
+    /// Its own sources as they are; nothing is injected, and no latency is measured.
+    Own,
+}
+
 /// How a program is measured.
 #[derive(Clone, Debug)]
 pub struct BenchPlan {
     /// When events are injected; several sources share the rate evenly.
     pub schedule: Schedule,
-    /// The file whose lines are injected; without it, what the program's own sources hold.
-    pub input: Option<PathBuf>,
+    /// What is injected.
+    pub feeding: Feeding,
     /// How lines are read, when the program names no source.
     pub codec: InputCodec,
     /// Whether events go to the program's own sinks instead of nowhere.
@@ -83,7 +97,12 @@ impl BenchPlan {
             let node = graph.input(&name).ok_or_else(|| {
                 Error::config(name.clone(), "the program has no input port of this name")
             })?;
-            let frames = Arc::new(frames(self.input.as_deref(), config.as_ref())?);
+            inputs.push(Input::new(node, codec));
+            if let (Feeding::Own, Some(config)) = (&self.feeding, &config) {
+                plan.sources.push(config.clone());
+                continue;
+            }
+            let frames = frames(&self.feeding, config.as_ref())?;
             let recorder = Arc::clone(recorder);
             plan.sources.push(SourceConfig::Inject(InjectConfig {
                 name,
@@ -91,7 +110,6 @@ impl BenchPlan {
                 schedule,
                 recorder,
             }));
-            inputs.push(Input::new(node, codec));
         }
         Ok(inputs)
     }
@@ -144,10 +162,15 @@ fn shared(schedule: Schedule, injectors: usize) -> Schedule {
 }
 
 /// What is injected in the place of a source.
-fn frames(input: Option<&Path>, source: Option<&SourceConfig>) -> Result<Frames, Error> {
-    if let Some(path) = input {
-        return Frames::read(path);
+fn frames(feeding: &Feeding, source: Option<&SourceConfig>) -> Result<Arc<Frames>, Error> {
+    match feeding {
+        Feeding::Frames(frames) => Ok(Arc::clone(frames)),
+        Feeding::File(path) => Frames::read(path).map(Arc::new),
+        Feeding::Declared | Feeding::Own => declared(source).map(Arc::new),
     }
+}
+
+fn declared(source: Option<&SourceConfig>) -> Result<Frames, Error> {
     match source {
         Some(SourceConfig::File(FileConfig { patterns, .. })) => match patterns.first() {
             Some(path) => Frames::read(Path::new(path)),

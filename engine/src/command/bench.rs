@@ -2,7 +2,7 @@
 
 use super::check::FAULTY;
 use super::{BenchArgs, Codec, OrderArg};
-use crate::bench::BenchPlan;
+use crate::bench::{BenchPlan, Feeding};
 use crate::error::Error;
 use crate::inject::{Load, Outcome, Schedule, search};
 use crate::outbox::Order;
@@ -80,7 +80,7 @@ fn run(args: &BenchArgs, schedule: Schedule) -> Result<Outcome, Refusal> {
     }
     let plan = BenchPlan {
         schedule,
-        input: args.input.clone(),
+        feeding: args.input.clone().map_or(Feeding::Declared, Feeding::File),
         codec: match args.codec {
             Codec::Json => InputCodec::Json,
             Codec::String => InputCodec::String,
