@@ -346,7 +346,10 @@ impl Operator for WindowedSelect {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
         let mut result = Ok(());
-        for group in state.open.values_mut() {
+        // In the order of their last use: the order of the table is another in each run.
+        let mut groups: Vec<_> = state.open.values_mut().collect();
+        groups.sort_unstable_by_key(|group| group.used);
+        for group in groups {
             let one = self.tick_group(group, around, out);
             if group.levels.iter().all(Level::is_empty) {
                 out.release(group.hold.take().unwrap_or_default());
@@ -365,7 +368,9 @@ impl Operator for WindowedSelect {
     ) -> Result<(), EvalError> {
         let closes = self.windows.iter().any(|window| window.flushes);
         let mut result = Ok(());
-        for (_, mut group) in std::mem::take(&mut state.open) {
+        let mut groups: Vec<_> = std::mem::take(&mut state.open).into_iter().collect();
+        groups.sort_unstable_by_key(|(_, group)| group.used);
+        for (_, mut group) in groups {
             if closes {
                 result = result.and(self.close(&mut group, around, out));
             }
