@@ -68,8 +68,8 @@ impl BenchPlan {
         let outputs = self.outputs(&graph, endpoints.sinks, &mut plan);
         let states = Mutex::new(graph.start());
         let sources = Arc::new(sources);
-        let pipeline =
-            Arc::new(Pipeline { graph, sources, inputs, outputs, seed: self.seed, states });
+        let (seed, tables) = (self.seed, None);
+        let pipeline = Arc::new(Pipeline { graph, sources, inputs, outputs, seed, tables, states });
         let alone = plan.workers == 1;
         let summary = crate::run::run(plan, |_| Ok(pipeline.worker(alone)))?;
         let counts = into_counts(summary)?;

@@ -283,3 +283,27 @@ fn a_sink_for_err_takes_all_that_fails_with_the_original() {
     assert!(lines[1].contains("zero") && lines[1].ends_with("\"event\":{\"n\":1,\"d\":0}}"));
     assert!(lines[2].ends_with("\"event\":\"/w==\"}"));
 }
+
+#[test]
+fn scripts_read_lookup_tables() {
+    let script = "examples/lookup/enrich.tremor";
+    let tables = [
+        "hosts=examples/lookup/hosts.csv,reload=30s",
+        "networks=examples/lookup/networks.csv,mode=cidr",
+        "paths=examples/lookup/paths.json,mode=regex",
+        "status=examples/lookup/status.csv,mode=range,until=to",
+    ];
+    let mut arguments = vec!["run", script];
+    arguments.extend(tables.iter().flat_map(|table| ["--table", table]));
+    let event = b"{\"ip\":\"10.2.0.9\",\"path\":\"/style.css\",\"status\":404}\n";
+    let ran = temblor(&arguments, event);
+    let added = r#""host":"db-1","zone":"data centre","team":"frontend","class":"refused"}"#;
+    assert!(ran.out.trim_end().ends_with(added), "{} {}", ran.out, ran.err);
+    let ran = temblor(&["run", script, "--table", "host=examples/lookup/hosts.csv"], event);
+    assert!(ran.err.contains("no lookup table `hosts`; did you mean `host`?"), "{}", ran.err);
+    let bad = scratch("lookup").join("bad.csv");
+    std::fs::write(&bad, "a,b\n1,2\n3,4,5\n").expect("the scratch directory can be written");
+    let ran = temblor(&["run", script, "--table", &format!("hosts={}", bad.display())], event);
+    assert!(ran.err.contains("line 3"), "{}", ran.err);
+    assert_eq!((ran.out.as_str(), ran.code), ("", Some(1)));
+}

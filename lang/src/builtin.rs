@@ -31,6 +31,25 @@ pub struct Facts {
     pub draws: Cell<u64>,
     /// Seed of the run (`--seed`).
     pub seed: u64,
+    /// The lookup tables of the run, if it has any.
+    pub tables: Option<Arc<dyn Tables>>,
+}
+
+/// Lookup tables that programs read by name. They may be replaced by newer ones between two calls.
+pub trait Tables: Send + Sync + fmt::Debug {
+    /// The row for a key, as a value in `arena`; `None` when the table has none for it.
+    ///
+    /// # Errors
+    /// When there is no table of this name.
+    fn find<'a>(
+        &self,
+        table: &str,
+        key: Value<'_>,
+        arena: &'a Arena,
+    ) -> Result<Option<Value<'a>>, CallError>;
+
+    /// The names of all tables, sorted.
+    fn names(&self) -> Vec<&str>;
 }
 
 impl Facts {

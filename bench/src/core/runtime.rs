@@ -102,6 +102,7 @@ fn prepare(
         inputs: vec![pipeline::Input { node, codec, errors: None }],
         outputs: (0..ports.len()).map(output).collect(),
         seed: 0,
+        tables: None,
     };
     Ok((Arc::new(pipeline), plan))
 }

@@ -11,6 +11,7 @@ mod fmt;
 mod logstash;
 mod generate;
 mod run;
+mod tables;
 mod shell;
 mod test;
 
@@ -107,6 +108,10 @@ struct RunArgs {
     /// Order of the output with several workers
     #[arg(long, value_enum, default_value_t)]
     order: OrderArg,
+    /// Lookup table for std::lookup: NAME=FILE[,mode=exact|cidr|regex|range][,key=COLUMN]
+    /// [,until=COLUMN][,reload=30s]; may be repeated
+    #[arg(long, value_name = "NAME=FILE")]
+    table: Vec<String>,
     /// Keep checkpoints in this directory, and go on from them
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
+use super::tables::NamedTables;
 use super::{Codec, OrderArg, OutCodec, RunArgs, StatsFormat};
 use crate::clock::Clock;
 use crate::endpoint::{SinkEndpoint, SourceEndpoint};
@@ -19,6 +20,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
+use temblor_lang::builtin::Tables;
 use temblor_lang::value::{Arena, Frozen};
 use temblor_stdlib::formats::json;
 
@@ -42,7 +44,11 @@ pub fn run(args: RunArgs) -> u8 {
         return 0;
     }
     let has_endpoints = !loaded.endpoints.is_empty();
-    let (pipeline, plan) = match plan(loaded, &args, started) {
+    let tables = match NamedTables::open(&args.table) {
+        Ok(tables) => tables,
+        Err(reason) => return refuse(&reason),
+    };
+    let (pipeline, plan) = match plan(loaded, &args, tables, started) {
         Ok(planned) => planned,
         Err(error) => return refuse(&error.to_string()),
     };
@@ -96,6 +102,7 @@ const PROGRESS_WIDTH: usize = 100;
 fn plan(
     loaded: Loaded,
     args: &RunArgs,
+    tables: Option<Arc<dyn Tables>>,
     started: Instant,
 ) -> Result<(Arc<Pipeline>, RunPlan), Error> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -122,7 +129,8 @@ fn plan(
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
     let states = Mutex::new(graph.start());
     let sources = Arc::new(sources);
-    let pipeline = Pipeline { graph, sources, inputs, outputs, seed: args.seed, states };
+    let seed = args.seed;
+    let pipeline = Pipeline { graph, sources, inputs, outputs, seed, tables, states };
     Ok((Arc::new(pipeline), plan))
 }
 

@@ -23,7 +23,7 @@ use crate::turnstile::Turn;
 use arrival::Arrived;
 use encode::{Encoder, Frame};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use temblor_lang::builtin::{Call, Facts};
+use temblor_lang::builtin::{Call, Facts, Tables};
 use temblor_lang::span::Sources;
 use temblor_lang::value::Arena;
 
@@ -40,6 +40,8 @@ pub struct Pipeline {
     pub outputs: Vec<Vec<Output>>,
     /// Seed of everything random.
     pub seed: u64,
+    /// The lookup tables that scripts may ask.
+    pub tables: Option<Arc<dyn Tables>>,
     /// What the nodes with a memory remember.
     pub states: Mutex<States>,
 }
@@ -58,7 +60,7 @@ impl Pipeline {
             pipeline: self.clone(),
             arena: Arena::new(),
             decoder: Decoder::default(),
-            facts: Facts { seed: self.seed, ..Facts::default() },
+            facts: Facts { seed: self.seed, tables: self.tables.clone(), ..Facts::default() },
             alone: alone || !self.graph.is_stateful(),
         })
     }

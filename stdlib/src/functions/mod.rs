@@ -13,6 +13,7 @@ mod ip;
 mod json;
 mod kind;
 mod list;
+mod lookup;
 mod math;
 mod path;
 mod random;
@@ -44,6 +45,7 @@ pub static GROUPS: &[&[Function]] = &[
     json::FUNCTIONS,
     kind::FUNCTIONS,
     list::FUNCTIONS,
+    lookup::FUNCTIONS,
     math::FUNCTIONS,
     path::FUNCTIONS,
     random::FUNCTIONS,
