@@ -14,7 +14,15 @@ mod kv;
 mod mutate;
 mod split;
 mod throttle;
+mod cidr;
+mod de_dot;
+mod json_encode;
+mod prune;
+mod syslog_pri;
 mod translate;
+mod truncate;
+mod urldecode;
+mod uuid;
 
 pub use common::Common;
 
@@ -143,6 +151,14 @@ pub static FILTERS: &[&Declaration] = &[
     &split::DECLARATION,
     &fingerprint::DECLARATION,
     &throttle::DECLARATION,
+    &urldecode::DECLARATION,
+    &syslog_pri::DECLARATION,
+    &uuid::DECLARATION,
+    &truncate::DECLARATION,
+    &json_encode::DECLARATION,
+    &cidr::DECLARATION,
+    &prune::DECLARATION,
+    &de_dot::DECLARATION,
 ];
 
 /// Filters of Logstash that are not here.

@@ -1,0 +1,99 @@
+//! `de_dot`: takes the dots out of the names of fields, or makes maps of them.
+
+use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::datum::{Datum, Map};
+use crate::logstash::event::LogEvent;
+use crate::logstash::options::{Arguments, Takes, option};
+use crate::logstash::reference::FieldRef;
+use temblor_lang::value::Arena;
+
+/// `de_dot`
+pub static DECLARATION: Declaration = Declaration {
+    name: "de_dot",
+    doc: "Takes the dots out of the names of fields.",
+    options: &[
+        option("separator", Takes::Text, "What stands in the place of a dot."),
+        option("nested", Takes::Flag, "Whether a name becomes maps instead."),
+        option("fields", Takes::List, "The fields; without it, all at the top."),
+        option("recursive", Takes::Flag, "Whether names in maps change, too."),
+    ],
+    make,
+};
+
+#[derive(Debug)]
+struct DeDot {
+    separator: String,
+    nested: bool,
+    recursive: bool,
+    fields: Option<Vec<String>>,
+}
+
+fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    let fields = arguments.texts("fields");
+    Some(Box::new(DeDot {
+        separator: arguments.text("separator").unwrap_or_else(|| "_".to_string()),
+        nested: arguments.flag("nested", false),
+        recursive: arguments.flag("recursive", false),
+        fields: fields.map(|texts| texts.into_iter().map(|(text, _)| text).collect()),
+    }))
+}
+
+impl Filter for DeDot {
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        let chosen = |name: &str| match &self.fields {
+            Some(fields) => fields.iter().any(|field| {
+                field == name
+                    || field.strip_prefix('[').and_then(|f| f.strip_suffix(']')) == Some(name)
+            }),
+            None => true,
+        };
+        let fields = std::mem::take(&mut event.data).into_entries();
+        let mut good = true;
+        for (name, mut value) in fields {
+            if !chosen(name) {
+                event.data.insert(name, value);
+                continue;
+            }
+            if self.recursive {
+                self.inside(&mut value, turn.arena);
+            }
+            good &= self.put(&mut event.data, name, value, turn.arena);
+        }
+        if !good {
+            event.tag("_de_dot_error");
+            return Outcome::Unmatched;
+        }
+        Outcome::Matched
+    }
+}
+
+impl DeDot {
+    /// Puts a field under its new name; false when something stands in the way.
+    fn put<'a>(
+        &self,
+        map: &mut Map<'a>,
+        name: &'a str,
+        value: Datum<'a>,
+        arena: &'a Arena,
+    ) -> bool {
+        if !name.contains('.') {
+            map.insert(name, value);
+            return true;
+        }
+        if !self.nested {
+            map.insert(arena.str(&name.replace('.', &self.separator)), value);
+            return true;
+        }
+        let steps = name.split('.').map(Box::from).collect();
+        let field = FieldRef { metadata: false, steps };
+        crate::logstash::reference::set(map, &field.steps, value, arena).is_ok()
+    }
+
+    fn inside<'a>(&self, value: &mut Datum<'a>, arena: &'a Arena) {
+        let Datum::Map(map) = value else { return };
+        for (name, mut value) in std::mem::take(map).into_entries() {
+            self.inside(&mut value, arena);
+            self.put(map, name, value, arena);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `uuid`: puts a random UUID into a field.
+
+use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::datum::Datum;
+use crate::logstash::event::LogEvent;
+use crate::logstash::options::{Arguments, Takes, option, required};
+use crate::logstash::reference::FieldRef;
+
+/// `uuid`
+pub static DECLARATION: Declaration = Declaration {
+    name: "uuid",
+    doc: "Puts a random UUID into a field.",
+    options: &[
+        required("target", Takes::Text, "The field."),
+        option("overwrite", Takes::Flag, "Whether an existing value is replaced."),
+    ],
+    make,
+};
+
+#[derive(Debug)]
+struct Uuid {
+    target: FieldRef,
+    overwrite: bool,
+}
+
+fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    let target = arguments.field_or_none("target")?;
+    Some(Box::new(Uuid { target, overwrite: arguments.flag("overwrite", false) }))
+}
+
+impl Filter for Uuid {
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        if self.overwrite || !event.includes(&self.target) {
+            let uuid = turn.arena.str(&turn.random.uuid());
+            if event.set(&self.target, Datum::Str(uuid), turn.arena).is_err() {
+                return Outcome::Unmatched;
+            }
+        }
+        Outcome::Matched
+    }
+}
