@@ -46,5 +46,6 @@ pub mod load;
 pub mod bench;
 pub mod rehearsal;
 pub mod casebook;
+pub mod repl;
 pub mod flow;
 pub mod command;

@@ -4,7 +4,7 @@
 use crate::ack::Token;
 use crate::event::Event;
 use crate::graph::{Graph, Memory, Receiver, States};
-use crate::operator::{IN, Surroundings};
+use crate::operator::{IN, Surroundings, Usage};
 use crate::pipeline::{Decoder, InputCodec};
 use std::fmt;
 use temblor_lang::builtin::{Call, Facts};
@@ -81,6 +81,13 @@ impl Rehearsal {
     #[must_use]
     pub fn graph(&self) -> &Graph {
         &self.graph
+    }
+
+    /// What each step keeps, by its name.
+    #[must_use]
+    pub fn usage(&self) -> Vec<(String, Usage)> {
+        let usage = self.graph.usage(&self.shared);
+        usage.into_iter().map(|(node, usage)| (node.to_string(), usage)).collect()
     }
 
     /// The program's texts.

@@ -12,6 +12,7 @@ mod logstash;
 mod generate;
 mod run;
 mod tables;
+mod repl;
 mod shell;
 mod test;
 
@@ -44,6 +45,8 @@ enum Verb {
     Test(test::TestArgs),
     /// Print the page about a code such as E0401; all codes without one
     Explain(ExplainArgs),
+    /// Try rules on samples: expressions, chains, why and how
+    Repl(repl::ReplArgs),
     /// Bring program files into the one style; comments stay
     Fmt(fmt::FmtArgs),
     /// Make Markdown pages from the doc comments of modules
@@ -330,6 +333,7 @@ pub fn main() -> ExitCode {
         Verb::Bench(args) => bench::bench(&args),
         Verb::Test(args) => test::test(&args),
         Verb::Explain(args) => explain::explain(&args),
+        Verb::Repl(args) => repl::repl(&args),
         Verb::Fmt(args) => fmt::fmt(&args),
         Verb::Doc(args) => doc::doc(&args),
         Verb::Completions(args) => shell::completions(&args),

@@ -10,11 +10,13 @@ mod failure;
 mod recover;
 mod print;
 mod format;
+mod classes;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
 use build::Builder;
 pub use build::OPERATORS_MAX;
+pub use classes::{TokenClass, classes, is_open};
 pub use format::{TextKind, format};
 use grammar::{Grammar, Pair, Rule};
 use pest::Parser;
