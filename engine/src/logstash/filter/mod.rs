@@ -12,6 +12,7 @@ mod grok;
 mod json;
 mod kv;
 mod mutate;
+mod ruby;
 mod split;
 mod throttle;
 mod cidr;
@@ -151,6 +152,7 @@ pub static FILTERS: &[&Declaration] = &[
     &split::DECLARATION,
     &fingerprint::DECLARATION,
     &throttle::DECLARATION,
+    &ruby::DECLARATION,
     &urldecode::DECLARATION,
     &syslog_pri::DECLARATION,
     &uuid::DECLARATION,
@@ -168,7 +170,6 @@ pub static MISSING: &[&str] = &[
     "elapsed",
     "geoip",
     "metrics",
-    "ruby",
     "tld",
     "useragent",
     "xml",
