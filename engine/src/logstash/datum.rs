@@ -275,9 +275,9 @@ fn push_quoted(out: &mut String, text: &str) {
 #[must_use]
 pub fn iso8601(time: DateTime<Utc>) -> String {
     let nanos = time.timestamp_subsec_nanos();
-    let format = if nanos % 1_000_000 == 0 {
+    let format = if nanos.is_multiple_of(1_000_000) {
         "%Y-%m-%dT%H:%M:%S%.3fZ"
-    } else if nanos % 1_000 == 0 {
+    } else if nanos.is_multiple_of(1_000) {
         "%Y-%m-%dT%H:%M:%S%.6fZ"
     } else {
         "%Y-%m-%dT%H:%M:%S%.9fZ"

@@ -28,7 +28,7 @@ impl FieldRef {
         if steps.len() > STEPS_MAX {
             return Err("it has too many parts");
         }
-        let metadata = steps.first().is_some_and(|first: &Box<str>| &**first == "@metadata");
+        let metadata = steps.first().map(AsRef::<str>::as_ref) == Some("@metadata");
         let steps = if metadata { steps[1..].to_vec() } else { steps };
         Ok(Self { metadata, steps })
     }

@@ -84,13 +84,14 @@ impl PipelineWorker {
     fn process_alone(&mut self, batch: &Batch, out: &mut Outputs) -> Result<(), Error> {
         let Self { pipeline, arena, decoder, local, facts, .. } = self;
         let pipeline = &**pipeline;
-        let mut shared = pipeline.lock();
+        // A graph without memory needs no lock: its workers must not wait for each other.
+        let mut shared = pipeline.graph.is_stateful().then(|| pipeline.lock());
         let input = &pipeline.inputs[batch.source];
         let mut events = 0;
         for frame in arrival::frames(batch, input) {
             events += u64::from(frame.bad.is_none());
             facts.arrive(batch.ingest(frame.index));
-            let mut memory = Memory { local, shared: Some(&mut shared) };
+            let mut memory = Memory { local, shared: shared.as_deref_mut() };
             let mut encoder = Encoder::new(pipeline, out);
             encoder.frame = Some((batch, frame));
             let call = Call { arena, facts };

@@ -250,7 +250,7 @@ fn load(session: &mut Session, text: &str) -> Result<String, String> {
     }
     let (_, program) =
         crate::load::read_program(file).map_err(|error| format!("error: {error}"))?;
-    Ok(session.program(&program)?)
+    session.program(&program)
 }
 
 fn event(session: &mut Session, _: &str) -> Result<String, String> {

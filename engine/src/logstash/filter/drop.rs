@@ -25,7 +25,7 @@ impl Filter for Drop {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         /// Random numbers below this one are thrown.
         const SCALE: u64 = 1 << 32;
-        let thrown = (turn.random.next() % SCALE) as f64 * 100.0 / SCALE as f64;
+        let thrown = (turn.random.bits() % SCALE) as f64 * 100.0 / SCALE as f64;
         if self.percentage >= 100.0 || thrown < self.percentage {
             event.cancelled = true;
         }

@@ -87,30 +87,27 @@ impl<'a> Turn<'a, '_> {
     }
 }
 
-/// Random numbers (SplitMix64: Steele, Lea and Flood 2014).
+/// Random numbers that differ from run to run.
 #[derive(Debug)]
-pub struct Random(u64);
+pub struct Random(crate::generate::Random);
 
 impl Random {
     /// A sequence that no other run has.
     #[must_use]
     pub fn new() -> Self {
         use std::hash::{BuildHasher, Hasher};
-        Self(std::hash::RandomState::new().build_hasher().finish())
+        let seed = std::hash::RandomState::new().build_hasher().finish();
+        Self(crate::generate::Random::seeded(seed))
     }
 
     /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+    pub fn bits(&mut self) -> u64 {
+        self.0.bits()
     }
 
     /// A random UUID (RFC 9562, version 4).
     pub fn uuid(&mut self) -> String {
-        let bits = (u128::from(self.next()) << 64) | u128::from(self.next());
+        let bits = (u128::from(self.bits()) << 64) | u128::from(self.bits());
         let bits = bits & !(0xF << 76) | (0x4 << 76);
         let bits = bits & !(0x3 << 62) | (0x2 << 62);
         let hex = format!("{bits:032x}");
