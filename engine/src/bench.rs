@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing between source and sink differs from a run in production.
 
-use crate::endpoint::{SinkEndpoint, SourceEndpoint};
+use crate::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use crate::error::Error;
 use crate::generate::{Spec, Stream};
 use crate::graph::Graph;
@@ -12,7 +12,7 @@ use crate::inject::{
 use crate::load::Loaded;
 use crate::operator::IN;
 use crate::outbox::Order;
-use crate::pipeline::{Input, InputCodec, Output, OutputCodec, Pipeline, Place};
+use crate::pipeline::{Input, InputCodec, Output, OutputCodec, Pipeline};
 use crate::run::{NamedSink, RunPlan, Summary};
 use crate::sink::SinkConfig;
 use crate::source::SourceConfig;
@@ -121,33 +121,21 @@ impl BenchPlan {
         declared: Vec<SinkEndpoint>,
         plan: &mut RunPlan,
     ) -> Vec<Vec<Output>> {
-        plan.ports = graph.outputs().to_vec();
-        let mut outputs: Vec<Vec<Output>> = plan.ports.iter().map(|_| Vec::new()).collect();
-        for sink in declared {
-            let Some(port) = plan.ports.iter().position(|port| *port == sink.port) else {
-                continue;
-            };
-            let config = if self.keep_sinks { sink.config } else { SinkConfig::Null };
-            let place = match sink.path {
-                Some(path) if self.keep_sinks => Place::Path(Box::new(path)),
-                _ => Place::Only,
-            };
-            outputs[port].push(Output {
-                sink: plan.sinks.len(),
-                place,
-                codec: sink.codec,
-                port,
-                post: sink.post,
-            });
-            plan.sinks.push(NamedSink { name: sink.port, config });
-        }
-        for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
-            let (sink, codec) = (plan.sinks.len(), OutputCodec::Json);
-            places.push(Output { sink, place: Place::Only, codec, port, post: None });
-            let name = plan.ports[port].clone();
-            plan.sinks.push(NamedSink { name, config: SinkConfig::Null });
-        }
-        outputs
+        let nowhere = |port: &String| SinkEndpoint {
+            port: port.clone(),
+            config: SinkConfig::Null,
+            path: None,
+            codec: OutputCodec::Json,
+            post: None,
+        };
+        let is_free = |port: &&String| !declared.iter().any(|sink| sink.port == **port);
+        let free: Vec<_> = graph.outputs().iter().filter(is_free).map(nowhere).collect();
+        let declared = declared.into_iter().map(|sink| match self.keep_sinks {
+            true => sink,
+            false => SinkEndpoint { config: SinkConfig::Null, path: None, ..sink },
+        });
+        let rest = NamedSink { name: "nowhere".to_string(), config: SinkConfig::Null };
+        wire_sinks(graph, declared.chain(free).collect(), (rest, OutputCodec::Json), plan)
     }
 }
 

@@ -4,8 +4,10 @@
 use crate::framing::Framing;
 use crate::generate::Spec;
 use crate::generate::spec::SETTINGS;
+use crate::graph::Graph;
 use crate::interceptor::Postprocessor;
-use crate::pipeline::{InputCodec, OutputCodec};
+use crate::pipeline::{InputCodec, Output, OutputCodec, Place};
+use crate::run::{NamedSink, RunPlan};
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
 use crate::source::file::FileConfig;
@@ -215,6 +217,33 @@ fn known_settings(def: &EndpointDef, known: &[&str], compiler: &mut Compiler<'_>
             compiler.diagnostics.push(complaint.with_nearest(&name.text, known.iter().copied()));
         }
     }
+}
+
+/// Puts the sinks into the plan; the events of ports that have none go to `rest`.
+pub fn wire_sinks(
+    graph: &Graph,
+    sinks: Vec<SinkEndpoint>,
+    (rest, codec): (NamedSink, OutputCodec),
+    plan: &mut RunPlan,
+) -> Vec<Vec<Output>> {
+    plan.ports = graph.outputs().to_vec();
+    let mut outputs: Vec<Vec<Output>> = plan.ports.iter().map(|_| Vec::new()).collect();
+    for sink in sinks {
+        let Some(port) = plan.ports.iter().position(|port| *port == sink.port) else { continue };
+        let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
+        let number = plan.sinks.len();
+        plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
+        let (codec, post) = (sink.codec, sink.post);
+        outputs[port].push(Output { sink: number, place, codec, port, post });
+    }
+    if outputs.iter().any(Vec::is_empty) {
+        let sink = plan.sinks.len();
+        plan.sinks.push(rest);
+        for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
+            places.push(Output { sink, place: Place::Only, codec, port, post: None });
+        }
+    }
+    outputs
 }
 
 /// The value of a setting that is one of a few words.

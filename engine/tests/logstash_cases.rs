@@ -128,8 +128,8 @@ fn list(value: &Value) -> Vec<Value> {
 
 /// The events of a case, and those that came out in Logstash.
 fn case(case: &Map<String, Value>) -> Result<(Vec<Value>, Vec<Value>), String> {
-    let mut settings = Settings::default();
-    settings.ecs = case["ecs"].as_str().and_then(Ecs::named).unwrap_or_default();
+    let ecs = case["ecs"].as_str().and_then(Ecs::named).unwrap_or_default();
+    let mut settings = Settings { ecs, ..Default::default() };
     if case["kind"] == "sample" {
         let config = case["config"].as_str().unwrap_or_default();
         let inputs = list(&case["input"]);
@@ -243,7 +243,7 @@ fn report(name: &str, number: usize, case: &Map<String, Value>, result: &Outcome
     println!(
         "--- {name}:{number} {} {}",
         case["ecs"],
-        case.get("params").or(case.get("config")).unwrap()
+        case.get("params").or(case.get("config")).expect("every case has options or a text")
     );
     println!("    in       {}", case["input"]);
     match result {

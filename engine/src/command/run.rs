@@ -4,14 +4,14 @@ use super::check::FAULTY;
 use super::tables::NamedTables;
 use super::{Codec, OrderArg, OutCodec, RunArgs, StatsFormat};
 use crate::clock::Clock;
-use crate::endpoint::{SinkEndpoint, SourceEndpoint};
+use crate::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::graph::Graph;
 use crate::load::{Language, Loaded};
 use crate::operator::{ERR, IN};
 use crate::outbox::Order;
-use crate::pipeline::{ErrorInput, Input, InputCodec, Output, OutputCodec, Pipeline, Place};
+use crate::pipeline::{ErrorInput, Input, InputCodec, Output, OutputCodec, Pipeline};
 use crate::report;
 use crate::run::{NamedSink, RunPlan, Summary};
 use crate::sink::SinkConfig;
@@ -192,27 +192,6 @@ fn outputs(
         (false, OutCodec::SortedJson) => OutputCodec::SortedJson,
         (false, OutCodec::PrettyJson) => OutputCodec::PrettyJson,
     };
-    plan.ports = graph.outputs().to_vec();
-    let mut outputs: Vec<Vec<Output>> = plan.ports.iter().map(|_| Vec::new()).collect();
-    for sink in declared {
-        let Some(port) = plan.ports.iter().position(|port| *port == sink.port) else { continue };
-        let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
-        let number = plan.sinks.len();
-        plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
-        outputs[port].push(Output {
-            sink: number,
-            place,
-            codec: sink.codec,
-            port,
-            post: sink.post,
-        });
-    }
-    if outputs.iter().any(Vec::is_empty) {
-        let sink = plan.sinks.len();
-        plan.sinks.push(NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout });
-        for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
-            places.push(Output { sink, place: Place::Only, codec, port, post: None });
-        }
-    }
-    outputs
+    let rest = NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout };
+    wire_sinks(graph, declared, (rest, codec), plan)
 }

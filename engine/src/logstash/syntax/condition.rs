@@ -197,23 +197,7 @@ impl Parser<'_> {
     }
 
     fn operand_list(&mut self) -> Result<OperandKind, Failure> {
-        self.deeper()?;
-        self.scanner.expect("[", "`[`")?;
-        self.scanner.skip();
-        let mut items = Vec::new();
-        if !self.scanner.take("]") {
-            loop {
-                items.push(self.list_item()?);
-                self.scanner.skip();
-                if self.scanner.take("]") {
-                    break;
-                }
-                self.scanner.expect(",", "`,` or `]` in the list")?;
-                self.scanner.skip();
-            }
-        }
-        self.shallower();
-        Ok(OperandKind::List(items))
+        self.list(Self::list_item).map(OperandKind::List)
     }
 
     /// In lists bare words are texts.

@@ -239,13 +239,21 @@ impl Parser<'_> {
     }
 
     fn array(&mut self) -> Result<ValueKind, Failure> {
+        self.list(Self::value).map(ValueKind::Array)
+    }
+
+    /// `[a, b]`, without a comma at the end.
+    pub(super) fn list<T>(
+        &mut self,
+        item: fn(&mut Self) -> Result<T, Failure>,
+    ) -> Result<Vec<T>, Failure> {
         self.deeper()?;
         self.scanner.expect("[", "`[`")?;
         self.scanner.skip();
         let mut items = Vec::new();
         if !self.scanner.take("]") {
             loop {
-                items.push(self.value()?);
+                items.push(item(self)?);
                 self.scanner.skip();
                 if self.scanner.take("]") {
                     break;
@@ -255,7 +263,7 @@ impl Parser<'_> {
             }
         }
         self.shallower();
-        Ok(ValueKind::Array(items))
+        Ok(items)
     }
 
     fn hash(&mut self) -> Result<ValueKind, Failure> {
