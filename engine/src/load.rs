@@ -10,6 +10,7 @@ use crate::graph::{Builder, Graph, Notation};
 use crate::operators::script::ScriptNode;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use temblor_lang::budget::Budget;
 use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
 use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
 use temblor_lang::span::{Source, SourceId, Sources};
@@ -164,7 +165,30 @@ pub fn compile_with(
     loader: &dyn Loader,
     args: Option<&Frozen>,
 ) -> Loaded {
+    compile_by(Compiler::new(temblor_stdlib::registry(), loader), name, text, language, args)
+}
+
+/// As [`compile`]; the folding of constants ends when `budget` says so.
+#[must_use]
+pub fn compile_bounded(
+    name: &str,
+    text: String,
+    language: Language,
+    loader: &dyn Loader,
+    budget: Arc<Budget>,
+) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
+    compiler.budget = Some(budget);
+    compile_by(compiler, name, text, language, None)
+}
+
+fn compile_by(
+    mut compiler: Compiler<'_>,
+    name: &str,
+    text: String,
+    language: Language,
+    args: Option<&Frozen>,
+) -> Loaded {
     let program = Source { name: name.to_string(), text: text.clone() };
     let source = compiler.sources.add(name, text);
     let mut endpoints = Endpoints::default();

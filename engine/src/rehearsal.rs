@@ -3,14 +3,16 @@
 
 use crate::ack::Token;
 use crate::event::Event;
-use crate::graph::{Graph, Memory, Receiver, States};
+use crate::graph::{Graph, Memory, Receiver, States, Visit};
 use crate::operator::{IN, Surroundings, Usage};
 use crate::pipeline::{Decoder, InputCodec};
 use std::fmt;
-use temblor_lang::builtin::{Call, Facts};
+use std::sync::Arc;
+use temblor_lang::budget::Budget;
+use temblor_lang::builtin::{Call, CallError, Facts};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Sources;
-use temblor_lang::value::{Arena, JsonStyle, Value, push_json};
+use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
 
 /// A graph with its memory and its clock.
 pub struct Rehearsal {
@@ -50,8 +52,13 @@ pub enum Happening {
     },
     /// The input could not be read as an event.
     Undecodable(String),
-    /// Events were left out on purpose.
-    Dropped(u64),
+    /// A step left events out on purpose.
+    Dropped {
+        /// The step.
+        node: String,
+        /// How many.
+        events: u64,
+    },
 }
 
 impl fmt::Debug for Rehearsal {
@@ -90,6 +97,32 @@ impl Rehearsal {
         usage.into_iter().map(|(node, usage)| (node.to_string(), usage)).collect()
     }
 
+    /// What each step remembers that can tell it.
+    #[must_use]
+    pub fn memories(&self) -> Vec<(String, Owned)> {
+        let memories = self.graph.memories(&self.shared).into_iter();
+        memories.map(|(node, value)| (node.to_string(), value)).collect()
+    }
+
+    /// Gives a step another memory; `None` when there is no such step.
+    ///
+    /// # Errors
+    /// When the step cannot read the value as its memory.
+    pub fn replace_memory(
+        &mut self,
+        node: &str,
+        value: Value<'_>,
+    ) -> Option<Result<(), CallError>> {
+        self.graph.replace_memory(&mut self.shared, node, value)
+    }
+
+    /// Lets evaluations end when `budget` says so.
+    #[must_use]
+    pub fn bounded_by(mut self, budget: Arc<Budget>) -> Self {
+        self.facts.budget = Some(budget);
+        self
+    }
+
     /// The program's texts.
     #[must_use]
     pub fn sources(&self) -> &Sources {
@@ -119,6 +152,28 @@ impl Rehearsal {
     /// Sends what `bytes` say to an input port of the graph. `None` when there is no such port. A flow
     /// has no port `in`: its first connector stands for it.
     pub fn send(&mut self, port: &str, codec: InputCodec, bytes: &[u8]) -> Option<Vec<Happening>> {
+        self.take_in(port, codec, bytes, None)
+    }
+
+    /// As [`Rehearsal::send`]; also tells what each node made of the event.
+    pub fn follow(
+        &mut self,
+        port: &str,
+        codec: InputCodec,
+        bytes: &[u8],
+    ) -> Option<(Vec<Happening>, Vec<Visit>)> {
+        let mut visits = Vec::new();
+        let happenings = self.take_in(port, codec, bytes, Some(&mut visits))?;
+        Some((happenings, visits))
+    }
+
+    fn take_in(
+        &mut self,
+        port: &str,
+        codec: InputCodec,
+        bytes: &[u8],
+        visits: Option<&mut Vec<Visit>>,
+    ) -> Option<Vec<Happening>> {
         let first = self.graph.inputs().next().filter(|_| port == IN);
         let input = self.graph.input(port).or_else(|| self.graph.input(first?))?;
         let arena = Arena::new();
@@ -134,7 +189,10 @@ impl Rehearsal {
                 let event = Event::new(value, meta, facts.ingest_ns);
                 let mut way = Graph::enter(input, event, &around);
                 let mut memory = Memory { local, shared: Some(shared) };
-                graph.advance(&mut way, &mut memory, &around, &mut log);
+                match visits {
+                    None => drop(graph.advance(&mut way, &mut memory, &around, &mut log)),
+                    Some(to) => *to = graph.trace(&mut way, &mut memory, &around, &mut log),
+                }
             }
         }
         self.now_ns = self.now_ns.max(log.not_before_ns);
@@ -200,8 +258,8 @@ impl<'a> Receiver<'a> for Log<'_> {
         crate::pipeline::describe(self.sources, error)
     }
 
-    fn dropped(&mut self, events: u64) {
-        self.happenings.push(Happening::Dropped(events));
+    fn dropped(&mut self, node: &str, events: u64) {
+        self.happenings.push(Happening::Dropped { node: node.to_string(), events });
     }
 
     fn delayed(&mut self, time_ns: u64) {

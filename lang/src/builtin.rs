@@ -1,6 +1,7 @@
 //! How functions, extractors and aggregates written in Rust are declared. A declaration is data
 //! that stands beside its code; [`Registry`] is how a program finds it.
 
+use crate::budget::Budget;
 use crate::value::{Arena, Kind, Value};
 use std::any::Any;
 use std::cell::Cell;
@@ -33,6 +34,8 @@ pub struct Facts {
     pub seed: u64,
     /// The lookup tables of the run, if it has any.
     pub tables: Option<Arc<dyn Tables>>,
+    /// Where programs are tried out: when an evaluation is to be stopped.
+    pub budget: Option<Arc<Budget>>,
 }
 
 /// Lookup tables that programs read by name. They may be replaced by newer ones between two calls.

@@ -5,6 +5,7 @@ pub mod span;
 pub mod diagnostic;
 pub mod error;
 pub mod value;
+pub mod budget;
 pub mod builtin;
 pub mod syntax;
 pub mod program;

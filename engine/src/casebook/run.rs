@@ -294,7 +294,7 @@ fn said(happening: &Happening, sources: &Sources, shows_meta: bool) -> String {
             format!("error: {} {}{at}{help}\n", error.code(), error.message())
         }
         Happening::Undecodable(reason) => format!("(undecodable: {reason})\n"),
-        Happening::Dropped(events) => (0..*events).map(|_| "(dropped)\n").collect(),
+        Happening::Dropped { events, .. } => (0..*events).map(|_| "(dropped)\n").collect(),
     }
 }
 

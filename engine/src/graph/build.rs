@@ -333,7 +333,8 @@ impl<'c, 'r> Builder<'c, 'r> {
         level: &Level,
     ) -> Option<Instance> {
         let name = format!("{}{}", level.prefix, create.name.text);
-        Some(Instance::Node(self.add_node(Node::new(name, step?))))
+        let node = Node::new(name, step?).made_of(create.span);
+        Some(Instance::Node(self.add_node(node)))
     }
 
     fn nest(

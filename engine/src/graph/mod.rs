@@ -12,6 +12,7 @@ mod flow;
 mod operator;
 mod script;
 mod select;
+mod trace;
 mod window;
 
 pub use build::{Builder, Notation};
@@ -19,12 +20,14 @@ pub use chain::{Expansion, expand};
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
 pub use operator::parse_duration;
+pub use trace::Visit;
 
 use crate::ack::Token;
 use crate::event::Event;
 use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings, Usage};
 use std::any::Any;
 use temblor_lang::error::EvalError;
+use temblor_lang::span::Span;
 use temblor_lang::value::{Key, Value};
 
 /// A pipeline that is ready to run.
@@ -44,6 +47,8 @@ pub struct Node {
     pub name: String,
     /// What it does.
     pub step: Step,
+    /// The statement or step of a chain that it was made of.
+    pub span: Option<Span>,
     /// Output ports in use.
     edges: Vec<(Box<str>, Vec<Edge>)>,
     /// The [`Step::AnyOutput`] that takes the events of all other ports.
@@ -95,8 +100,8 @@ pub trait Receiver<'a> {
     fn failed(&mut self, node: &str, event: Event<'a>, error: &EvalError);
     /// Text of an error for the event on the `err` port.
     fn describe(&mut self, error: &EvalError) -> String;
-    /// Events that were left out on purpose.
-    fn dropped(&mut self, events: u64);
+    /// Events that a node left out on purpose.
+    fn dropped(&mut self, node: &str, events: u64);
     /// What was emitted must not leave before this time, in nanoseconds since 1970-01-01 UTC.
     fn delayed(&mut self, time_ns: u64);
     /// Batches whose kept events are dealt with.
@@ -206,26 +211,42 @@ impl Graph {
     ) -> bool {
         let mut emitter = Emitter::new(around.arena());
         while let Some(arrival) = way.pop() {
-            let node = &self.nodes[arrival.node];
-            match &node.step {
-                Step::Pass => self.follow(node, OUT, arrival.event, way),
-                Step::Output(output) => {
-                    receiver.output(*output, &self.outputs[*output], arrival.event);
-                }
-                Step::AnyOutput(output) => {
-                    receiver.output(*output, arrival.port, arrival.event);
-                }
-                Step::Operator(operator) => {
-                    let Some(state) = memory.of(arrival.node, operator.as_ref()) else {
-                        way.push(arrival);
-                        return false;
-                    };
-                    let Arrival { port, event, .. } = arrival;
-                    let result = operator.process(state, port, event, around, &mut emitter);
-                    self.deliver(node, &mut emitter, way, around, receiver);
-                    if let Err(error) = result {
-                        self.fail(node, event, &error, way, around, receiver);
-                    }
+            if !self.visit_one(arrival, way, memory, around, &mut emitter, receiver) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What one node does with one event. False when it needs states that are not there: the
+    /// arrival is back on the way.
+    #[inline]
+    fn visit_one<'a>(
+        &'a self,
+        arrival: Arrival<'a>,
+        way: &mut Way<'a>,
+        memory: &mut Memory<'_>,
+        around: &Surroundings<'a>,
+        emitter: &mut Emitter<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) -> bool {
+        let node = &self.nodes[arrival.node];
+        match &node.step {
+            Step::Pass => self.follow(node, OUT, arrival.event, way),
+            Step::Output(output) => {
+                receiver.output(*output, &self.outputs[*output], arrival.event);
+            }
+            Step::AnyOutput(output) => receiver.output(*output, arrival.port, arrival.event),
+            Step::Operator(operator) => {
+                let Some(state) = memory.of(arrival.node, operator.as_ref()) else {
+                    way.push(arrival);
+                    return false;
+                };
+                let Arrival { port, event, .. } = arrival;
+                let result = operator.process(state, port, event, around, emitter);
+                self.deliver(node, emitter, way, around, receiver);
+                if let Err(error) = result {
+                    self.fail(node, event, &error, way, around, receiver);
                 }
             }
         }
@@ -302,7 +323,7 @@ impl Graph {
                 None if node.fallback(port) == Some(ERR) => {
                     told(node, event, receiver);
                 }
-                None => receiver.dropped(1),
+                None => receiver.dropped(&node.name, 1),
             }
         }
         if let Some(time_ns) = emitter.take_delay() {
@@ -310,7 +331,7 @@ impl Graph {
         }
         match emitter.take_dropped() {
             0 => {}
-            events => receiver.dropped(events),
+            events => receiver.dropped(&node.name, events),
         }
         let released = emitter.take_released();
         if !released.is_empty() {
@@ -408,7 +429,12 @@ fn told<'a>(node: &Node, event: Event<'a>, receiver: &mut dyn Receiver<'a>) {
 
 impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
-        Self { name: name.into(), step, edges: Vec::new(), rest: None, fallbacks: &[] }
+        Self { name: name.into(), step, span: None, edges: Vec::new(), rest: None, fallbacks: &[] }
+    }
+
+    fn made_of(mut self, span: Span) -> Self {
+        self.span = Some(span);
+        self
     }
 
     /// Whether it remembers what can change later results.

@@ -21,7 +21,7 @@ impl Builder<'_, '_> {
         let step = self.select_step(select, level);
         self.unnamed += 1;
         let name = format!("{}select {}", level.prefix, self.unnamed);
-        let node = self.add_node(Node::new(name, step));
+        let node = self.add_node(Node::new(name, step).made_of(select.span));
         if let Some(from) = from {
             self.connect((from.0, &from.1), (node, IN));
         }

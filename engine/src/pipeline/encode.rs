@@ -217,7 +217,7 @@ impl<'p> Receiver<'p> for Encoder<'p, '_> {
         describe(&self.pipeline.sources, error)
     }
 
-    fn dropped(&mut self, events: u64) {
+    fn dropped(&mut self, _: &str, events: u64) {
         self.out.dropped("dropped", events);
     }
 

@@ -47,7 +47,7 @@ impl<'a> Receiver<'a> for Keeper<'a> {
         super::encode::describe(self.sources, error)
     }
 
-    fn dropped(&mut self, events: u64) {
+    fn dropped(&mut self, _: &str, events: u64) {
         self.kept.push(Kept::Dropped(events));
     }
 
@@ -155,7 +155,7 @@ fn hand_over<'a>(kept: Kept<'a>, encoder: &mut Encoder<'a, '_>) {
         Kept::Failed(event, error) => encoder.failed("", event, &error),
         Kept::Routed => encoder.routed("decode"),
         Kept::Undecodable(reason) => encoder.undecodable(&reason),
-        Kept::Dropped(events) => encoder.dropped(events),
+        Kept::Dropped(events) => encoder.dropped("", events),
         Kept::Delayed(time_ns) => encoder.delayed(time_ns),
         Kept::Released(tokens) => encoder.released(tokens),
     }

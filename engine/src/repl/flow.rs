@@ -168,7 +168,7 @@ impl Pipeline {
                     ));
                 }
                 Happening::Undecodable(reason) => text.push_str(&format!("{reason}\n")),
-                Happening::Dropped(_) => text.push_str("dropped\n"),
+                Happening::Dropped { .. } => text.push_str("dropped\n"),
             }
         }
         text
@@ -181,7 +181,7 @@ fn count_all(happenings: &[Happening], counts: &mut BTreeMap<String, usize>) {
             Happening::Output { port, .. } => (format!("port {port}"), 1),
             Happening::Failed { node, .. } => (format!("failed in {node}"), 1),
             Happening::Undecodable(_) => ("undecodable".to_string(), 1),
-            Happening::Dropped(events) => {
+            Happening::Dropped { events, .. } => {
                 ("dropped".to_string(), usize::try_from(*events).unwrap_or(usize::MAX))
             }
         };

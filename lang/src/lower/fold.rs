@@ -3,6 +3,7 @@
 
 use super::{Compiler, complain};
 use crate::builtin::Facts;
+use crate::error::EvalError;
 use crate::program::{Expr, Formula};
 use crate::run::Context;
 use crate::span::Span;
@@ -12,7 +13,7 @@ impl Compiler<'_> {
     /// Evaluates an expression that has no variable parts; an error becomes a diagnostic.
     pub(super) fn fold(&mut self, expr: Expr, span: Span) -> Expr {
         let formula = Formula { expr, slots: 0, aggregates: Vec::new() };
-        match evaluate(&formula) {
+        match self.evaluate(&formula) {
             Ok(constant) => constant,
             Err(error) => {
                 self.diagnostics.push(complain::folding(&error, span));
@@ -24,17 +25,17 @@ impl Compiler<'_> {
     /// As [`Compiler::fold`], but an expression that fails stays as it is and fails when it is run.
     pub(super) fn fold_quietly(&mut self, expr: Expr) -> Expr {
         let formula = Formula { expr, slots: 0, aggregates: Vec::new() };
-        match evaluate(&formula) {
+        match self.evaluate(&formula) {
             Ok(constant) => constant,
             Err(_) => formula.expr,
         }
     }
-}
 
-fn evaluate(formula: &Formula) -> Result<Expr, crate::error::EvalError> {
-    let arena = Arena::new();
-    let facts = Facts::default();
-    let mut state = Owned::Null;
-    let mut context = Context::new(&arena, &facts, Value::Null, Value::Null, &mut state);
-    formula.eval(&mut context).map(Expr::constant)
+    fn evaluate(&self, formula: &Formula) -> Result<Expr, EvalError> {
+        let arena = Arena::new();
+        let facts = Facts { budget: self.budget.clone(), ..Facts::default() };
+        let mut state = Owned::Null;
+        let mut context = Context::new(&arena, &facts, Value::Null, Value::Null, &mut state);
+        formula.eval(&mut context).map(Expr::constant)
+    }
 }

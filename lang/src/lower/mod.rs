@@ -16,6 +16,7 @@ mod path;
 pub use module::{Loader, ModuleId, NoModules, Scope};
 pub use names::Rules;
 
+use crate::budget::Budget;
 use crate::builtin::Registry;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{Expr, Formula, Script};
@@ -35,6 +36,8 @@ pub struct Compiler<'r> {
     pub sources: Sources,
     /// All errors and warnings, in the order of their discovery.
     pub diagnostics: Vec<Diagnostic>,
+    /// Bounds the folding of constants, where programs are tried out.
+    pub budget: Option<Arc<Budget>>,
     modules: Vec<Module>,
     /// Paths of the modules that are being loaded, for finding cycles.
     loading: Vec<String>,
@@ -49,6 +52,7 @@ impl<'r> Compiler<'r> {
             loader,
             sources: Sources::default(),
             diagnostics: Vec::new(),
+            budget: None,
             modules: Vec::new(),
             loading: Vec::new(),
         }

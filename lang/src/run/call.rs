@@ -65,6 +65,7 @@ impl<'a> Run<'a, '_, '_> {
         span: Span,
     ) -> Eval<'a> {
         for _ in 0..RECURSION_MAX {
+            self.spend(span)?;
             self.bind_arguments(function, arguments);
             let result = match &function.body {
                 UserFnBody::Block(block) => self.block(block),

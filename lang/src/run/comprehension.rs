@@ -74,6 +74,7 @@ impl<'a> Run<'a, '_, '_> {
         value: Value<'a>,
         gather: &mut Gather<'a>,
     ) -> Eval<'a, bool> {
+        self.spend(comprehension.span)?;
         for arm in &comprehension.arms {
             self.set_local(arm.key, key);
             self.set_local(arm.value, value);

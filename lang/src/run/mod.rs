@@ -20,6 +20,7 @@ pub use call::RECURSION_MAX;
 use crate::builtin::{Accumulator, Call, Facts};
 use crate::error::EvalError;
 use crate::program::{Formula, Script};
+use crate::span::Span;
 use crate::value::{Arena, Owned, Value};
 
 /// What a program sees of the world.
@@ -133,6 +134,15 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
 
     pub fn local(&self, slot: usize) -> Option<Value<'a>> {
         self.locals[self.base + slot]
+    }
+
+    /// Takes a step of the budget, where there is one.
+    #[inline]
+    pub fn spend(&self, span: Span) -> Result<(), EvalError> {
+        match &self.context.call.facts.budget {
+            None => Ok(()),
+            Some(budget) => budget.spend(span),
+        }
     }
 
     pub fn set_local(&mut self, slot: usize, value: Value<'a>) {

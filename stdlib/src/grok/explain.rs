@@ -22,6 +22,8 @@ pub struct Explanation {
     pub stopped_at_index: usize,
     /// The text of that part, such as `%{IP:client}`; empty when all parts matched.
     pub stopped_at_token: String,
+    /// The parts of the pattern that did match, as one pattern.
+    pub matched_pattern: String,
     /// What of the text was left.
     pub rest: String,
 }
@@ -78,6 +80,7 @@ impl Explainer {
         Explanation {
             matched_prefix_end: end,
             stopped_at_index: index,
+            matched_pattern: self.tokens[..index.min(self.tokens.len())].concat(),
             stopped_at_token: self.tokens.get(index).cloned().unwrap_or_default(),
             rest: text.get(end..).unwrap_or_default().to_string(),
         }

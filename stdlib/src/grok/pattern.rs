@@ -167,6 +167,7 @@ impl Grok {
             None => Explanation {
                 matched_prefix_end: 0,
                 stopped_at_index: 0,
+                matched_pattern: String::new(),
                 stopped_at_token: self.source.0.clone(),
                 rest: text.to_string(),
             },

@@ -85,6 +85,20 @@ pub(super) const PAGES: &[Page] = &[
          select aggr::stats::sum(event.a) from in[w] into out",
     ),
     page(
+        "E0440",
+        "an evaluation that takes too many steps",
+        "The REPL stops an evaluation after ten million turns of loops and calls of functions. Runs have no such limit.",
+        "fn again(n) with recur(n) end;\nagain(1)",
+        "1",
+    ),
+    page(
+        "E0441",
+        "an evaluation that was interrupted",
+        "Ctrl-C was typed while the REPL evaluated. What was entered has no effect.",
+        "for event.c of case (_, _) => 1 end",
+        "1",
+    ),
+    page(
         "E0499",
         "emit or drop where a value is asked for",
         "Conditions, keys and settings give a value; only scripts emit and drop.",
