@@ -11,6 +11,7 @@ use crate::operators::script::ScriptNode;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
+use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
 use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
 use temblor_lang::span::{Source, SourceId, Sources};
@@ -35,6 +36,9 @@ pub struct Loaded {
     pub sources: Sources,
     /// All errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
+    /// The branches of the program; empty unless it was compiled with [`compile_counted`] or
+    /// [`load_file_counted`].
+    pub coverage: Coverage,
 }
 
 impl Loaded {
@@ -94,6 +98,16 @@ pub fn load_file_with(
     let name = file.display().to_string();
     let (language, text) = read_program(file)?;
     Ok(compile_with(&name, text, language, &Directories::new(path, Some(file)), args))
+}
+
+/// As [`load_file`]; [`Loaded::coverage`] tells which branches are taken when it runs.
+///
+/// # Errors
+/// A sentence about the file itself, when it cannot be read.
+pub fn load_file_counted(file: &Path, path: &[PathBuf]) -> Result<Loaded, String> {
+    let name = file.display().to_string();
+    let (language, text) = read_program(file)?;
+    Ok(compile_counted(&name, text, language, &Directories::new(path, Some(file))))
 }
 
 /// The language and the text of a program file.
@@ -182,6 +196,19 @@ pub fn compile_bounded(
     compile_by(compiler, name, text, language, None)
 }
 
+/// As [`compile`]; [`Loaded::coverage`] tells which branches are taken when it runs.
+#[must_use]
+pub fn compile_counted(
+    name: &str,
+    text: String,
+    language: Language,
+    loader: &dyn Loader,
+) -> Loaded {
+    let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
+    compiler.coverage = Some(Coverage::default());
+    compile_by(compiler, name, text, language, None)
+}
+
 fn compile_by(
     mut compiler: Compiler<'_>,
     name: &str,
@@ -209,8 +236,9 @@ fn compile_by(
             graph
         }
     };
-    let Compiler { sources, diagnostics, .. } = compiler;
-    Loaded { language, graph, endpoints, program, sources, diagnostics }
+    let Compiler { sources, diagnostics, coverage, .. } = compiler;
+    let coverage = coverage.unwrap_or_default();
+    Loaded { language, graph, endpoints, program, sources, diagnostics, coverage }
 }
 
 fn script(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {

@@ -167,3 +167,35 @@ fn completions_and_manual_name_every_command() {
         }
     }
 }
+
+#[test]
+fn coverage_names_what_no_case_reached() {
+    let folder = folder("coverage");
+    let program = "fn size(x) of\n  case (0) => \"none\"\n  case _ => \"some\"\nend;\n\
+                   match event of\n  case %{ a == 1 } => size(event.b)\n  case %{ a == 2 } => drop\n  \
+                   case _ => if event.b > 5 then \"high\" else \"low\" end\nend\n";
+    fs::write(folder.join("p.tremor"), program).expect("the file can be written");
+    let cases = "=== file: one\np.tremor\n--- in\n{\"a\": 1, \"b\": 3}\n--- out\n\"some\"\n\n\
+                 === file: two\np.tremor\n--- in\n{\"a\": 3, \"b\": 3}\n--- out\n\"low\"\n\n\
+                 === chain: three\nroute\n  case event.a == 1 => one\n  case event.a == 2 => two\nend\n\
+                 --- in\n{\"a\": 2}\n--- out\ntwo: {\"a\":2}\n";
+    fs::write(folder.join("cases.txt"), cases).expect("the file can be written");
+    let plain = out(&temblor(&folder, &["test"]));
+    assert!(plain.starts_with("3 passed") && !plain.contains("branch"), "{plain}");
+    let text = out(&temblor(&folder, &["test", "--coverage"]));
+    let missed: Vec<_> = text.lines().skip(1).collect();
+    let expected = [
+        "./cases.txt:17:8: arm not taken: event.a == 1 => one",
+        "./p.tremor:2:3: case of fn not taken: case (0) => \"none\"",
+        "./p.tremor:7:3: arm not taken: case %{ a == 2 } => drop",
+        "./p.tremor:8:16: then not taken: event.b > 5",
+        "./cases.txt:16:1: port not reached: one",
+        "5 of 9 branches were taken",
+        "2 of 3 output ports were reached",
+    ];
+    assert_eq!(missed, expected, "{text}");
+    let json = out(&temblor(&folder, &["test", "--coverage", "--format", "json"]));
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    let branches = json["branches"].as_array().expect("there are branches");
+    assert_eq!(branches.iter().filter(|one| one["taken"] == 0).count(), 4, "{json}");
+}

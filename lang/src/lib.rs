@@ -2,6 +2,7 @@
 //! diagnostics. It knows no I/O and no clock but the one that it is handed.
 
 pub mod span;
+pub mod coverage;
 pub mod diagnostic;
 pub mod error;
 pub mod value;

@@ -45,6 +45,8 @@ pub struct Case {
 pub struct Section {
     /// The words behind the dashes; may be empty.
     pub name: String,
+    /// Line of the dashes, from 1; 0 for a section that was not read from a file.
+    pub line: usize,
     /// Its lines; ends in a newline unless it is empty.
     pub text: String,
 }
@@ -68,7 +70,7 @@ impl Case {
                     Some(last) if name.is_empty() && last.name == "out" => self.sections.len() - 1,
                     _ => self.sections.len(),
                 };
-                self.sections.insert(end, Section { name: name.to_string(), text });
+                self.sections.insert(end, Section { name: name.to_string(), line: 0, text });
             }
         }
     }
@@ -90,7 +92,7 @@ impl CaseFile {
             if let Some(head) = content.strip_prefix(HEAD) {
                 file.cases.push(Case::start(head, number + 1));
             } else if let Some(case) = file.cases.last_mut() {
-                case.take_line(content, line);
+                case.take_line(content, line, number + 1);
             } else {
                 file.preface.push_str(line);
             }
@@ -124,9 +126,10 @@ impl Case {
         Self { kind, name, head: head.to_string(), line, ..Self::default() }
     }
 
-    fn take_line(&mut self, content: &str, line: &str) {
+    fn take_line(&mut self, content: &str, line: &str, number: usize) {
         if let Some(name) = section_name(content) {
-            self.sections.push(Section { name: name.to_string(), text: String::new() });
+            let name = name.to_string();
+            self.sections.push(Section { name, line: number, text: String::new() });
         } else if let Some(section) = self.sections.last_mut() {
             section.text.push_str(line);
         } else {

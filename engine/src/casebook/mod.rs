@@ -2,6 +2,7 @@
 //! results are told. `temblor test` and the tests of this repository share all of it.
 
 pub mod file;
+pub mod coverage;
 pub mod run;
 pub mod suite;
 pub mod walk;

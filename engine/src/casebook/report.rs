@@ -1,6 +1,7 @@
 //! Results of tests as text for people, as JSON, and as JUnit's XML for build servers. Nothing
 //! here prints.
 
+use super::coverage::{Place, Reach};
 use super::difference::Line;
 use super::walk::{Outcome, Results, TestResult};
 use std::fmt::Write;
@@ -72,21 +73,24 @@ fn difference_line(line: Line<'_>, colour: Colour) -> String {
     }
 }
 
-/// The output ports of each file with cases on which no event left in any of them.
+/// The branches that no test took and the output ports on which no event left, with their places;
+/// and two lines that count.
 #[must_use]
-pub fn coverage(results: &Results) -> String {
+pub fn coverage(reach: &Reach) -> String {
     let mut text = String::new();
-    let (mut reached, mut all) = (0, 0);
-    for (file, ports) in &results.ports {
-        reached += ports.values().filter(|used| **used).count();
-        all += ports.len();
-        let missed: Vec<_> =
-            ports.iter().filter(|(_, used)| !**used).map(|(port, _)| port.as_str()).collect();
-        if !missed.is_empty() {
-            let _ = writeln!(text, "{}: no event left on {}", file.display(), missed.join(", "));
+    for (place, branch) in reach.branches.iter().filter(|(_, branch)| branch.taken == 0) {
+        let _ = writeln!(text, "{place}: {} not taken: {}", branch.kind.noun(), branch.text);
+    }
+    for (place, ports) in &reach.ports {
+        for (port, _) in ports.iter().filter(|(_, used)| !**used) {
+            let _ = writeln!(text, "{place}: port not reached: {port}");
         }
     }
-    let _ = writeln!(text, "{reached} of {all} output ports were reached");
+    let taken = reach.branches.values().filter(|branch| branch.taken > 0).count();
+    let _ = writeln!(text, "{taken} of {} branches were taken", reach.branches.len());
+    let ports = || reach.ports.values().flat_map(|ports| ports.values());
+    let used = ports().filter(|used| **used).count();
+    let _ = writeln!(text, "{used} of {} output ports were reached", ports().count());
     text
 }
 
@@ -114,13 +118,39 @@ fn quoted(text: &str) -> String {
     String::from_utf8(out).expect("JSON output is UTF-8")
 }
 
-/// One JSON object: `{"passed": …, "failed": …, "tests": […]}`.
+/// One JSON object: `{"passed": …, "failed": …, "tests": […]}`, and with coverage also "branches"
+/// and "ports".
 #[must_use]
 pub fn json(results: &Results) -> String {
     let failed = results.tests.iter().filter(|test| test.outcome != Outcome::Passed).count();
     let tests: Vec<_> = results.tests.iter().map(json_test).collect();
     let passed = results.tests.len() - failed;
-    format!("{{\"passed\":{passed},\"failed\":{failed},\"tests\":[{}]}}\n", tests.join(","))
+    let tests = tests.join(",");
+    let reach = json_reach(&results.reach);
+    format!("{{\"passed\":{passed},\"failed\":{failed},\"tests\":[{tests}]{reach}}}\n")
+}
+
+/// `,"branches":[…],"ports":[…]`, when it is known what was reached.
+fn json_reach(reach: &Reach) -> String {
+    if reach.branches.is_empty() && reach.ports.is_empty() {
+        return String::new();
+    }
+    let place = |place: &Place| {
+        let (file, Place { line, column, .. }) = (quoted(&place.file.to_string_lossy()), place);
+        format!("\"file\":{file},\"line\":{line},\"column\":{column}")
+    };
+    let branches = reach.branches.iter().map(|(at, branch)| {
+        let (kind, taken) = (quoted(branch.kind.noun()), branch.taken);
+        format!("{{{},\"kind\":{kind},\"taken\":{taken}}}", place(at))
+    });
+    let ports = reach.ports.iter().flat_map(|(at, ports)| {
+        let port = move |(port, used): (&String, &bool)| {
+            format!("{{{},\"port\":{},\"reached\":{used}}}", place(at), quoted(port))
+        };
+        ports.iter().map(port).collect::<Vec<_>>()
+    });
+    let (branches, ports): (Vec<_>, Vec<_>) = (branches.collect(), ports.collect());
+    format!(",\"branches\":[{}],\"ports\":[{}]", branches.join(","), ports.join(","))
 }
 
 fn json_test(test: &TestResult) -> String {

@@ -1,10 +1,11 @@
 //! Runs one case: compiles its program, sends its input by a clock of its own, and compares every
 //! section that says what is expected. Nothing outside of the case has an influence on it.
 
+use super::coverage::{Place, Reach, in_file};
 use super::difference::{Difference, differs};
 use super::file::Case;
 use crate::graph::parse_duration;
-use crate::load::{Language, Loaded, compile, load_file};
+use crate::load::{Language, Loaded, compile, compile_counted, load_file, load_file_counted};
 use crate::operator::{IN, OUT};
 use crate::pipeline::InputCodec;
 use crate::rehearsal::{Happening, Rehearsal};
@@ -42,10 +43,8 @@ const PROGRAM: &str = "case";
 pub struct Verdict {
     /// Sections that are not as expected. The case passes when there are none.
     pub differences: Vec<Difference>,
-    /// Output ports on which events left.
-    pub ports_used: BTreeSet<String>,
-    /// Output ports that the program has.
-    pub ports: BTreeSet<String>,
+    /// What the case reached of its program.
+    pub reach: Reach,
 }
 
 /// What is wrong with a case itself, as a sentence.
@@ -56,8 +55,7 @@ pub type CaseError = String;
 struct Actual {
     diagnostics: String,
     output: String,
-    ports_used: BTreeSet<String>,
-    ports: BTreeSet<String>,
+    reach: Reach,
 }
 
 impl Actual {
@@ -67,12 +65,13 @@ impl Actual {
     }
 }
 
-/// Runs a case that stands in a file in `folder`, and compares.
+/// Runs a case that stands in `file`, and compares. `counted`: what it reaches is noted.
 ///
 /// # Errors
 /// When the case is not in order, such as one of an unknown kind.
-pub fn run(case: &Case, folder: &Path) -> Result<Verdict, CaseError> {
-    let mut actual = actual(case, folder)?;
+pub fn run(case: &Case, file: &Path, counted: bool) -> Result<Verdict, CaseError> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let mut actual = actual(case, folder, counted.then_some(file))?;
     let mut differences = Vec::new();
     for (section, actual) in actual.sections() {
         let expected = case.section(section).unwrap_or_default();
@@ -80,8 +79,7 @@ pub fn run(case: &Case, folder: &Path) -> Result<Verdict, CaseError> {
             differences.push(Difference { section, expected: expected.to_string(), actual });
         }
     }
-    let Actual { ports_used, ports, .. } = actual;
-    Ok(Verdict { differences, ports_used, ports })
+    Ok(Verdict { differences, reach: actual.reach })
 }
 
 /// Runs a case that stands in a file in `folder` and makes what happens what it expects. Whether
@@ -90,7 +88,7 @@ pub fn run(case: &Case, folder: &Path) -> Result<Verdict, CaseError> {
 /// # Errors
 /// When the case is not in order.
 pub fn update(case: &mut Case, folder: &Path) -> Result<bool, CaseError> {
-    let mut actual = actual(case, folder)?;
+    let mut actual = actual(case, folder, None)?;
     let mut changed = false;
     for (name, actual) in actual.sections() {
         let expected = case.section(name);
@@ -106,17 +104,18 @@ pub fn update(case: &mut Case, folder: &Path) -> Result<bool, CaseError> {
     Ok(changed)
 }
 
-fn actual(case: &Case, folder: &Path) -> Result<Actual, CaseError> {
+/// `counted`: the file with the case, when it is to be noted what the case reaches.
+fn actual(case: &Case, folder: &Path, counted: Option<&Path>) -> Result<Actual, CaseError> {
     check_sections(case)?;
     if let Some(kind) = case.kind.strip_prefix(PARSE) {
         return Ok(Actual { diagnostics: parse(kind, case)?, ..Actual::default() });
     }
-    let loaded = load(case, folder)?;
+    let loaded = load(case, folder, counted.is_some())?;
     let sources = &loaded.sources;
     let diagnostics = loaded.diagnostics.iter().map(|one| line(one, sources)).collect();
     let mut actual = Actual { diagnostics, ..Actual::default() };
     if let (Some(input), false) = (case.section(INPUT), loaded.has_errors()) {
-        play(case, input, loaded, &mut actual)?;
+        play(case, input, loaded, counted, &mut actual)?;
     }
     Ok(actual)
 }
@@ -179,15 +178,19 @@ fn line(one: &Diagnostic, sources: &Sources) -> String {
     format!("{} {} {}{label}{help}\n", place(one.span, sources), one.code, one.message)
 }
 
-fn load(case: &Case, folder: &Path) -> Result<Loaded, CaseError> {
+fn load(case: &Case, folder: &Path, counted: bool) -> Result<Loaded, CaseError> {
     let language = match case.kind.as_str() {
-        FILE => return load_file(&folder.join(case.program.trim()), &[]),
+        FILE => {
+            let file = folder.join(case.program.trim());
+            return if counted { load_file_counted(&file, &[]) } else { load_file(&file, &[]) };
+        }
         "script" => Language::Script,
         "query" => Language::Query,
         "deploy" => Language::Deploy,
         "program" | "chain" => Language::Temblor,
         other => return Err(unknown_kind(other)),
     };
+    let compile = if counted { compile_counted } else { compile };
     Ok(compile(PROGRAM, program(case).to_string(), language, &Modules(case)))
 }
 
@@ -207,7 +210,16 @@ impl Loader for Modules<'_> {
 }
 
 /// Sends the input and writes down what comes out.
-fn play(case: &Case, input: &str, loaded: Loaded, actual: &mut Actual) -> Result<(), CaseError> {
+fn play(
+    case: &Case,
+    input: &str,
+    loaded: Loaded,
+    counted: Option<&Path>,
+    actual: &mut Actual,
+) -> Result<(), CaseError> {
+    let coverage = loaded.coverage.clone();
+    let own = loaded.program.name.clone();
+    let mut ports_used = BTreeSet::new();
     let strings = case.section(STRINGS).is_some();
     let mut stage = Stage {
         codec: if strings { InputCodec::String } else { InputCodec::Json },
@@ -215,12 +227,11 @@ fn play(case: &Case, input: &str, loaded: Loaded, actual: &mut Actual) -> Result
         next_ns: 0,
         rehearsal: Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Sorted),
     };
-    actual.ports.extend(stage.rehearsal.graph().outputs().iter().cloned());
     let shows_meta = case.section(META).is_some();
     let mut note = |stage: &Stage, happenings: Vec<Happening>| {
         for happening in &happenings {
             if let Happening::Output { port, .. } = happening {
-                actual.ports_used.insert(port.clone());
+                ports_used.insert(port.clone());
             }
             actual.output.push_str(&said(happening, stage.rehearsal.sources(), shows_meta));
         }
@@ -231,7 +242,34 @@ fn play(case: &Case, input: &str, loaded: Loaded, actual: &mut Actual) -> Result
     }
     let happenings = stage.rehearsal.flush();
     note(&stage, happenings);
+    if let Some(file) = counted {
+        let place = |name: &str, line, column| place_for_user(case, file, name, (line, column));
+        actual.reach.add(&coverage, stage.rehearsal.sources(), place);
+        if let Some(program) = place(&own, 1, 1) {
+            for port in stage.rehearsal.graph().connected_outputs() {
+                actual.reach.add_port(program.clone(), port, ports_used.contains(port));
+            }
+        }
+    }
     Ok(())
+}
+
+/// Where a line of one of the texts of a case stands: in the case itself, or in a file that it names.
+fn place_for_user(
+    case: &Case,
+    file: &Path,
+    name: &str,
+    (line, column): (usize, usize),
+) -> Option<Place> {
+    let inside = |head: usize| Place { file: file.to_path_buf(), line: head + line, column };
+    if name == PROGRAM {
+        return Some(inside(case.line));
+    }
+    let module = case
+        .sections
+        .iter()
+        .find(|one| one.name.strip_prefix(MODULE).is_some_and(|module| module.trim() == name));
+    module.map(|section| inside(section.line)).or_else(|| in_file(name, line, column))
 }
 
 /// The time between two events.
@@ -311,9 +349,14 @@ mod tests {
     fn output_is_compared_as_json() {
         let text = "=== script: s\n{\"b\": event.a, \"a\": 1}\n--- in\n{\"a\": 2}\n--- out\n\
                     { \"a\": 1, \"b\": 2 }\n";
-        assert!(run(&case(text), Path::new(".")).expect("the case is good").differences.is_empty());
+        assert!(
+            run(&case(text), Path::new("c.txt"), false)
+                .expect("the case is good")
+                .differences
+                .is_empty()
+        );
         let wrong = text.replace("\"b\": 2", "\"b\": 3");
-        let verdict = run(&case(&wrong), Path::new(".")).expect("the case is good");
+        let verdict = run(&case(&wrong), Path::new("c.txt"), false).expect("the case is good");
         assert_eq!(verdict.differences[0].actual, "{\"a\":1,\"b\":2}\n");
     }
 
@@ -332,7 +375,12 @@ mod tests {
     fn modules_come_with_the_case() {
         let text = "=== script: m\nuse a::b;\nb::F\n--- module a/b.tremor\nconst F = 7;\n--- in\n1\n\
                     --- out\n7\n";
-        assert!(run(&case(text), Path::new(".")).expect("the case is good").differences.is_empty());
+        assert!(
+            run(&case(text), Path::new("c.txt"), false)
+                .expect("the case is good")
+                .differences
+                .is_empty()
+        );
     }
 
     #[test]
@@ -344,7 +392,7 @@ mod tests {
             ("=== script: x\n1\n--- in\n/y 1\n", "no input port"),
             ("=== script: x\n1\n--- in\n@ soon\n", "clock"),
         ] {
-            let error = run(&case(text), Path::new(".")).expect_err(text);
+            let error = run(&case(text), Path::new("c.txt"), false).expect_err(text);
             assert!(error.contains(word), "{error}");
         }
     }

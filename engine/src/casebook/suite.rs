@@ -2,9 +2,11 @@
 //! `test::suite({"name": …, "tags": […], "tests": [test::test({"name": …, "test": …})]})`.
 //! Each test is evaluated on its own, so that one that fails does not hide the others.
 
+use super::coverage::{Reach, in_file};
 use crate::load::Directories;
 use std::path::Path;
 use temblor_lang::builtin::Facts;
+use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::{Colour, Severity, render_all};
 use temblor_lang::lower::{Compiler, Rules, Scope};
 use temblor_lang::run::{Context, Outcome};
@@ -40,13 +42,15 @@ pub fn may_be_suite(text: &str) -> bool {
     text.contains("test::suite")
 }
 
-/// Runs the suite of a script; `None` when it has none, or one without tags.
+/// Runs the suite of a script; `None` when it has none, or one without tags. What it reaches of the
+/// script and of its modules goes to `reach`.
 ///
 /// # Errors
 /// The diagnostics of the script, when it cannot be compiled.
-pub fn run(file: &Path, text: &str) -> Result<Option<Suite>, String> {
+pub fn run(file: &Path, text: &str, reach: Option<&mut Reach>) -> Result<Option<Suite>, String> {
     let directories = Directories::new(&[], Some(file));
     let mut compiler = Compiler::new(temblor_stdlib::registry(), &directories);
+    compiler.coverage = reach.is_some().then(Coverage::default);
     let source = compiler.sources.add(file.display().to_string(), text);
     let parsed = parse_script(&compiler.sources, source);
     compiler.diagnostics.extend(parsed.diagnostics);
@@ -62,6 +66,9 @@ pub fn run(file: &Path, text: &str) -> Result<Option<Suite>, String> {
     let mut tests = Vec::new();
     for test in field(&fields, "tests").map(elements).unwrap_or_default() {
         tests.push(runner.test(test)?);
+    }
+    if let (Some(reach), Some(coverage)) = (reach, &runner.compiler.coverage) {
+        reach.add(coverage, &runner.compiler.sources, in_file);
     }
     Ok(Some(Suite { name, tags, tests }))
 }
@@ -216,7 +223,7 @@ test::suite({
 
     #[test]
     fn each_test_has_its_result() {
-        let suite = run(Path::new("s.tremor"), SUITE).expect("it compiles").expect("a suite");
+        let suite = run(Path::new("s.tremor"), SUITE, None).expect("it compiles").expect("a suite");
         let results: Vec<_> =
             suite.tests.iter().map(|test| (test.name.as_str(), test.result.is_ok())).collect();
         let expected = [
@@ -234,7 +241,7 @@ test::suite({
 
     #[test]
     fn what_is_no_suite_is_left_alone() {
-        let run = |text: &str| run(Path::new("s.tremor"), text).expect("it compiles");
+        let run = |text: &str| run(Path::new("s.tremor"), text, None).expect("it compiles");
         assert!(run("event").is_none());
         assert!(run("use std::test;\ntest::suite({\"name\": \"x\"})").is_none());
     }
@@ -242,7 +249,7 @@ test::suite({
     #[test]
     fn errors_are_diagnostics() {
         let text = "use std::test;\ntest::suite({\"tags\": [], \"tests\": [test::asert(1)]})";
-        let error = super::run(Path::new("s.tremor"), text).unwrap_err();
+        let error = super::run(Path::new("s.tremor"), text, None).unwrap_err();
         assert!(error.contains("s.tremor:2:"), "{error}");
     }
 }

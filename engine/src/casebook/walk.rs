@@ -1,10 +1,10 @@
 //! Finds tests in a folder and runs them on all cores. The order of the results is that of the
 //! names of files and of the cases inside of them, however many cores there are.
 
+use super::coverage::Reach;
 use super::difference::Difference;
 use super::file::{Case, CaseFile, is_case_file};
 use super::{run, suite};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,6 +30,8 @@ pub struct Selection {
     pub include: Vec<String>,
     /// A test must not have any of these tags.
     pub exclude: Vec<String>,
+    /// Whether it is noted what the tests reach.
+    pub counted: bool,
 }
 
 impl Selection {
@@ -74,8 +76,8 @@ pub struct Results {
     pub tests: Vec<TestResult>,
     /// Files that were rewritten.
     pub updated: Vec<PathBuf>,
-    /// For each file with cases, its output ports and whether an event left on them.
-    pub ports: BTreeMap<PathBuf, BTreeMap<String, bool>>,
+    /// What the tests reached, when that was asked for.
+    pub reach: Reach,
 }
 
 impl Results {
@@ -155,14 +157,9 @@ pub fn run_all(path: &Path, selection: &Selection) -> io::Result<Results> {
     let jobs: Vec<Job<'_>> = found.iter().flat_map(|(file, found)| jobs(file, found)).collect();
     let mut results = Results::default();
     let outcomes = in_parallel(&jobs, |job| job.run(selection));
-    for (job, outcome) in jobs.iter().zip(outcomes) {
+    for outcome in outcomes {
         results.tests.extend(outcome.tests);
-        if let Job::Case(file, _) = job {
-            let ports = results.ports.entry((*file).to_path_buf()).or_default();
-            for (port, used) in outcome.ports {
-                *ports.entry(port).or_default() |= used;
-            }
-        }
+        results.reach.merge(outcome.reach);
     }
     Ok(results)
 }
@@ -181,7 +178,7 @@ pub fn update_all(path: &Path, selection: &Selection) -> io::Result<Results> {
                 continue;
             }
             let started = Instant::now();
-            let outcome = match run::update(case, folder_of(&file)) {
+            let outcome = match run::update(case, file.parent().unwrap_or(Path::new("."))) {
                 Ok(update) => {
                     changed |= update;
                     Outcome::Passed
@@ -204,10 +201,6 @@ pub fn update_all(path: &Path, selection: &Selection) -> io::Result<Results> {
     Ok(results)
 }
 
-fn folder_of(file: &Path) -> &Path {
-    file.parent().unwrap_or(Path::new("."))
-}
-
 /// A piece of work for one core.
 enum Job<'f> {
     Case(&'f Path, &'f Case),
@@ -225,7 +218,7 @@ fn jobs<'f>(file: &'f Path, found: &'f Found) -> Vec<Job<'f>> {
 #[derive(Default)]
 struct Done {
     tests: Vec<TestResult>,
-    ports: Vec<(String, bool)>,
+    reach: Reach,
 }
 
 impl Job<'_> {
@@ -248,7 +241,7 @@ impl Job<'_> {
         let (file, name) = (file.to_path_buf(), name.to_string());
         let outcome = Outcome::Failed(reason);
         let test = TestResult { file, line, name, outcome, duration: Duration::ZERO };
-        Done { tests: vec![test], ports: Vec::new() }
+        Done { tests: vec![test], reach: Reach::default() }
     }
 }
 
@@ -257,11 +250,10 @@ fn run_case(file: &Path, case: &Case, selection: &Selection) -> Done {
         return Done::default();
     }
     let started = Instant::now();
-    let mut ports = Vec::new();
-    let outcome = match run::run(case, folder_of(file)) {
+    let mut reach = Reach::default();
+    let outcome = match run::run(case, file, selection.counted) {
         Ok(verdict) => {
-            let used = |port: &String| (port.clone(), verdict.ports_used.contains(port));
-            ports = verdict.ports.iter().map(used).collect();
+            reach = verdict.reach;
             match verdict.differences {
                 differences if differences.is_empty() => Outcome::Passed,
                 differences => Outcome::Differs(differences),
@@ -272,7 +264,7 @@ fn run_case(file: &Path, case: &Case, selection: &Selection) -> Done {
     let (file, line, name) = (file.to_path_buf(), case.line, case.name.clone());
     Done {
         tests: vec![TestResult { file, line, name, outcome, duration: started.elapsed() }],
-        ports,
+        reach,
     }
 }
 
@@ -285,7 +277,8 @@ fn run_suite(file: &Path, text: &str, selection: &Selection) -> Done {
         outcome,
         duration: started.elapsed(),
     };
-    let tests = match suite::run(file, text) {
+    let mut reach = Reach::default();
+    let tests = match suite::run(file, text, selection.counted.then_some(&mut reach)) {
         Ok(None) => Vec::new(),
         Err(reason) if selection.takes(file, "", &tags_of(file)) => {
             vec![result(1, "suite".to_string(), Outcome::Failed(reason))]
@@ -303,7 +296,7 @@ fn run_suite(file: &Path, text: &str, selection: &Selection) -> Done {
             tests.collect()
         }
     };
-    Done { tests, ports: Vec::new() }
+    Done { tests, reach }
 }
 
 /// The results of all jobs in their order; every core takes the next that nobody has begun.

@@ -40,7 +40,7 @@ pub struct TestArgs {
     /// Name each test
     #[arg(short, long)]
     pub list: bool,
-    /// Say which output ports no test reached
+    /// Say which arms, cases, sides of `if` and output ports no test reached, and where they are
     #[arg(long)]
     pub coverage: bool,
 }
@@ -97,7 +97,7 @@ fn once(args: &TestArgs) -> u8 {
             }
             print!("{}", report::text(&results, colour(), started.elapsed()));
             if args.coverage {
-                print!("{}", report::coverage(&results));
+                print!("{}", report::coverage(&results.reach));
             }
         }
         TestFormat::Json => print!("{}", report::json(&results)),
@@ -123,6 +123,7 @@ fn walk(args: &TestArgs) -> Result<Results, String> {
         filter: args.filter.clone().unwrap_or_default(),
         include: args.include.clone(),
         exclude: args.exclude.clone(),
+        counted: args.coverage,
     };
     let mut all = Results::default();
     for path in &args.paths {
@@ -131,7 +132,7 @@ fn walk(args: &TestArgs) -> Result<Results, String> {
         let results = results.map_err(|error| format!("{}: {error}", path.display()))?;
         all.tests.extend(results.tests);
         all.updated.extend(results.updated);
-        all.ports.extend(results.ports);
+        all.reach.merge(results.reach);
     }
     Ok(all)
 }

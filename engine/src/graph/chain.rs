@@ -171,7 +171,9 @@ impl Expander<'_> {
         }
         let mut cases: Vec<_> = arms
             .iter()
-            .map(|(condition, port)| arm(Some(condition.clone()), emit(port), port.span))
+            .map(|(condition, port)| {
+                arm(Some(condition.clone()), emit(port), condition.span.to(port.span))
+            })
             .collect();
         let rest = match default {
             Some(port) => emit(port),

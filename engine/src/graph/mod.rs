@@ -167,6 +167,23 @@ impl Graph {
         self.nodes.iter().position(|node| matches!(node.step, Step::Output(one) if one == number))
     }
 
+    /// Names of the output ports that some node can send events to: `out` and `err` are always
+    /// there, connected or not.
+    pub fn connected_outputs(&self) -> impl Iterator<Item = &str> {
+        self.outputs.iter().enumerate().filter_map(|(number, name)| {
+            let is_it = |node: &Node| match node.step {
+                Step::Output(one) | Step::AnyOutput(one) => one == number,
+                _ => false,
+            };
+            let at = self.nodes.iter().position(is_it)?;
+            let leads_here = |node: &Node| {
+                let edges = node.edges.iter().flat_map(|(_, edges)| edges);
+                node.rest == Some(at) || edges.into_iter().any(|edge| edge.node == at)
+            };
+            self.nodes.iter().any(leads_here).then_some(name.as_str())
+        })
+    }
+
     /// Names of the input ports.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.inputs.iter().map(|(name, _)| name.as_str())

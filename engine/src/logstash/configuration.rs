@@ -15,6 +15,7 @@ use crate::pipeline::{InputCodec, OutputCodec};
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
 use std::path::{Path, PathBuf};
+use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::Source;
 
@@ -59,6 +60,7 @@ pub fn load(path: &Path, wishes: &Wishes) -> Result<Configuration, String> {
         program: Source { name: path.display().to_string(), text: String::new() },
         sources: texts.sources,
         diagnostics,
+        coverage: Coverage::default(),
     };
     Ok(Configuration { loaded, missing })
 }

@@ -4,6 +4,7 @@ use super::module::{Callee, Scope};
 use super::names::{Names, Position};
 use super::{Compiler, complain};
 use crate::builtin::{Function, Purity};
+use crate::coverage::BranchKind;
 use crate::program::{
     AggregateCall, Binary, Block, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, Key,
     TextPart, UserFn,
@@ -411,10 +412,17 @@ impl Compiler<'_> {
                 let span = condition.span;
                 let condition = self.expression(condition, Position::VALUE, (scope, names));
                 self.check_condition(&condition, span);
-                (condition, self.block(block, position, (scope, names)))
+                let block = self.block(block, position, (scope, names));
+                (condition, self.counted(BranchKind::Then, span, block))
             })
             .collect();
-        let otherwise = otherwise.map(|block| self.block(block, position, (scope, names)));
+        let otherwise = otherwise.map(|tree| {
+            let block = self.block(tree, position, (scope, names));
+            match tree.first() {
+                Some(first) => self.counted(BranchKind::Else, first.span, block),
+                None => block,
+            }
+        });
         Expr::If(arms, otherwise)
     }
 
@@ -439,6 +447,7 @@ impl Compiler<'_> {
             let value = names.bind(&arm.value.text);
             let guard = self.guard(arm.guard.as_ref(), (scope, names));
             let body = self.block(&arm.body, position.inner(), (scope, names));
+            let body = self.counted(BranchKind::Element, arm.span, body);
             names.unbind(2);
             arms.push(CompArm { key, value, guard, body });
         }

@@ -4,6 +4,7 @@ use super::module::Scope;
 use super::names::{Names, Position, Rules};
 use super::{Compiler, complain};
 use crate::builtin::{Function, Purity};
+use crate::coverage::BranchKind;
 use crate::program::{FnCase, FnCases, UserFn, UserFnBody};
 use crate::syntax::tree;
 
@@ -70,10 +71,15 @@ impl Compiler<'_> {
                 case.patterns.iter().map(|one| self.pattern(one, (scope, names))).collect();
             let guard = self.guard(case.guard.as_ref(), (scope, names));
             let body = self.block(&case.body, Position::TAIL, (scope, names));
+            let body = self.counted(BranchKind::Call, case.span, body);
             if case.patterns.len() == wanted {
                 lowered.push(FnCase { patterns, guard, body });
             }
         }
-        FnCases { cases: lowered, default: self.block(default, Position::TAIL, (scope, names)) }
+        let mut otherwise = self.block(default, Position::TAIL, (scope, names));
+        if let Some(first) = default.first() {
+            otherwise = self.counted(BranchKind::Call, first.span, otherwise);
+        }
+        FnCases { cases: lowered, default: otherwise }
     }
 }

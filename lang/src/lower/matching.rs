@@ -5,6 +5,7 @@ use super::module::Scope;
 use super::names::{Names, Position};
 use super::{Compiler, complain};
 use crate::builtin::Extractor;
+use crate::coverage::BranchKind;
 use crate::program::{Arm, Expr, FieldPattern, FieldTest, Match, Pattern, RecordPattern, Switch};
 use crate::span::Span;
 use crate::syntax::tree::{self, PatternKind};
@@ -24,7 +25,7 @@ impl Compiler<'_> {
         let target = self.expression(&tree.target, Position::VALUE, (scope, names));
         self.check_arms(&tree.arms, span);
         let arms: Vec<_> =
-            tree.arms.iter().map(|arm| self.arm(arm, position, (scope, names))).collect();
+            tree.arms.iter().map(|arm| self.arm(arm, span, position, (scope, names))).collect();
         let switches = switches(&arms);
         let lookups = lookups(&tree.arms, self.registry);
         Expr::Match(Box::new(Match { target, arms, switches, lookups, span }))
@@ -43,7 +44,14 @@ impl Compiler<'_> {
         }
     }
 
-    fn arm(&mut self, arm: &tree::Arm, position: Position, (scope, names): Code<'_, '_>) -> Arm {
+    /// `around`: the span of the match. An arm that has it, too, is not written in the text.
+    fn arm(
+        &mut self,
+        arm: &tree::Arm,
+        around: Span,
+        position: Position,
+        (scope, names): Code<'_, '_>,
+    ) -> Arm {
         let (bind, tree) = match &arm.pattern.kind {
             PatternKind::Bind(name, inner) => (Some(name), inner.as_ref()),
             _ => (None, &arm.pattern),
@@ -55,7 +63,10 @@ impl Compiler<'_> {
             names.bind(&name.text)
         });
         let guard = self.guard(arm.guard.as_ref(), (scope, names));
-        let body = self.block(&arm.body, position, (scope, names));
+        let mut body = self.block(&arm.body, position, (scope, names));
+        if arm.span != around {
+            body = self.counted(BranchKind::Arm, arm.span, body);
+        }
         if let (Some(name), Some(slot)) = (name, bind) {
             if !names.is_used(slot) {
                 self.diagnostics.push(complain::unread_binding(&name.text, name.span));

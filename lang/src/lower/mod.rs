@@ -18,9 +18,10 @@ pub use names::Rules;
 
 use crate::budget::Budget;
 use crate::builtin::Registry;
+use crate::coverage::{BranchKind, Coverage};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::program::{Expr, Formula, Script};
-use crate::span::{SourceId, Sources};
+use crate::program::{Block, Expr, Formula, Script};
+use crate::span::{SourceId, Sources, Span};
 use crate::syntax::tree;
 use crate::value::Frozen;
 use module::Module;
@@ -38,6 +39,8 @@ pub struct Compiler<'r> {
     pub diagnostics: Vec<Diagnostic>,
     /// Bounds the folding of constants, where programs are tried out.
     pub budget: Option<Arc<Budget>>,
+    /// Where the branches of the program are gathered, when they are to be counted.
+    pub coverage: Option<Coverage>,
     modules: Vec<Module>,
     /// Paths of the modules that are being loaded, for finding cycles.
     loading: Vec<String>,
@@ -53,9 +56,19 @@ impl<'r> Compiler<'r> {
             sources: Sources::default(),
             diagnostics: Vec::new(),
             budget: None,
+            coverage: None,
             modules: Vec::new(),
             loading: Vec::new(),
         }
+    }
+
+    /// A block that counts that it is reached, when that is asked for. It goes first, so that a
+    /// block that fails was reached, too.
+    fn counted(&mut self, kind: BranchKind, span: Span, mut block: Block) -> Block {
+        if let Some(coverage) = &mut self.coverage {
+            block.effects.insert(0, Expr::Reached(coverage.add(kind, span)));
+        }
+        block
     }
 
     /// Whether an error was found (warnings do not count).
@@ -88,7 +101,7 @@ impl<'r> Compiler<'r> {
             .items
             .iter()
             .rposition(|item| matches!(item, tree::Item::Expr(_) | tree::Item::Const(_)));
-        let mut body = crate::program::Block::default();
+        let mut body = Block::default();
         for (number, item) in tree.items.iter().enumerate() {
             match item {
                 tree::Item::Expr(expr) => {
@@ -156,7 +169,7 @@ impl<'r> Compiler<'r> {
     }
 
     /// The text of a span without its blanks: how expressions behind `group by` are recognised.
-    fn spelling(&self, span: crate::span::Span) -> String {
+    fn spelling(&self, span: Span) -> String {
         self.sources.text(span).chars().filter(|character| !character.is_whitespace()).collect()
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Block, Match, Pattern};
 use crate::builtin::Function;
+use crate::coverage::Branch;
 use crate::span::Span;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
 use crate::value::{self, Frozen};
@@ -60,6 +61,8 @@ pub enum Expr {
     Drop,
     /// `emit x => "port"`; without a value the event
     Emit(Option<Box<Expr>>, Option<Vec<TextPart>>),
+    /// Not written: counts that the branch that it begins is taken, where that is asked for
+    Reached(Arc<Branch>),
 }
 
 const _: () = assert!(size_of::<Expr>() <= 64, "expressions are walked: keep them small");

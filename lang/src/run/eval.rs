@@ -98,6 +98,10 @@ impl<'a> Run<'a, '_, '_> {
             Expr::Bytes(parts) => self.bytes(parts),
             Expr::Drop => Err(Stop::Drop),
             Expr::Emit(value, port) => self.emit(value.as_deref(), port.as_deref()),
+            Expr::Reached(branch) => {
+                branch.take();
+                Ok(Value::Null)
+            }
         }
     }
 
