@@ -9,6 +9,7 @@ pub mod value;
 pub mod budget;
 pub mod builtin;
 pub mod syntax;
+pub mod index;
 pub mod program;
 pub mod run;
 pub mod lower;

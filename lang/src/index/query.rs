@@ -1,0 +1,379 @@
+//! Queries, flows and chains of a walk: definitions, what is created from them, and the streams and
+//! ports that connect it.
+
+use super::scopes::Walk;
+use super::{SymbolKind, Target};
+use crate::span::Span;
+use crate::syntax::tree::{
+    ArgDecl, Chain, ChainSelect, Create, CreateKind, Define, DefineKind, Deploy, DeployFlow,
+    DeployStatement, Endpoint, EndpointDef, Expr, ExprKind, FlowDef, FlowStatement, Group, Ident,
+    PathRoot, PipelineDef, Program, Query, ScriptDef, Select, Statement, Step, StepKind, StreamRef,
+    WindowDef,
+};
+
+impl Walk {
+    pub fn query(&mut self, query: &Query, whole: Span) {
+        query.statements.iter().for_each(|one| self.declare_statement(one, whole));
+        for config in &query.config {
+            self.expr(&config.value);
+        }
+        query.statements.iter().for_each(|one| self.statement(one, whole));
+    }
+
+    pub fn program(&mut self, program: &Program, whole: Span) {
+        for endpoint in &program.endpoints {
+            let word = if endpoint.is_source { "source" } else { "sink" };
+            let symbol = self.symbol(&endpoint.name, SymbolKind::Node, endpoint.span, whole);
+            self.describe(symbol, &[], format!("{word} {}", endpoint.name.text));
+            self.declare(symbol);
+        }
+        self.query(&program.query, whole);
+        program.endpoints.iter().for_each(|one| self.endpoint(one));
+    }
+
+    fn endpoint(&mut self, endpoint: &EndpointDef) {
+        self.refer(endpoint.kind.span, Target::Kind(endpoint.kind.text.clone()));
+        if let Some(argument) = &endpoint.argument {
+            let kind = ExprKind::String(argument.clone());
+            self.expr(&Expr { kind, span: argument.span });
+        }
+        self.with(&endpoint.with, None);
+    }
+
+    pub fn deploy(&mut self, deploy: &Deploy, whole: Span) {
+        for statement in &deploy.statements {
+            match statement {
+                DeployStatement::Use(import) => self.import(import, whole),
+                DeployStatement::Define(define) => self.declare_define(define, whole),
+                DeployStatement::Deploy(_) => {}
+            }
+        }
+        for statement in &deploy.statements {
+            match statement {
+                DeployStatement::Use(_) => {}
+                DeployStatement::Define(define) => self.define(define, whole),
+                DeployStatement::Deploy(flow) => self.deploy_flow(flow, whole),
+            }
+        }
+    }
+
+    fn deploy_flow(&mut self, flow: &DeployFlow, whole: Span) {
+        let definition = self.find(SymbolKind::Flow, &flow.name.text);
+        match &flow.from {
+            Some(path) => {
+                self.path(path, &[SymbolKind::Flow]);
+                let symbol = self.symbol(&flow.name, SymbolKind::Flow, flow.span, whole);
+                self.describe(symbol, &flow.docs, format!("deploy flow {}", flow.name.text));
+            }
+            // The name of the instance is that of the definition.
+            None => {
+                let target = definition.map_or(Target::Unknown, Target::Symbol);
+                self.refer(flow.name.span, target);
+            }
+        }
+        let named = flow.from.as_ref().and_then(|path| match path.segments.as_slice() {
+            [name] => self.find(SymbolKind::Flow, &name.text),
+            _ => None,
+        });
+        self.with(&flow.with, named.or(definition.filter(|_| flow.from.is_none())));
+    }
+
+    fn declare_statement(&mut self, statement: &Statement, whole: Span) {
+        let visible = self.here(whole);
+        match statement {
+            Statement::Use(import) => self.import(import, visible),
+            Statement::Define(define) => self.declare_define(define, visible),
+            Statement::Create(create) if !is_own_definition(create) => {
+                let symbol = self.symbol(&create.name, SymbolKind::Node, create.span, visible);
+                let detail = format!("create {} {}", word(create.kind), create.name.text);
+                self.describe(symbol, &[], detail);
+                self.declare(symbol);
+            }
+            Statement::Item(item) => self.declare_item(item, visible),
+            Statement::Create(_) | Statement::Select(_) | Statement::Chain(_) => {}
+        }
+    }
+
+    pub fn declare_define(&mut self, define: &Define, visible: Span) {
+        let (kind, word) = match &define.kind {
+            DefineKind::Window(_) => (SymbolKind::Window, "window"),
+            DefineKind::Operator(_) => (SymbolKind::Operator, "operator"),
+            DefineKind::Script(_) => (SymbolKind::Script, "script"),
+            DefineKind::Pipeline(_) => (SymbolKind::Pipeline, "pipeline"),
+            DefineKind::Connector(_) => (SymbolKind::Connector, "connector"),
+            DefineKind::Flow(_) => (SymbolKind::Flow, "flow"),
+        };
+        let symbol = self.symbol(&define.name, kind, define.span, visible);
+        self.describe(symbol, &define.docs, format!("define {word} {}", define.name.text));
+        self.declare(symbol);
+    }
+
+    fn statement(&mut self, statement: &Statement, whole: Span) {
+        match statement {
+            Statement::Use(_) => {}
+            Statement::Define(define) => self.define(define, whole),
+            Statement::Create(create) => self.create(create),
+            Statement::Select(select) => self.select(select),
+            Statement::Chain(chain) => self.chain(chain, whole),
+            Statement::Item(item) => self.item(item, whole),
+        }
+    }
+
+    pub fn define(&mut self, define: &Define, _whole: Span) {
+        let kind = match &define.kind {
+            DefineKind::Window(_) => SymbolKind::Window,
+            DefineKind::Operator(_) => SymbolKind::Operator,
+            DefineKind::Script(_) => SymbolKind::Script,
+            DefineKind::Pipeline(_) => SymbolKind::Pipeline,
+            DefineKind::Connector(_) => SymbolKind::Connector,
+            DefineKind::Flow(_) => SymbolKind::Flow,
+        };
+        let Some(owner) = self.defined_at(define.name.span, kind) else { return };
+        let span = define.span;
+        self.owned(owner, |walk| match &define.kind {
+            DefineKind::Window(window) => walk.window(window, span),
+            DefineKind::Operator(operator) => {
+                let name = operator.kind.text();
+                walk.refer(operator.kind.span, Target::OperatorKind(name.clone()));
+                walk.settings(&name, &operator.args, &operator.with, span);
+            }
+            DefineKind::Script(script) => walk.script_node(script, span),
+            DefineKind::Pipeline(pipeline) => walk.pipeline(pipeline, span),
+            DefineKind::Connector(connector) => {
+                walk.refer(connector.kind.span, Target::Kind(connector.kind.text.clone()));
+                walk.arguments(&connector.args, span);
+                walk.with(&connector.with, None);
+            }
+            DefineKind::Flow(flow) => walk.flow(flow, span),
+        });
+    }
+
+    fn settings(
+        &mut self,
+        kind: &str,
+        args: &[ArgDecl],
+        with: &[crate::syntax::tree::Binding],
+        span: Span,
+    ) {
+        self.arguments(args, span);
+        for binding in with {
+            let setting = Target::Setting(kind.to_string(), binding.name.text.clone());
+            self.refer(binding.name.span, setting);
+            self.expr(&binding.value);
+        }
+    }
+
+    fn window(&mut self, window: &WindowDef, span: Span) {
+        self.refer(window.kind.span, Target::Kind(window.kind.text.clone()));
+        self.with(&window.with, None);
+        window.state.iter().for_each(|state| self.expr(state));
+        window.tick.iter().for_each(|(_, script)| self.script(script, span));
+        window.script.iter().for_each(|script| self.script(script, span));
+    }
+
+    fn script_node(&mut self, script: &ScriptDef, span: Span) {
+        self.arguments(&script.args, span);
+        script.state.iter().for_each(|state| self.expr(state));
+        script.ports.iter().for_each(|(_, section)| self.script(section, span));
+        self.script(&script.main, span);
+    }
+
+    fn pipeline(&mut self, pipeline: &PipelineDef, span: Span) {
+        for port in pipeline.from.iter().chain(&pipeline.into).flatten() {
+            let symbol = self.symbol(port, SymbolKind::Node, port.span, span);
+            self.describe(symbol, &[], format!("port {}", port.text));
+            self.declare(symbol);
+        }
+        self.arguments(&pipeline.args, span);
+        self.query(&pipeline.body, span);
+    }
+
+    fn flow(&mut self, flow: &FlowDef, span: Span) {
+        self.arguments(&flow.args, span);
+        for statement in &flow.statements {
+            match statement {
+                FlowStatement::Use(import) => self.import(import, span),
+                FlowStatement::Define(define) => self.declare_define(define, span),
+                FlowStatement::Create(create) if !is_own_definition(create) => {
+                    let symbol = self.symbol(&create.name, SymbolKind::Node, create.span, span);
+                    let detail = format!("create {} {}", word(create.kind), create.name.text);
+                    self.describe(symbol, &[], detail);
+                    self.declare(symbol);
+                }
+                FlowStatement::Create(_) | FlowStatement::Connect(_) => {}
+            }
+        }
+        for statement in &flow.statements {
+            match statement {
+                FlowStatement::Use(_) => {}
+                FlowStatement::Define(define) => self.define(define, span),
+                FlowStatement::Create(create) => self.create(create),
+                FlowStatement::Connect(connect) => {
+                    self.connected(&connect.from);
+                    self.connected(&connect.to);
+                }
+            }
+        }
+    }
+
+    fn connected(&mut self, endpoint: &Endpoint) {
+        let target = self.node(&endpoint.name, defined_by(endpoint.kind));
+        self.refer(endpoint.name.span, target);
+        endpoint.port.iter().for_each(|port| self.refer(port.span, Target::Unknown));
+    }
+
+    /// What the name of a node leads to: what created it, or the definition of the same name.
+    fn node(&self, name: &Ident, definition: Option<SymbolKind>) -> Target {
+        let node = self.find(SymbolKind::Node, &name.text);
+        let kinds = [SymbolKind::Script, SymbolKind::Operator, SymbolKind::Pipeline];
+        let kinds = definition.as_ref().map_or(kinds.as_slice(), std::slice::from_ref);
+        node.or_else(|| self.find_any(kinds, &name.text)).map_or(Target::Unknown, Target::Symbol)
+    }
+
+    fn create(&mut self, create: &Create) {
+        let Some(kind) = defined_by(create.kind) else { return };
+        let definition = match &create.from {
+            Some(path) => {
+                self.path(path, &[kind]);
+                match path.segments.as_slice() {
+                    [name] => self.find(kind, &name.text),
+                    _ => None,
+                }
+            }
+            None => {
+                let definition = self.find(kind, &create.name.text);
+                let target = definition.map_or(Target::Unknown, Target::Symbol);
+                self.refer(create.name.span, target);
+                definition
+            }
+        };
+        self.with(&create.with, definition);
+    }
+
+    fn stream(&mut self, stream: &StreamRef) {
+        let target = self.node(&stream.node, None);
+        self.refer(stream.node.span, target);
+        stream.port.iter().for_each(|port| self.refer(port.span, Target::Unknown));
+    }
+
+    /// A stream that something goes into: in a chain a new name is an output.
+    fn chain_stream(&mut self, name: &Ident, whole: Span) {
+        let target = self.node(name, None);
+        if target != Target::Unknown || matches!(name.text.as_str(), "in" | "out" | "err") {
+            return self.refer(name.span, target);
+        }
+        let visible = self.here(whole);
+        let symbol = self.symbol(name, SymbolKind::Node, name.span, visible);
+        self.describe(symbol, &[], format!("output {}", name.text));
+        self.declare(symbol);
+    }
+
+    fn select(&mut self, select: &Select) {
+        self.expr(&select.target);
+        self.stream(&select.from);
+        select.windows.iter().for_each(|window| self.path(window, &[SymbolKind::Window]));
+        select.filter.iter().for_each(|filter| self.expr(filter));
+        select.group.iter().for_each(|group| self.group(group));
+        self.stream(&select.into);
+        select.having.iter().for_each(|having| self.expr(having));
+    }
+
+    fn group(&mut self, group: &Group) {
+        match group {
+            Group::Expr(expr) | Group::Each(expr, _) => self.expr(expr),
+            Group::Set(groups, _) => groups.iter().for_each(|group| self.group(group)),
+        }
+    }
+
+    fn chain(&mut self, chain: &Chain, whole: Span) {
+        chain.from.iter().for_each(|from| self.stream(from));
+        chain.steps.iter().for_each(|step| self.step(step, whole));
+    }
+
+    fn step(&mut self, step: &Step, whole: Span) {
+        match &step.kind {
+            StepKind::Into(into) if into.port.is_some() => self.stream(into),
+            StepKind::Into(into) => self.chain_stream(&into.node, whole),
+            StepKind::Script(script) => self.script(script, step.span),
+            StepKind::Set(pairs) => {
+                for (path, value) in pairs {
+                    self.expr(value);
+                    self.data_path(path);
+                }
+            }
+            StepKind::Route { arms, default, .. } => {
+                for (condition, port) in arms {
+                    self.expr(condition);
+                    self.chain_stream(port, whole);
+                }
+                default.iter().for_each(|port| self.chain_stream(port, whole));
+            }
+            StepKind::Select(select) => self.chain_select(select),
+            StepKind::Operator { name, positional, clauses, with } => {
+                let kind = name.text();
+                self.refer(name.span, Target::OperatorKind(kind.clone()));
+                self.exprs(positional);
+                for (clause, value) in clauses {
+                    let setting = Target::Setting(kind.clone(), clause.text.clone());
+                    self.refer(clause.span, setting);
+                    match value {
+                        Some(value) if clause.text == "else" => self.port_of_else(value, whole),
+                        Some(value) => self.expr(value),
+                        None => {}
+                    }
+                }
+                self.settings(&kind, &[], with, step.span);
+            }
+        }
+    }
+
+    /// `else name`: the name of a stream.
+    fn port_of_else(&mut self, value: &Expr, whole: Span) {
+        match &value.kind {
+            ExprKind::Path(path) if path.segments.is_empty() => match &path.root {
+                PathRoot::Local(name) => self.chain_stream(name, whole),
+                _ => self.expr(value),
+            },
+            ExprKind::String(text) => {
+                if let Some(name) = text.constant() {
+                    let name = Ident { text: name.to_string(), span: value.span };
+                    self.chain_stream(&name, whole);
+                }
+            }
+            _ => self.expr(value),
+        }
+    }
+
+    fn chain_select(&mut self, select: &ChainSelect) {
+        self.expr(&select.target);
+        select.windows.iter().for_each(|window| self.path(window, &[SymbolKind::Window]));
+        select.filter.iter().for_each(|filter| self.expr(filter));
+        select.group.iter().for_each(|group| self.group(group));
+        select.having.iter().for_each(|having| self.expr(having));
+    }
+}
+
+/// Whether a `create` makes an instance with the name of its definition: they are one name.
+fn is_own_definition(create: &Create) -> bool {
+    create.from.is_none() && create.kind != CreateKind::Stream
+}
+
+fn defined_by(kind: CreateKind) -> Option<SymbolKind> {
+    match kind {
+        CreateKind::Stream => None,
+        CreateKind::Script => Some(SymbolKind::Script),
+        CreateKind::Operator => Some(SymbolKind::Operator),
+        CreateKind::Pipeline => Some(SymbolKind::Pipeline),
+        CreateKind::Connector => Some(SymbolKind::Connector),
+    }
+}
+
+fn word(kind: CreateKind) -> &'static str {
+    match kind {
+        CreateKind::Stream => "stream",
+        CreateKind::Script => "script",
+        CreateKind::Operator => "operator",
+        CreateKind::Pipeline => "pipeline",
+        CreateKind::Connector => "connector",
+    }
+}
