@@ -47,6 +47,21 @@ pub struct Builder<'c, 'r> {
     spans: HashMap<(usize, usize), Span>,
     /// The nodes of each pipeline and the node of its `err` port, inner pipelines first.
     error_ports: Vec<(Range<usize>, usize)>,
+    /// Definitions that something was made from, by their places.
+    pub(super) used: HashSet<Span>,
+    /// A definition that nothing uses is being built for its errors: arguments are not known.
+    pub(super) rehearsing: bool,
+}
+
+/// How far a graph has been built; see [`Builder::reset`].
+#[derive(Debug)]
+pub(super) struct Mark {
+    nodes: usize,
+    error_ports: usize,
+    inputs: usize,
+    outputs: usize,
+    unnamed: usize,
+    at: Span,
 }
 
 /// A definition and what its body sees where it stands.
@@ -91,6 +106,10 @@ impl Level {
             .map(|one| one.define.name.text.as_str())
     }
 
+    pub(super) fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.definitions.iter()
+    }
+
     pub(super) fn instance(&self, name: &str) -> Option<&Instance> {
         self.instances.iter().find(|(instance, _)| instance == name).map(|(_, one)| one)
     }
@@ -112,7 +131,32 @@ impl<'c, 'r> Builder<'c, 'r> {
             at: Span::default(),
             spans: HashMap::new(),
             error_ports: Vec::new(),
+            used: HashSet::new(),
+            rehearsing: false,
         }
+    }
+
+    /// Where the graph stands.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            nodes: self.graph.nodes.len(),
+            error_ports: self.error_ports.len(),
+            inputs: self.graph.inputs.len(),
+            outputs: self.graph.outputs.len(),
+            unnamed: self.unnamed,
+            at: self.at,
+        }
+    }
+
+    /// Takes back all that was added since; nothing older may lead there.
+    pub(super) fn reset(&mut self, mark: Mark) {
+        self.graph.nodes.truncate(mark.nodes);
+        self.graph.inputs.truncate(mark.inputs);
+        self.graph.outputs.truncate(mark.outputs);
+        self.error_ports.truncate(mark.error_ports);
+        self.spans.retain(|(from, _), _| *from < mark.nodes);
+        self.unnamed = mark.unnamed;
+        self.at = mark.at;
     }
 
     /// The graph of a query file. Its diagnostics are the compiler's.
@@ -274,6 +318,7 @@ impl<'c, 'r> Builder<'c, 'r> {
                 Statement::Item(item) => self.compiler.define(item, &mut level.scope),
             }
         }
+        self.check_unused(level);
     }
 
     pub(super) fn define(&mut self, define: &Define, level: &mut Level) {
@@ -281,6 +326,9 @@ impl<'c, 'r> Builder<'c, 'r> {
         if level.definition(namespace, &define.name.text).is_some() {
             let name = &define.name;
             self.complain(complain::name_taken(namespace.word(), &name.text, name.span));
+        }
+        if let DefineKind::Window(window) = &define.kind {
+            self.check_window_kind(&window.kind);
         }
         let scope = level.scope.clone();
         level.definitions.push(Definition { define: Arc::new(define.clone()), scope });
@@ -351,7 +399,12 @@ impl<'c, 'r> Builder<'c, 'r> {
         let args = self.arguments(&def.args, &create.with, level, create.span);
         let prefix = format!("{}{}/", level.prefix, create.name.text);
         let scope = self.body_scope(&definition.scope);
-        let mut inner = self.level(scope, Some(args), prefix);
+        let mut inner = self.level(scope, self.args_of(&args), prefix);
+        Some(self.nest_body(def, &mut inner))
+    }
+
+    /// The nodes of a pipeline whose scope and arguments are set.
+    pub(super) fn nest_body(&mut self, def: &PipelineDef, inner: &mut Level) -> Instance {
         let mut inputs = Vec::new();
         let mut outputs = Vec::new();
         for name in port_names(def.from.as_deref(), &DEFAULT_INPUTS) {
@@ -366,12 +419,12 @@ impl<'c, 'r> Builder<'c, 'r> {
         }
         self.depth += 1;
         let first = self.graph.nodes.len();
-        self.statements(&def.body, &mut inner);
+        self.statements(&def.body, inner);
         self.depth -= 1;
         if let Some((_, node)) = outputs.iter().find(|(name, _)| name == ERR) {
             self.error_ports.push((first..self.graph.nodes.len(), *node));
         }
-        Some(Instance::Pipeline(inputs, outputs))
+        Instance::Pipeline(inputs, outputs)
     }
 
     /// Node and port that events of `from` come out of.

@@ -1,7 +1,7 @@
 //! Chains: each step is turned into the `define`, `create` and `select` that it stands for, so
 //! that both notations make one and the same graph. `temblor check --expand` prints the result.
 
-use super::build::{Builder, Level};
+use super::build::{Builder, Level, Notation};
 use super::complain;
 use crate::operators::{self, InChain, OperatorKind, Setting, Takes};
 use temblor_lang::diagnostic::Diagnostic;
@@ -26,6 +26,11 @@ const ELSE: &str = "else";
 
 impl Builder<'_, '_> {
     pub(super) fn chain(&mut self, chain: &Chain, level: &mut Level) {
+        // `select event` alone is a step of a chain, but in a query it was to be a statement.
+        let is_select = |step: &Step| matches!(step.kind, StepKind::Select(_));
+        if self.notation == Notation::Long && chain.steps.iter().all(is_select) {
+            self.complain(complain::select_without_end(chain.span));
+        }
         let expansion = expand(chain, &mut self.unnamed);
         expansion.diagnostics.into_iter().for_each(|one| self.complain(one));
         for statement in expansion.statements {

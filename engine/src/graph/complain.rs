@@ -120,6 +120,11 @@ pub fn unconnected(what: &str, name: &str, span: Span) -> Diagnostic {
     .with_help("add a `connect` statement, or leave it out")
 }
 
+pub fn select_without_end(span: Span) -> Diagnostic {
+    Diagnostic::error("E0525", span, "a `select` in a query needs `from` and `into`")
+        .with_help("write `select event from in into out`")
+}
+
 pub fn not_in_flow(span: Span) -> Diagnostic {
     Diagnostic::error("E0523", span, "flows create connectors and pipelines only")
         .with_help("create it inside of a pipeline")

@@ -72,6 +72,9 @@ impl Builder<'_, '_> {
                 super::complain::not_defined(namespace.word(), &path.text(), path.span, known);
             self.complain(complaint);
         }
+        if let Some(found) = &found {
+            self.used.insert(found.define.span);
+        }
         found
     }
 }

@@ -71,12 +71,10 @@ pub struct Flows {
 
 /// What one flow has created.
 #[derive(Debug, Default)]
-struct Created {
+pub(super) struct Created {
     connectors: Vec<FlowConnector>,
     /// Pipelines, and whether something is connected to them.
     pipelines: Vec<(String, Span, bool)>,
-    /// Definitions that something was created from.
-    used: Vec<(Namespace, String)>,
 }
 
 impl Builder<'_, '_> {
@@ -84,7 +82,6 @@ impl Builder<'_, '_> {
     pub fn deploy(mut self, deploy: &Deploy, given: Option<&Frozen>) -> Flows {
         let mut level = self.level(Scope::default(), None, String::new());
         let mut flows = Flows::default();
-        let mut used = Vec::new();
         let mut names: Vec<String> = Vec::new();
         for statement in &deploy.statements {
             match statement {
@@ -96,11 +93,11 @@ impl Builder<'_, '_> {
                         self.complain(complain::name_taken("flow", &name.text, name.span));
                     }
                     names.push(deploy.name.text.clone());
-                    self.deploy_flow(deploy, &level, given, &mut flows, &mut used);
+                    self.deploy_flow(deploy, &level, given, &mut flows);
                 }
             }
         }
-        self.check_flows(deploy, &used);
+        self.check_unused(&level);
         flows.deployed = names.len();
         flows.graph = self.finish();
         flows
@@ -111,30 +108,16 @@ impl Builder<'_, '_> {
         self.compiler.diagnostics.iter().filter(is_error).count()
     }
 
-    /// Flows that nothing deploys are built once for their errors.
-    fn check_flows(&mut self, deploy: &Deploy, used: &[String]) {
-        for statement in &deploy.statements {
-            if let DeployStatement::Define(define) = statement
-                && !used.contains(&define.name.text)
-            {
-                let word = Namespace::of(&define.kind).word();
-                self.complain(complain::unused(word, &define.name.text, define.name.span));
-            }
-        }
-    }
-
     fn deploy_flow(
         &mut self,
         deploy: &DeployFlow,
         level: &Level,
         given: Option<&Frozen>,
         flows: &mut Flows,
-        used: &mut Vec<String>,
     ) {
         let own = ModPath { segments: vec![deploy.name.clone()], span: deploy.name.span };
         let path = deploy.from.as_ref().unwrap_or(&own);
         let Some(definition) = self.definition(Namespace::Flow, path, level) else { return };
-        used.push(definition.define.name.text.clone());
         let DefineKind::Flow(def) = &definition.define.kind else { return };
         let before = self.errors();
         let args = self.arguments_with(&def.args, &deploy.with, level, deploy.span, given);
@@ -147,7 +130,7 @@ impl Builder<'_, '_> {
         flows.connectors.extend(created.connectors);
     }
 
-    fn flow(&mut self, def: &FlowDef, flow: &str, level: &mut Level) -> Created {
+    pub(super) fn flow(&mut self, def: &FlowDef, flow: &str, level: &mut Level) -> Created {
         let mut created = Created::default();
         for statement in &def.statements {
             self.at = span_of(statement);
@@ -167,7 +150,8 @@ impl Builder<'_, '_> {
                 self.connect_ports(connect, level, &mut created);
             }
         }
-        self.check_created(def, &created);
+        self.check_created(&created);
+        self.check_unused(level);
         created
     }
 
@@ -193,7 +177,6 @@ impl Builder<'_, '_> {
                 let before = self.errors();
                 let args = self.arguments(&def.args, &create.with, level, create.span);
                 let faulty = self.errors() > before;
-                created.used.push((Namespace::Connector, path.text()));
                 created.connectors.push(FlowConnector {
                     name: format!("{flow}::{}", name.text),
                     definition: define.clone(),
@@ -206,7 +189,6 @@ impl Builder<'_, '_> {
                 });
             }
             CreateKind::Pipeline => {
-                created.used.push((Namespace::Pipeline, path.text()));
                 created.pipelines.push((name.text.clone(), name.span, false));
                 self.create(create, level);
             }
@@ -315,7 +297,7 @@ impl Builder<'_, '_> {
         found
     }
 
-    fn check_created(&mut self, def: &FlowDef, created: &Created) {
+    fn check_created(&mut self, created: &Created) {
         for (name, span, connected) in &created.pipelines {
             if !connected {
                 self.complain(complain::unconnected("pipeline", name, *span));
@@ -324,14 +306,6 @@ impl Builder<'_, '_> {
         for one in &created.connectors {
             if one.gives.is_empty() && one.takes.is_empty() {
                 self.complain(complain::unconnected("connector", local_name(&one.name), one.span));
-            }
-        }
-        for statement in &def.statements {
-            let FlowStatement::Define(define) = statement else { continue };
-            let namespace = Namespace::of(&define.kind);
-            let name = &define.name;
-            if !created.used.iter().any(|(used, path)| *used == namespace && *path == name.text) {
-                self.complain(complain::unused(namespace.word(), &name.text, name.span));
             }
         }
     }

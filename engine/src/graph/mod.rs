@@ -10,6 +10,7 @@ mod draw;
 mod inline;
 mod flow;
 mod operator;
+mod rehearse;
 mod script;
 mod select;
 mod trace;
@@ -385,6 +386,8 @@ impl Graph {
         around: &Surroundings<'a>,
         receiver: &mut dyn Receiver<'a>,
     ) {
+        let placed = node.place(error);
+        let error = placed.as_ref().unwrap_or(error);
         if node.leads_to(ERR).is_empty() {
             return receiver.failed(&node.name, event, error);
         }
@@ -458,6 +461,12 @@ impl Node {
     #[must_use]
     pub fn is_stateful(&self) -> bool {
         matches!(&self.step, Step::Operator(operator) if operator.is_stateful())
+    }
+
+    /// The error at this node's place, when it has none and the node has one.
+    fn place(&self, error: &EvalError) -> Option<EvalError> {
+        let span = self.span.filter(|_| error.span().is_none())?;
+        Some(error.clone().at(span))
     }
 
     fn fallback(&self, port: &str) -> Option<&'static str> {

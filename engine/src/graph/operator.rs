@@ -25,6 +25,10 @@ impl Builder<'_, '_> {
         for binding in &def.with {
             self.setting(kind, binding, definition, &args, &mut settings);
         }
+        if self.rehearsing {
+            // Settings may depend on arguments that are not known.
+            return None;
+        }
         for one in kind.settings.iter().filter(|one| one.required) {
             if !settings.has(one.name) {
                 self.complain(complain::missing_setting(one.name, one.doc, settings.span));
@@ -55,12 +59,12 @@ impl Builder<'_, '_> {
         };
         let span = binding.value.span;
         if setting.takes == Takes::Formula {
-            let args = Some(args.clone());
+            let args = self.args_of(args);
             let scope = &definition.scope;
             let formula = self.compiler.lower_formula(&binding.value, scope, Rules::FORMULA, args);
             return settings.set(setting.name, span, Given::Formula(Arc::new(formula)));
         }
-        let value = self.compiler.constant(&binding.value, &definition.scope, Some(args.clone()));
+        let value = self.compiler.constant(&binding.value, &definition.scope, self.args_of(args));
         let Some(value) = value else { return };
         match check(setting, &value) {
             Ok(value) => settings.set(setting.name, span, Given::Constant(value)),

@@ -18,10 +18,10 @@ impl Builder<'_, '_> {
     ) -> Option<Step> {
         let initial = match &def.state {
             None => Arc::default(),
-            Some(state) => self
-                .compiler
-                .constant(state, &definition.scope, Some(args.clone()))
-                .unwrap_or_default(),
+            Some(state) => {
+                let known = self.args_of(&args);
+                self.compiler.constant(state, &definition.scope, known).unwrap_or_default()
+            }
         };
         let main = self.section(&def.main, definition, &args);
         let mut sections = Vec::with_capacity(def.ports.len());
@@ -44,6 +44,6 @@ impl Builder<'_, '_> {
         args: &Arc<Frozen>,
     ) -> temblor_lang::program::Script {
         let scope = self.body_scope(&definition.scope);
-        self.compiler.lower_script(script, scope, Rules::SCRIPT, Some(args.clone()))
+        self.compiler.lower_script(script, scope, Rules::SCRIPT, self.args_of(args))
     }
 }

@@ -76,9 +76,11 @@ impl Builder<'_, '_> {
             (formula(&select.target), select.having.as_ref().map(formula))
         } else {
             let groups = select.group.as_ref().map(expressions).unwrap_or_default();
-            let mut formula =
-                |tree: &Expr| self.compiler.lower_grouped(tree, scope, args.clone(), &groups);
-            (formula(&select.target), select.having.as_ref().map(formula))
+            let target = self.compiler.lower_grouped(&select.target, scope, args.clone(), &groups);
+            let having = select.having.as_ref().map(|having| {
+                self.compiler.lower_formula(having, scope, Rules::HAVING, args.clone())
+            });
+            (target, having)
         };
         let args = args.unwrap_or_default();
         Clauses { target, filter, group, having, args }

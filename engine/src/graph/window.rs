@@ -7,11 +7,13 @@ use std::sync::Arc;
 use temblor_lang::lower::Rules;
 use temblor_lang::program::Script;
 use temblor_lang::span::Span;
-use temblor_lang::syntax::tree::WindowDef;
+use temblor_lang::syntax::tree::{Ident, WindowDef};
 use temblor_lang::value::{Frozen, Value};
 
 /// The settings of a window.
 const SETTINGS: &[&str] = &["size", "interval", "max_groups", "eviction", "flush", "gap", "slide"];
+/// What a window may be `from`.
+const KINDS: [&str; 3] = ["tumbling", "sliding", "session"];
 /// Removed from tremor in earlier releases; still written, still without effect.
 const IGNORED: &[&str] = &["eviction_period", "emit_empty_windows"];
 /// Slides that a sliding window may be made of: each keeps its own aggregates.
@@ -46,6 +48,14 @@ pub(super) fn panes(whole: u64, slide: u64) -> Result<usize, String> {
 }
 
 impl Builder<'_, '_> {
+    /// Whether windows of this kind exist; reports when not.
+    pub(super) fn check_window_kind(&mut self, kind: &Ident) {
+        if !KINDS.contains(&kind.text.as_str()) {
+            let complaint = complain::not_defined("kind of window", &kind.text, kind.span, KINDS);
+            self.complain(complaint);
+        }
+    }
+
     pub(super) fn window(
         &mut self,
         def: &WindowDef,
@@ -123,13 +133,8 @@ impl Builder<'_, '_> {
             }
             ("tumbling", _) => self.tumbling(def, given, definition, level),
             ("sliding", _) => self.sliding(def, given, definition, level),
-            (other, _) => {
-                let kinds = ["tumbling", "sliding", "session"];
-                let complaint =
-                    complain::not_defined("kind of window", other, def.kind.span, kinds);
-                self.complain(complaint);
-                None
-            }
+            // Reported where it is defined.
+            _ => None,
         }
     }
 
@@ -216,6 +221,10 @@ impl Builder<'_, '_> {
     fn whole(&mut self, given: &Given, name: &str) -> Option<u64> {
         let (_, span, value) = given.entry(name)?;
         let number = value.get().as_u64();
+        if self.rehearsing && matches!(value.get(), Value::Null) {
+            // It depends on arguments that are not known.
+            return None;
+        }
         if number.is_none() || (number == Some(0) && name != "size") {
             let got = temblor_lang::value::to_json(value.get());
             self.complain(complain::bad_setting(name, "a whole number from 1", &got, *span));

@@ -12,7 +12,7 @@ use crate::value::{Arena, Owned, Value};
 impl Compiler<'_> {
     /// Evaluates an expression that has no variable parts; an error becomes a diagnostic.
     pub(super) fn fold(&mut self, expr: Expr, span: Span) -> Expr {
-        let formula = Formula { expr, slots: 0, aggregates: Vec::new() };
+        let formula = Formula { expr, slots: 0, aggregates: Vec::new(), span: Span::default() };
         match self.evaluate(&formula) {
             Ok(constant) => constant,
             Err(error) => {
@@ -24,7 +24,7 @@ impl Compiler<'_> {
 
     /// As [`Compiler::fold`], but an expression that fails stays as it is and fails when it is run.
     pub(super) fn fold_quietly(&mut self, expr: Expr) -> Expr {
-        let formula = Formula { expr, slots: 0, aggregates: Vec::new() };
+        let formula = Formula { expr, slots: 0, aggregates: Vec::new(), span: Span::default() };
         match self.evaluate(&formula) {
             Ok(constant) => constant,
             Err(_) => formula.expr,

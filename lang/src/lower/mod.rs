@@ -128,7 +128,12 @@ impl<'r> Compiler<'r> {
         if body.last.is_none() {
             body.last = Some(Box::new(value_of_definitions(tree, &scope)));
         }
-        Script { body, slots: names.slots, uses_state: names.uses_state }
+        let span = match last.map(|last| &tree.items[last]) {
+            Some(tree::Item::Expr(expr)) => expr.span,
+            Some(tree::Item::Const(def)) => def.span,
+            _ => crate::span::Span::default(),
+        };
+        Script { body, slots: names.slots, uses_state: names.uses_state, span }
     }
 
     /// Warns of an assignment to metadata or state at the end: its value becomes the event.
@@ -175,7 +180,7 @@ impl<'r> Compiler<'r> {
 
     fn finish_formula(&mut self, tree: &tree::Expr, scope: &Scope, mut names: Names) -> Formula {
         let expr = self.expression(tree, Position::VALUE, (scope, &mut names));
-        Formula { expr, slots: names.slots, aggregates: names.aggregates }
+        Formula { expr, slots: names.slots, aggregates: names.aggregates, span: tree.span }
     }
 
     /// Lowers an expression that must be known before the first event, such as an argument's

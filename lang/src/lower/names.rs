@@ -41,10 +41,12 @@ impl Rules {
     /// An expression over one event: `where`, `group by`, the target of a select without window.
     pub const FORMULA: Rules =
         Rules { locals: false, assign_event: false, state: false, emit: false, ..Rules::SCRIPT };
-    /// Target and `having` of a windowed select.
+    /// The target of a windowed select.
     pub const WINDOWED: Rules = Rules { event: false, aggregates: true, ..Rules::FORMULA };
-    /// The script of a window.
-    pub const WINDOW_SCRIPT: Rules = Rules { assign_event: false, emit: false, ..Rules::SCRIPT };
+    /// The `having` of a windowed select: its `event` is the result.
+    pub const HAVING: Rules = Rules { event: true, ..Rules::WINDOWED };
+    /// The script of a window. What it emits is its answer.
+    pub const WINDOW_SCRIPT: Rules = Rules { assign_event: false, ..Rules::SCRIPT };
     /// The tick script of a window: there is no event.
     pub const TICK_SCRIPT: Rules = Rules { event: false, ..Rules::WINDOW_SCRIPT };
     /// Something that must be known at load.

@@ -31,6 +31,8 @@ pub struct Script {
     pub slots: usize,
     /// Whether the script may read or write `state`.
     pub uses_state: bool,
+    /// What gives its value, for errors about that value.
+    pub span: Span,
 }
 
 /// An expression that is evaluated once an event outside of a script: `where`, `group by`, a
@@ -43,6 +45,8 @@ pub struct Formula {
     pub slots: usize,
     /// The aggregate calls in it, in order of writing.
     pub aggregates: Vec<AggregateCall>,
+    /// The expression as written, for errors about its value.
+    pub span: Span,
 }
 
 /// One textual call of an aggregate function.

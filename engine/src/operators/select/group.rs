@@ -68,13 +68,15 @@ fn expand<'a>(
             let value = formula.eval(context)?;
             let Some(items) = value.as_array(arena) else {
                 let kind = value.kind().name();
-                return Err(EvalError::new("E0428", format!("`each` wants an array, got {kind}")));
+                let message = format!("`each` wants an array, got {kind}");
+                return Err(EvalError::new("E0428", message).at(formula.span));
             };
             if groups.len().saturating_mul(items.len()) > MAX_GROUPS_PER_EVENT {
                 return Err(EvalError::new(
                     "E0429",
                     format!("the event is in more than {MAX_GROUPS_PER_EVENT} groups"),
-                ));
+                )
+                .at(formula.span));
             }
             let with = |group: &Vec<Value<'a>>, item: &Value<'a>| {
                 let mut group = group.clone();

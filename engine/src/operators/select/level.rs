@@ -206,7 +206,7 @@ impl Level {
             return Ok(Decision { include: true, emit: false });
         };
         let reply = run(script, spec, item, around, state)?;
-        read_reply(reply, around.arena())
+        read_reply(reply, around.arena()).map_err(|error| error.at(script.span))
     }
 
     /// Whether the level closes now, without an event.
@@ -292,7 +292,8 @@ fn measure<'a>(
                 "a window's script must give a whole number from 0, got {}",
                 value.kind().name()
             ),
-        )),
+        )
+        .at(script.span)),
     }
 }
 

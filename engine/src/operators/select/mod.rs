@@ -39,7 +39,7 @@ impl Clauses {
             Some(filter) => {
                 let mut nothing = Owned::Null;
                 let mut context = self.context(event, around, &mut nothing);
-                truth(filter.eval(&mut context)?, "where")
+                truth(filter.eval(&mut context)?, filter, "where")
             }
         }
     }
@@ -59,10 +59,10 @@ impl Clauses {
 }
 
 /// A condition must be a bool.
-fn truth(value: Value<'_>, clause: &str) -> Result<bool, EvalError> {
+fn truth(value: Value<'_>, condition: &Formula, clause: &str) -> Result<bool, EvalError> {
     value.as_bool().ok_or_else(|| {
         let kind = value.kind().name();
-        EvalError::new("E0427", format!("`{clause}` must be a bool, got {kind}"))
+        EvalError::new("E0427", format!("`{clause}` must be a bool, got {kind}")).at(condition.span)
     })
 }
 
@@ -92,7 +92,7 @@ impl Select {
         let value = self.clauses.target.eval(&mut context)?;
         if let Some(having) = &self.clauses.having {
             context.event = value;
-            if !truth(having.eval(&mut context)?, "having")? {
+            if !truth(having.eval(&mut context)?, having, "having")? {
                 out.count_drop();
                 return Ok(());
             }

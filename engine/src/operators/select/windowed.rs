@@ -250,7 +250,7 @@ impl WindowedSelect {
         if let Some(having) = &self.clauses.having {
             context.event = value;
             context.aggregates = of_having;
-            if !truth(having.eval(&mut context)?, "having")? {
+            if !truth(having.eval(&mut context)?, having, "having")? {
                 return Ok(());
             }
         }

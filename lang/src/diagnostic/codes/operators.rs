@@ -134,6 +134,13 @@ pub(super) const PAGES: &[Page] = &[
         "event",
     ),
     page(
+        "E0525",
+        "a select without its ends",
+        "A select in a query says where events come from and where they go. Only the steps of a chain leave both out.",
+        "define window w from tumbling with size = 2 end; select event.a",
+        "select event.a from in into out",
+    ),
+    page(
         "E0600",
         "a setting of an operator that cannot be",
         "The value is of the right kind but makes no sense here; the message says what is expected.",
