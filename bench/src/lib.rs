@@ -2,6 +2,7 @@
 
 pub mod workload;
 pub mod core;
+pub mod stages;
 pub mod scenario;
 pub mod svg;
 pub mod all;

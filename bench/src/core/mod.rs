@@ -2,10 +2,10 @@
 //! through the whole runtime beside simd-json's bare tape parse.
 
 mod limit;
-mod measure;
+pub mod measure;
 mod process;
 mod report;
-mod runtime;
+pub(crate) mod runtime;
 
 use crate::workload::Workload;
 use measure::{Cost, Input};
