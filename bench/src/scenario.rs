@@ -2,12 +2,14 @@
 //!
 //! Invariant: nothing is measured before the counts at every port were those that the scenario states.
 
+use crate::core::limit::{self, Limit};
 use crate::workload::Workload;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use temblor_engine::bench::{BenchPlan, Feeding};
 use temblor_engine::inject::{Frames, Load, Outcome, Schedule};
+use temblor_engine::limits::BLOCK_BYTES;
 use temblor_engine::load::load_file;
 use temblor_engine::outbox::Order;
 use temblor_engine::pipeline::InputCodec;
@@ -24,6 +26,24 @@ pub struct Scenario {
     events: Option<u64>,
     /// Events that must have left by each port.
     ports: Vec<(String, u64)>,
+    /// Whether sizes of batches and numbers of workers are tried as well.
+    pub is_swept: bool,
+}
+
+/// Worker threads, and what they are handed.
+#[derive(Clone, Copy, Debug)]
+pub struct Threads {
+    /// How many.
+    pub workers: usize,
+    /// Bytes of a batch.
+    pub batch_bytes: usize,
+}
+
+impl Threads {
+    /// Some workers, with batches of the usual size.
+    pub fn of(workers: usize) -> Self {
+        Self { workers, batch_bytes: BLOCK_BYTES }
+    }
 }
 
 /// The rate of the run that checks counts; it is not measured.
@@ -60,6 +80,7 @@ impl Scenario {
         };
         Ok(Scenario {
             name,
+            is_swept: described.get("sweep").is_some_and(|sweep| sweep == Value::Bool(true)),
             program: folder.join(text_of("program").unwrap_or("pipeline.tmb")),
             feeding,
             codec: match text_of("codec") {
@@ -79,11 +100,22 @@ impl Scenario {
         matches!(self.feeding, Feeding::Own)
     }
 
+    /// What its bytes cost at the very least; nothing when its own sources make them.
+    pub fn limit(&self) -> Option<Limit> {
+        match &self.feeding {
+            Feeding::Frames(frames) => {
+                Some(limit::measure(frames.text(), self.codec == InputCodec::Json))
+            }
+            _ => None,
+        }
+    }
+
     /// Runs all events once and compares the counts at the ports.
     pub fn check(&self, workers: usize) -> Result<Outcome, String> {
         let measured = Duration::from_secs_f64(self.events.unwrap_or(1) as f64 / CHECK_RATE);
         let load = Load::Open(CHECK_RATE);
-        let outcome = self.run(Schedule { load, warmup: Duration::ZERO, measured }, workers)?;
+        let outcome =
+            self.run(Schedule { load, warmup: Duration::ZERO, measured }, Threads::of(workers))?;
         for (port, expected) in &self.ports {
             let row = outcome.counts.ports.iter().find(|row| row.name == *port);
             let events = row.map_or(0, |row| row.events);
@@ -99,7 +131,7 @@ impl Scenario {
     }
 
     /// Runs the scenario by a schedule.
-    pub fn run(&self, schedule: Schedule, workers: usize) -> Result<Outcome, String> {
+    pub fn run(&self, schedule: Schedule, threads: Threads) -> Result<Outcome, String> {
         let loaded = load_file(&self.program, &[])?;
         if loaded.has_errors() {
             return Err(loaded.report(false));
@@ -109,7 +141,8 @@ impl Scenario {
             feeding: self.feeding.clone(),
             codec: self.codec,
             keep_sinks: false,
-            workers,
+            workers: threads.workers,
+            batch_bytes: threads.batch_bytes,
             order: Order::Source,
             seed: 0,
         };

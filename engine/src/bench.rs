@@ -49,6 +49,8 @@ pub struct BenchPlan {
     pub workers: usize,
     /// The order of the output.
     pub order: Order,
+    /// Bytes of a batch.
+    pub batch_bytes: usize,
     /// Seed of everything random.
     pub seed: u64,
 }
@@ -62,7 +64,8 @@ impl BenchPlan {
     /// Injects into the program by a clock of the caller's.
     pub fn run_by(&self, ticker: Arc<dyn Ticker>, program: Loaded) -> Result<Outcome, Error> {
         let recorder = Recorder::new(ticker);
-        let mut plan = RunPlan { workers: self.workers, order: self.order, ..RunPlan::default() };
+        let (workers, order, batch_bytes) = (self.workers, self.order, self.batch_bytes);
+        let mut plan = RunPlan { workers, order, batch_bytes, ..RunPlan::default() };
         let Loaded { graph, endpoints, sources, .. } = program;
         let inputs = self.inputs(&graph, endpoints.sources, &recorder, &mut plan)?;
         let outputs = self.outputs(&graph, endpoints.sinks, &mut plan);

@@ -7,6 +7,12 @@ use std::time::Duration;
 /// What a source asks of the operating system at a time, and what a pooled buffer holds.
 pub const BLOCK_BYTES: usize = 256 * 1024;
 
+/// The smallest block that a user may ask for.
+pub const BLOCK_BYTES_MIN: usize = 4 * 1024;
+
+/// The largest block that a user may ask for.
+pub const BLOCK_BYTES_MAX: usize = 64 * 1024 * 1024;
+
 /// The longest line; a longer one is reported as one bad frame and skipped without being kept.
 pub const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 

@@ -67,6 +67,8 @@ pub struct RunPlan {
     pub workers: usize,
     /// The order of the output.
     pub order: Order,
+    /// Bytes of the blocks that sources read and hand to workers.
+    pub batch_bytes: usize,
     /// Where ingest times come from.
     pub clock: Clock,
     /// Where checkpoints are kept.
@@ -91,6 +93,7 @@ impl Default for RunPlan {
             ports: Vec::new(),
             workers: 1,
             order: Order::default(),
+            batch_bytes: BLOCK_BYTES,
             clock: Clock::default(),
             state: None,
             fail_fast: false,
@@ -143,7 +146,7 @@ pub fn run(
         ticks,
         shop: shop(&plan),
         ledger: Ledger::new(sources.len()),
-        pool: Pool::new(BLOCK_BYTES),
+        pool: Pool::new(plan.batch_bytes),
         troubles: Troubles::default(),
         over: Notify::new(),
         stats,

@@ -3,6 +3,7 @@
 
 pub mod span;
 pub mod coverage;
+pub mod units;
 pub mod diagnostic;
 pub mod error;
 pub mod value;

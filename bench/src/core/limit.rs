@@ -1,8 +1,46 @@
-//! The limit: each line is copied and parsed to a tape, with buffers that are used again. There is
-//! no program and no output.
+//! The limit: each line is copied and, when it is JSON, parsed to a tape, with buffers that are used
+//! again. There is no program and no output.
 
-use super::measure::{Cost, Input};
+use super::measure::{Cost, Input, median};
 use simd_json::{Buffers, Tape};
+
+/// What the bytes of a scenario cost at the very least.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// What was done to them.
+    pub name: &'static str,
+    /// Processor time.
+    pub ns_per_event: f64,
+}
+
+/// Bytes that are gone through for one figure, at least.
+const LIMIT_BYTES: usize = 64 << 20;
+/// Figures that the median is taken of.
+const REPETITIONS: usize = 5;
+
+/// Measures the limit of the lines of `text`.
+pub fn measure(text: &[u8], is_json: bool) -> Limit {
+    let passes = (LIMIT_BYTES / text.len().max(1)).max(1);
+    let work = if is_json { parse_all } else { copy_all };
+    let one = || {
+        let all = || Ok((0..passes).map(|_| work(text)).sum::<u64>());
+        Cost::of(all).map_or(f64::NAN, |(lines, cost)| cost.cpu_s * 1e9 / lines as f64)
+    };
+    let ns_per_event = median(std::iter::repeat_with(one).take(REPETITIONS));
+    Limit { name: if is_json { "tape" } else { "copy" }, ns_per_event }
+}
+
+fn copy_all(text: &[u8]) -> u64 {
+    let mut line = Vec::new();
+    let mut copied = 0;
+    for frame in text.split(|byte| *byte == b'\n').filter(|frame| !frame.is_empty()) {
+        line.clear();
+        line.extend_from_slice(frame);
+        std::hint::black_box(&line);
+        copied += 1;
+    }
+    copied
+}
 
 /// Parses every line of `input`.
 pub fn tape(input: &Input) -> Result<Cost, String> {

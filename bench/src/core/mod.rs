@@ -1,7 +1,7 @@
 //! The ratios that the foundation has to keep, each within one run on the same bytes: what goes
 //! through the whole runtime beside simd-json's bare tape parse.
 
-mod limit;
+pub(crate) mod limit;
 pub mod measure;
 mod process;
 mod report;

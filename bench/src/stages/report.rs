@@ -1,5 +1,6 @@
 //! The table of stages: what each takes, and how much of the whole they explain together.
 
+use serde_json::{Map, Value, json};
 use std::fmt;
 
 /// The sum of the stages may differ from the whole by this share.
@@ -31,6 +32,16 @@ impl Report {
     /// Adds a subject.
     pub fn add(&mut self, subject: &'static str, stages: Vec<(&'static str, f64)>, whole: f64) {
         self.tables.push(Table { subject, stages, whole });
+    }
+
+    /// The figures by subject.
+    pub fn json(&self) -> Value {
+        let table = |table: &Table| {
+            let stages = table.stages.iter().map(|(name, ns)| (name.to_string(), json!(ns)));
+            let stages = stages.collect::<Map<_, _>>();
+            (table.subject.to_string(), json!({"stages_ns": stages, "whole_ns": table.whole}))
+        };
+        self.tables.iter().map(table).collect::<Map<_, _>>().into()
     }
 
     /// Subjects whose stages explain less, or more, than they may.

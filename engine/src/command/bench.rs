@@ -1,11 +1,10 @@
 //! `temblor bench`: a program between an injector and sinks, and what it came to.
 
 use super::check::FAULTY;
-use super::{BenchArgs, Codec, OrderArg};
+use super::{BenchArgs, Codec};
 use crate::bench::{BenchPlan, Feeding};
 use crate::error::Error;
 use crate::inject::{Load, Outcome, Schedule, search};
-use crate::outbox::Order;
 use crate::pipeline::InputCodec;
 use std::path::Path;
 use std::time::Duration;
@@ -86,11 +85,9 @@ fn run(args: &BenchArgs, schedule: Schedule) -> Result<Outcome, Refusal> {
             Codec::String => InputCodec::String,
         },
         keep_sinks: args.keep_sinks,
-        workers: args.workers.unwrap_or_else(crate::inject::machine::cores),
-        order: match args.order {
-            OrderArg::Source => Order::Source,
-            OrderArg::Any => Order::Any,
-        },
+        workers: args.threads.workers(),
+        order: args.threads.order(),
+        batch_bytes: args.threads.batch_bytes(),
         seed: args.seed,
     };
     Ok(plan.run(loaded)?)

@@ -15,6 +15,7 @@ mod tables;
 mod repl;
 mod shell;
 mod test;
+mod threads;
 
 use crate::graph::Picture;
 use crate::load::{self, Loaded};
@@ -105,12 +106,8 @@ struct RunArgs {
     /// Write each event as {"port": …, "event": …}
     #[arg(long)]
     ports: bool,
-    /// Worker threads [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    workers: Option<usize>,
-    /// Order of the output with several workers
-    #[arg(long, value_enum, default_value_t)]
-    order: OrderArg,
+    #[command(flatten)]
+    threads: threads::ThreadArgs,
     /// Lookup table for std::lookup: NAME=FILE[,mode=exact|cidr|regex|range][,key=COLUMN]
     /// [,until=COLUMN][,reload=30s]; may be repeated
     #[arg(long, value_name = "NAME=FILE")]
@@ -242,12 +239,8 @@ struct BenchArgs {
     /// Write to the program's own sinks instead of nowhere
     #[arg(long)]
     keep_sinks: bool,
-    /// Worker threads [default: as many as there are cores]
-    #[arg(long, value_name = "N")]
-    workers: Option<usize>,
-    /// Order of the output with several workers
-    #[arg(long, value_enum, default_value_t)]
-    order: OrderArg,
+    #[command(flatten)]
+    threads: threads::ThreadArgs,
     /// Search the highest rate that keeps a promise, such as 'p99<10ms'
     #[arg(long, value_name = "PROMISE", conflicts_with = "rate")]
     find_max: Option<crate::inject::Limit>,
@@ -282,15 +275,6 @@ enum OutCodec {
     SortedJson,
     /// JSON over several lines
     PrettyJson,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum OrderArg {
-    /// The order of the input
-    #[default]
-    Source,
-    /// As events come
-    Any,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -2,7 +2,7 @@
 
 use super::check::FAULTY;
 use super::tables::NamedTables;
-use super::{Codec, OrderArg, OutCodec, RunArgs, StatsFormat};
+use super::{Codec, OutCodec, RunArgs, StatsFormat};
 use crate::clock::Clock;
 use crate::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use crate::error::Error;
@@ -10,7 +10,6 @@ use crate::framing::Framing;
 use crate::graph::Graph;
 use crate::load::{Language, Loaded};
 use crate::operator::{ERR, IN};
-use crate::outbox::Order;
 use crate::pipeline::{ErrorInput, Input, InputCodec, Output, OutputCodec, Pipeline};
 use crate::report;
 use crate::run::{NamedSink, RunPlan, Summary};
@@ -105,14 +104,11 @@ fn plan(
     tables: Option<Arc<dyn Tables>>,
     started: Instant,
 ) -> Result<(Arc<Pipeline>, RunPlan), Error> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let workers = if args.virtual_clock.is_some() { 1 } else { args.workers.unwrap_or(cores) };
+    let workers = if args.virtual_clock.is_some() { 1 } else { args.threads.workers() };
     let mut plan = RunPlan {
         workers,
-        order: match args.order {
-            OrderArg::Source => Order::Source,
-            OrderArg::Any => Order::Any,
-        },
+        order: args.threads.order(),
+        batch_bytes: args.threads.batch_bytes(),
         clock: args.virtual_clock.map_or(Clock::System, |step| Clock::Virtual { step }),
         state: args.state.clone(),
         fail_fast: args.fail_fast,

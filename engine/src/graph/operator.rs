@@ -1,7 +1,7 @@
 //! `define operator`: its settings, checked against the declaration of its kind.
 
 use super::build::{Builder, Definition};
-use super::{Step, complain};
+use super::{Step, complain, parse_duration};
 use crate::operators::{self, Given, OperatorKind, Setting, Settings, Takes};
 use std::sync::Arc;
 use temblor_lang::lower::Rules;
@@ -103,29 +103,3 @@ fn duration(value: Value<'_>) -> Option<u64> {
         _ => parse_duration(value.as_str()?),
     }
 }
-
-/// The nanoseconds of a text such as `10s` or `1.5h`.
-#[must_use]
-pub fn parse_duration(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let digits = text.find(|c: char| c.is_ascii_alphabetic() || c == 'µ')?;
-    let (number, unit) = text.split_at(digits);
-    let number: f64 = number.trim().parse().ok()?;
-    let factor = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)?;
-    let nanoseconds = number * factor;
-    (nanoseconds.is_finite() && nanoseconds >= 0.0).then_some(nanoseconds as u64)
-}
-
-/// Nanoseconds of each unit.
-const UNITS: &[(&str, f64)] = &[
-    ("ns", 1.0),
-    ("us", 1e3),
-    ("µs", 1e3),
-    ("ms", 1e6),
-    ("s", 1e9),
-    ("m", 60e9),
-    ("min", 60e9),
-    ("h", 3_600e9),
-    ("d", 86_400e9),
-    ("w", 604_800e9),
-];

@@ -78,6 +78,11 @@ impl Frames {
         self.bytes.len()
     }
 
+    /// All frames with their newlines.
+    pub fn text(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Copies up to `count_max` frames, beginning with number `from` (counted on over repetitions),
     /// to the start of the buffer; gives their number and bytes. At least one is copied: a giant
     /// makes the buffer grow.

@@ -5,6 +5,7 @@ use super::super::grammar::{Pair, Rule};
 use super::super::tree::{BytesPart, Expr, ExprKind};
 use super::Builder;
 use crate::diagnostic::{Diagnostic, codes};
+use crate::units;
 
 /// The widest integer that a bytes literal can write, in bits.
 const BYTES_BITS_MAX: u64 = 64;
@@ -24,30 +25,6 @@ const BYTES_KINDS: [&str; 13] = [
     "little_unsigned_integer",
     "little_signed_integer",
     "binary",
-];
-
-/// Units of durations, in nanoseconds, and of sizes, in bytes.
-const UNITS: [(&str, u64); 20] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("µs", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-    ("m", 60 * 1_000_000_000),
-    ("min", 60 * 1_000_000_000),
-    ("h", 3_600 * 1_000_000_000),
-    ("d", 86_400 * 1_000_000_000),
-    ("w", 7 * 86_400 * 1_000_000_000),
-    ("B", 1),
-    ("kB", 1_000),
-    ("KB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("TB", 1_000_000_000_000),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("TiB", 1 << 40),
 ];
 
 impl Builder {
@@ -105,6 +82,5 @@ impl Builder {
 fn quantity(text: &str) -> Option<u64> {
     let split = text.find(|c: char| !c.is_ascii_digit())?;
     let (digits, unit) = text.split_at(split);
-    let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
-    digits.parse::<u64>().ok()?.checked_mul(*factor)
+    digits.parse::<u64>().ok()?.checked_mul(units::scale(unit)?)
 }

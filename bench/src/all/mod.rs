@@ -2,13 +2,16 @@
 //!
 //! Invariant: the report says what machine it was, and how busy with other things.
 
-use crate::scenario::{Scenario, folders};
-use crate::svg;
-use std::fmt::Write;
+mod report;
+mod sweep;
+
+use crate::core::limit::Limit;
+use crate::scenario::{Scenario, Threads, folders};
+use crate::{stages, svg};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
+use sweep::Sweep;
 use temblor_engine::generate::{Spec, Stream};
-use temblor_engine::inject::outcome::duration;
 use temblor_engine::inject::{Load, Measurement, Schedule, machine};
 use temblor_lang::value::Arena;
 
@@ -35,12 +38,31 @@ impl Default for Options {
 /// The figures of a scenario.
 struct Row {
     name: String,
+    /// The least that its bytes cost, and what does that.
+    limit: Limit,
     /// Closed loop with one worker.
     one: Measurement,
     /// Closed loop with two workers.
     two: Measurement,
     /// Open loop with one worker at half of its throughput.
     half: Measurement,
+}
+
+/// Everything that was measured.
+struct Figures {
+    /// Name and value of what is known about the machine and the build.
+    machine: Vec<(String, String)>,
+    rows: Vec<Row>,
+    sweeps: Vec<Sweep>,
+    generators: Vec<Generator>,
+    stages: stages::Report,
+}
+
+/// What a generator makes on one core.
+struct Generator {
+    kind: &'static str,
+    events_per_second: f64,
+    bytes_per_second: f64,
 }
 
 /// Part of the measured time that comes before it.
@@ -50,40 +72,52 @@ const WARMUP: u32 = 4;
 pub fn run(options: &Options) -> Result<PathBuf, String> {
     let begun = Instant::now();
     let load_before = machine::load_average();
-    let mut rows = Vec::new();
+    let (mut rows, mut sweeps) = (Vec::new(), Vec::new());
     for folder in folders(&options.scenarios)? {
         let scenario = Scenario::load(&folder)?;
         scenario.check(1)?;
-        if scenario.makes_its_own_events() {
+        let Some(limit) = scenario.limit() else {
             eprintln!("{}: counts are right", scenario.name);
             continue;
-        }
-        let row = measure(&scenario, options.measured)?;
+        };
+        let row = measure(&scenario, limit, options.measured)?;
         eprintln!("{}: {:.0} events/s with one worker", row.name, row.one.events_per_second);
         rows.push(row);
+        if scenario.is_swept {
+            sweeps.push(sweep::run(&scenario, options.measured)?);
+        }
     }
     let generators = generators()?;
-    let machine_lines = machine_lines(load_before, begun.elapsed());
-    write(options, &rows, &generators, &machine_lines)
+    let stages = stages::run(&stages::Options::default())?;
+    let machine = machine_lines(load_before, begun.elapsed());
+    write(options, &Figures { machine, rows, sweeps, generators, stages })
 }
 
-fn measure(scenario: &Scenario, measured: Duration) -> Result<Row, String> {
-    let warmup = measured / WARMUP;
-    let case = |load: Load, workers: usize| {
-        let outcome = scenario.run(Schedule { load, warmup, measured }, workers)?;
-        if !outcome.account().is_one_to_one() {
-            return Err(format!("{}: events were lost: {:?}", scenario.name, outcome.account()));
-        }
-        Ok(outcome.measurement())
-    };
-    let one = case(Load::Closed, 1)?;
-    let two = case(Load::Closed, 2)?;
-    let half = case(Load::Open(one.events_per_second / 2.0), 1)?;
-    Ok(Row { name: scenario.name.clone(), one, two, half })
+fn measure(scenario: &Scenario, limit: Limit, measured: Duration) -> Result<Row, String> {
+    let one = case(scenario, Load::Closed, measured, Threads::of(1))?;
+    let two = case(scenario, Load::Closed, measured, Threads::of(2))?;
+    let half = Load::Open(one.events_per_second / 2.0);
+    let half = case(scenario, half, measured, Threads::of(1))?;
+    Ok(Row { name: scenario.name.clone(), limit, one, two, half })
+}
+
+/// Measures one case; every event must be accounted for.
+fn case(
+    scenario: &Scenario,
+    load: Load,
+    measured: Duration,
+    threads: Threads,
+) -> Result<Measurement, String> {
+    let schedule = Schedule { load, warmup: measured / WARMUP, measured };
+    let outcome = scenario.run(schedule, threads)?;
+    if !outcome.account().is_one_to_one() {
+        return Err(format!("{}: events were lost: {:?}", scenario.name, outcome.account()));
+    }
+    Ok(outcome.measurement())
 }
 
 /// Events and bytes a second of each generator on one core.
-fn generators() -> Result<Vec<(&'static str, f64, f64)>, String> {
+fn generators() -> Result<Vec<Generator>, String> {
     const EVENTS: u64 = 3_000_000;
     const BLOCK_BYTES: usize = 128 * 1024;
     let mut figures = Vec::new();
@@ -107,7 +141,11 @@ fn generators() -> Result<Vec<(&'static str, f64, f64)>, String> {
         if events != EVENTS {
             return Err(format!("{kind}: {events} events, {EVENTS} expected"));
         }
-        figures.push((kind, events as f64 / seconds, bytes as f64 / seconds));
+        figures.push(Generator {
+            kind,
+            events_per_second: events as f64 / seconds,
+            bytes_per_second: bytes as f64 / seconds,
+        });
     }
     Ok(figures)
 }
@@ -131,14 +169,8 @@ fn machine_lines(load_before: Option<f64>, took: Duration) -> Vec<(String, Strin
     pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-type Generators<'a> = &'a [(&'static str, f64, f64)];
-
-fn write(
-    options: &Options,
-    rows: &[Row],
-    generators: Generators<'_>,
-    machine_lines: &[(String, String)],
-) -> Result<PathBuf, String> {
+fn write(options: &Options, figures: &Figures) -> Result<PathBuf, String> {
+    let rows = &figures.rows;
     let folder = options.results.join(format!("{}-{}", today(), machine_name()));
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     std::fs::create_dir_all(&folder).map_err(failed)?;
@@ -153,8 +185,8 @@ fn write(
     let latency: Vec<svg::Line> =
         rows.iter().map(|row| (row.name.clone(), row.half.latency_ns.clone())).collect();
     let files = [
-        ("README.md", markdown(rows, generators, machine_lines)),
-        ("results.json", json(rows, generators, machine_lines)),
+        ("README.md", report::markdown(figures)),
+        ("results.json", report::json(figures)),
         ("throughput.svg", svg::bars("Throughput with one worker", &throughput, "events/s")),
         ("scaling.svg", svg::bars("Two workers, in % of one", &scaling, "%")),
         ("latency.svg", svg::latencies("Latency at half the throughput of one worker", &latency)),
@@ -163,90 +195,6 @@ fn write(
         std::fs::write(folder.join(name), text).map_err(failed)?;
     }
     Ok(folder)
-}
-
-fn markdown(
-    rows: &[Row],
-    generators: Generators<'_>,
-    machine_lines: &[(String, String)],
-) -> String {
-    let mut text = "# Results of `temblor-bench all`\n\n| | |\n|---|---|\n".to_string();
-    for (name, value) in machine_lines {
-        let _ = writeln!(text, "| {name} | {value} |");
-    }
-    text.push_str(
-        "\nThe injector and the writer run on the same cores as the workers. With a load average well above \
-         the number of busy threads, wall-clock figures say less than CPU time per event.\n\n\
-         | scenario | 1 worker, events/s | MB/s | CPU, ns/event | 2 workers, events/s | p50 at half load | p99 | p99.99 | max |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
-    );
-    for row in rows {
-        let at = |percentile: f64| {
-            let found = row.half.latency_ns.iter().find(|(known, _)| *known == percentile);
-            found.map_or_else(String::new, |(_, ns)| duration(*ns))
-        };
-        let _ = writeln!(
-            text,
-            "| {} | {:.0} | {:.0} | {:.0} | {:.0} | {} | {} | {} | {} |",
-            row.name,
-            row.one.events_per_second,
-            row.one.bytes_per_second / 1e6,
-            row.one.cpu_ns_per_event,
-            row.two.events_per_second,
-            at(50.0),
-            at(99.0),
-            at(99.99),
-            at(100.0)
-        );
-    }
-    text.push_str("\n| generator | events/s of a core | MB/s |\n|---|---:|---:|\n");
-    for (kind, events, bytes) in generators {
-        let _ = writeln!(text, "| {kind} | {events:.0} | {:.0} |", bytes / 1e6);
-    }
-    text.push_str(
-        "\n![throughput](throughput.svg)\n![scaling](scaling.svg)\n![latency](latency.svg)\n",
-    );
-    text
-}
-
-fn json(rows: &[Row], generators: Generators<'_>, machine_lines: &[(String, String)]) -> String {
-    let quoted = |text: &str| format!("{text:?}");
-    let machine: Vec<String> = machine_lines
-        .iter()
-        .map(|(name, value)| format!("{}:{}", quoted(name), quoted(value)))
-        .collect();
-    let case = |figures: &Measurement| {
-        let latency: Vec<String> =
-            figures.latency_ns.iter().map(|(one, ns)| format!("\"{one}\":{ns}")).collect();
-        format!(
-            r#"{{"events_per_second":{:.1},"bytes_per_second":{:.1},"cpu_ns_per_event":{:.1},"cores":{:.3},"latency_ns":{{{}}}}}"#,
-            figures.events_per_second,
-            figures.bytes_per_second,
-            figures.cpu_ns_per_event,
-            figures.cores,
-            latency.join(",")
-        )
-    };
-    let rows: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let (one, two, half) = (case(&row.one), case(&row.two), case(&row.half));
-            let name = quoted(&row.name);
-            format!(r#"{name}:{{"closed_1":{one},"closed_2":{two},"open_half_1":{half}}}"#)
-        })
-        .collect();
-    let generators: Vec<String> = generators
-        .iter()
-        .map(|(kind, events, bytes)| {
-            format!(r#""{kind}":{{"events_per_second":{events:.0},"bytes_per_second":{bytes:.0}}}"#)
-        })
-        .collect();
-    format!(
-        "{{\"machine\":{{{}}},\n\"scenarios\":{{{}}},\n\"generators\":{{{}}}}}\n",
-        machine.join(","),
-        rows.join(",\n"),
-        generators.join(",")
-    )
 }
 
 fn today() -> String {
