@@ -182,7 +182,7 @@ pub fn compile_with(
     compile_by(Compiler::new(temblor_stdlib::registry(), loader), name, text, language, args)
 }
 
-/// As [`compile`]; the folding of constants ends when `budget` says so.
+/// As [`compile_counted`]; the folding of constants ends when `budget` says so.
 #[must_use]
 pub fn compile_bounded(
     name: &str,
@@ -192,7 +192,7 @@ pub fn compile_bounded(
     budget: Arc<Budget>,
 ) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
-    compiler.budget = Some(budget);
+    (compiler.budget, compiler.coverage) = (Some(budget), Some(Coverage::default()));
     compile_by(compiler, name, text, language, None)
 }
 

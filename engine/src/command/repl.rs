@@ -1,12 +1,13 @@
 //! `temblor repl`: the bench for rules, with a line editor or with commands given beforehand.
 
 use super::check::FAULTY;
-use crate::load::colour;
 use crate::repl::{Session, interact};
 use clap::Args;
-use std::io::{BufRead, IsTerminal};
+use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 use temblor_lang::diagnostic::Colour;
+use temblor_lang::syntax::is_open;
 
 /// What can be typed behind `temblor repl`.
 #[derive(Debug, Args)]
@@ -24,11 +25,13 @@ pub struct ReplArgs {
     path: Vec<PathBuf>,
 }
 
+/// How often a file that is watched is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// Runs the REPL; gives the exit code.
 pub fn repl(args: &ReplArgs) -> u8 {
     let is_terminal = std::io::stdout().is_terminal();
-    let colour = if is_terminal { colour() } else { Colour::Off };
-    let mut session = Session::new(args.path.clone(), colour);
+    let mut session = Session::new(args.path.clone(), colour(is_terminal));
     let mut faulty = false;
     if let Some(input) = &args.input
         && let Err(reason) = session.load(input)
@@ -43,6 +46,10 @@ pub fn repl(args: &ReplArgs) -> u8 {
         for entry in &args.command {
             faulty |= !enter(&mut session, entry);
         }
+        while session.watched().is_some() {
+            std::thread::sleep(LOOK);
+            print(&session.look_at_watched().unwrap_or_default());
+        }
     } else if is_terminal && std::io::stdin().is_terminal() {
         println!(":help lists the commands, :quit ends");
         if let Err(error) = interact(&mut session) {
@@ -51,11 +58,31 @@ pub fn repl(args: &ReplArgs) -> u8 {
         }
         return 0;
     } else {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            faulty |= !enter(&mut session, &line);
-        }
+        faulty |= !read_entries(&mut session);
     }
     if faulty { FAULTY } else { 0 }
+}
+
+/// Colour on a terminal, when the user does not object (<https://no-color.org>).
+fn colour(is_terminal: bool) -> Colour {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wanted && is_terminal { Colour::On } else { Colour::Off }
+}
+
+/// Enters standard input; an entry goes on while a bracket or form is open. Whether all was right.
+fn read_entries(session: &mut Session) -> bool {
+    let mut right = true;
+    let mut entry = String::new();
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        entry.push_str(&line);
+        let goes_on = is_open(&entry) || line.trim_end().ends_with("|>");
+        if goes_on && !entry.starts_with(':') && !line.is_empty() {
+            entry.push('\n');
+            continue;
+        }
+        right &= enter(session, &std::mem::take(&mut entry));
+    }
+    right && (entry.is_empty() || enter(session, &entry))
 }
 
 /// Enters one entry; whether it was right.
@@ -64,7 +91,13 @@ fn enter(session: &mut Session, entry: &str) -> bool {
     if reply.failed {
         eprint!("{}", reply.text);
     } else {
-        print!("{}", reply.text);
+        print(&reply.text);
     }
     !reply.failed
+}
+
+/// Prints; what nobody reads any more is not missed.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

@@ -20,8 +20,8 @@ pub use build::{Builder, Notation};
 pub use chain::{Expansion, expand};
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
-pub use trace::Visit;
 pub use temblor_lang::units::parse_duration;
+pub use trace::Visit;
 
 use crate::ack::Token;
 use crate::event::Event;

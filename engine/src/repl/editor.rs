@@ -1,16 +1,21 @@
 //! The line editor around a session: history, completion, several lines, Ctrl-C. It decides nothing.
 
+use super::commands::Watched;
+use super::hint::Signatures;
 use super::{Session, candidates};
 use nu_ansi_term::{Color, Style};
 use reedline::{
-    Completer, CompletionResult, Emacs, FileBackedHistory, Highlighter, KeyCode, KeyModifiers,
-    MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, Reedline, ReedlineEvent,
-    ReedlineMenu, Signal, Span, StyledText, Suggestion, ValidationResult, Validator,
+    Completer, CompletionResult, EditCommand, Emacs, FileBackedHistory, Highlighter, KeyCode,
+    KeyModifiers, MenuBuilder, Prompt, PromptEditMode, PromptHistorySearch, Reedline,
+    ReedlineEvent, ReedlineMenu, Signal, Span, StyledText, Suggestion, ValidationResult, Validator,
     default_emacs_keybindings,
 };
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use temblor_lang::syntax::RESERVED;
 
 /// Entries that are remembered across sessions.
@@ -18,43 +23,126 @@ const HISTORY_MAX: usize = 5_000;
 /// Name of the menu of completions.
 const MENU: &str = "completion";
 
-/// Talks with the user until they leave.
+/// How often a file that is watched is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Talks with the user until they leave. Ctrl-C ends what is being evaluated, not the session.
 ///
 /// # Errors
 /// When the terminal cannot be used.
 pub fn interact(session: &mut Session) -> std::io::Result<()> {
+    hear_interrupts(session);
     let vocabulary = Arc::new(Mutex::new(session.vocabulary()));
-    let mut editor = editor(vocabulary.clone());
+    let mut watch = Watch::default();
+    let mut editor = editor(vocabulary.clone(), watch.saved.clone());
     loop {
-        match editor.read_line(&Caret(session.samples.number()))? {
+        if let Some(size) = columns() {
+            session.set_width(size);
+        }
+        watch.follow(session.watched());
+        match editor.read_line(&Caret(session.samples.number(), session.pasted.is_some()))? {
             Signal::Success(entry) => {
                 let reply = session.enter(&entry);
-                print!("{}", reply.text);
+                show(&reply.text);
                 if reply.ends {
                     return Ok(());
                 }
-                *vocabulary.lock().unwrap_or_else(PoisonError::into_inner) = session.vocabulary();
+            }
+            Signal::ExternalBreak(typed) => {
+                let text = session.look_at_watched().unwrap_or_default();
+                show(&format!("\n{text}"));
+                editor.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(typed)]);
             }
             Signal::CtrlD => return Ok(()),
             // An entry that was given up, and whatever later versions of the editor add.
-            _ => {}
+            _ => session.pasted = None,
         }
+        *vocabulary.lock().unwrap_or_else(PoisonError::into_inner) = session.vocabulary();
     }
 }
 
-fn editor(vocabulary: Arc<Mutex<Vec<String>>>) -> Reedline {
+/// Prints; a terminal that is gone is found out when the next line is read.
+fn show(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(usize::from(size.ws_col))
+}
+
+/// From now on Ctrl-C ends the evaluation that runs.
+fn hear_interrupts(session: &Session) {
+    let budget = session.budget();
+    let listen = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+        // Without a runtime Ctrl-C ends the process, as it does everywhere.
+        let Ok(runtime) = runtime else { return };
+        runtime.block_on(async {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                budget.interrupt();
+            }
+        });
+    };
+    drop(std::thread::Builder::new().name("interrupts".to_string()).spawn(listen));
+}
+
+/// Looks at a file in a thread of its own and breaks the reading of a line when it was saved.
+#[derive(Default)]
+struct Watch {
+    saved: Arc<AtomicBool>,
+    file: Option<PathBuf>,
+    /// The thread ends when this is gone.
+    alive: Option<Arc<()>>,
+}
+
+impl Watch {
+    fn follow(&mut self, file: Option<&Path>) {
+        if self.file.as_deref() == file {
+            return;
+        }
+        (self.file, self.alive) = (file.map(Path::to_path_buf), None);
+        let Some(file) = self.file.clone() else { return };
+        let alive = Arc::new(());
+        let (held, saved) = (Arc::downgrade(&alive), self.saved.clone());
+        let mut last = Watched::now(&file);
+        let look = move || {
+            while held.strong_count() > 0 {
+                std::thread::sleep(LOOK);
+                let now = Watched::now(&file);
+                if now.stamp.is_some() && now != last {
+                    last = now;
+                    saved.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        self.alive = Some(alive);
+        drop(std::thread::Builder::new().name("watch".to_string()).spawn(look));
+    }
+}
+
+fn editor(vocabulary: Arc<Mutex<Vec<String>>>, saved: Arc<AtomicBool>) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let complete = ReedlineEvent::UntilFound(vec![
         ReedlineEvent::Menu(MENU.to_string()),
         ReedlineEvent::MenuNext,
     ]);
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, complete);
+    let newline = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+    keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline);
     let menu = Box::new(reedline::ColumnarMenu::default().with_name(MENU));
+    let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut editor = Reedline::create()
         .with_completer(Box::new(Words(vocabulary)))
+        .with_quick_completions(true)
+        .with_partial_completions(true)
         .with_menu(ReedlineMenu::EngineCompleter(menu))
         .with_validator(Box::new(Brackets))
-        .with_highlighter(Box::new(Colours))
+        .with_highlighter(Box::new(Colours(colours)))
+        .with_hinter(Box::new(Signatures::default()))
+        .with_ansi_colors(colours)
+        .with_break_signal(saved)
         .use_bracketed_paste(true)
         .with_edit_mode(Box::new(Emacs::new(keys)));
     if let Some(file) = history_file()
@@ -72,18 +160,18 @@ fn history_file() -> Option<PathBuf> {
     Some(state.or_else(home)?.join("temblor/history"))
 }
 
-/// The prompt: the number of the sample.
-struct Caret(usize);
+/// The prompt: the number of the sample, and whether lines are pasted.
+struct Caret(usize, bool);
 
 impl Prompt for Caret {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        Cow::Owned(format!("{}", self.0))
+        Cow::Owned(if self.1 { String::new() } else { self.0.to_string() })
     }
     fn render_prompt_right(&self) -> Cow<'_, str> {
         Cow::Borrowed("")
     }
     fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
-        Cow::Borrowed("> ")
+        Cow::Borrowed(if self.1 { "paste> " } else { "> " })
     }
     fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
         Cow::Borrowed("| ")
@@ -93,15 +181,16 @@ impl Prompt for Caret {
     }
 }
 
+/// Completes from what is known now.
 struct Words(Arc<Mutex<Vec<String>>>);
 
 impl Completer for Words {
     fn complete(&mut self, line: &str, at: usize) -> CompletionResult {
         let vocabulary = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (start, words) = candidates(&vocabulary, line, at);
-        let suggestion = |word: &str| Suggestion {
-            value: word.to_string(),
-            description: super::command::hint(word),
+        let suggestion = |word: String| Suggestion {
+            description: super::commands::hint(&word),
+            value: word,
             span: Span::new(start, at),
             ..Suggestion::default()
         };
@@ -109,21 +198,29 @@ impl Completer for Words {
     }
 }
 
-/// An entry is complete when its brackets and forms are closed.
+/// An entry is complete when its brackets and forms are closed and no step is missing. An empty line
+/// ends it in any case.
 struct Brackets;
 
 impl Validator for Brackets {
     fn validate(&self, line: &str) -> ValidationResult {
-        let open = !line.starts_with(':') && temblor_lang::syntax::is_open(line);
+        let given_up = line.ends_with("\n\n");
+        let goes_on = || temblor_lang::syntax::is_open(line) || line.trim_end().ends_with("|>");
+        let open = !given_up && !line.starts_with(':') && goes_on();
         if open { ValidationResult::Incomplete } else { ValidationResult::Complete }
     }
 }
 
-struct Colours;
+/// Colours the entry, if colours are wanted.
+struct Colours(bool);
 
 impl Highlighter for Colours {
     fn highlight(&self, line: &str, _: usize) -> StyledText {
         let mut text = StyledText::new();
+        if !self.0 {
+            text.push((Style::new(), line.to_string()));
+            return text;
+        }
         for (start, end, class) in temblor_lang::syntax::classes(line) {
             let part = &line[start..end];
             let style = match class {

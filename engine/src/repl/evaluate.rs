@@ -2,9 +2,10 @@
 //! found without `use`.
 
 use super::samples::Sample;
+use super::setup::Setup;
 use std::time::{Duration, Instant};
-use temblor_lang::builtin::Facts;
-use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
+use temblor_lang::coverage::Coverage;
+use temblor_lang::diagnostic::{Diagnostic, Severity, render_all};
 use temblor_lang::error::EvalError;
 use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
 use temblor_lang::program::Script as CompiledScript;
@@ -13,7 +14,11 @@ use temblor_lang::syntax::parse_script;
 use temblor_lang::syntax::tree::{Expr, ExprKind, Item, PathRoot, Script};
 use temblor_lang::value::{Arena, Owned};
 
+/// The name of what is being entered, in messages.
+const ENTRY: &str = "<entry>";
+
 /// A text that cannot be read, and how far it could be.
+#[derive(Debug)]
 pub struct Unreadable {
     /// The diagnostics as text.
     pub text: String,
@@ -22,11 +27,24 @@ pub struct Unreadable {
 }
 
 /// What an evaluation gave.
+#[derive(Debug)]
 pub struct Done {
     /// The value, or why there is none; an event that was dropped is `null`.
     pub value: Result<Owned, EvalError>,
     /// The event afterwards.
     pub event: Owned,
+    /// The port that `emit` named.
+    pub port: Option<String>,
+    /// Whether the event was dropped on purpose.
+    pub dropped: bool,
+}
+
+/// A script of all that was kept and of new items.
+#[derive(Debug)]
+pub struct Prepared {
+    script: CompiledScript,
+    /// Its branches.
+    pub coverage: Coverage,
     /// Warnings about the new items, as text.
     pub warnings: String,
 }
@@ -35,7 +53,7 @@ pub struct Done {
 pub struct Evaluator<'r> {
     compiler: Compiler<'r>,
     kept: Vec<Item>,
-    colour: Colour,
+    setup: Setup,
 }
 
 pub fn is_assignment(expr: &Expr) -> bool {
@@ -48,9 +66,11 @@ pub fn assigns_event(expr: &Expr) -> bool {
 }
 
 impl<'r> Evaluator<'r> {
-    pub fn new(loader: &'r dyn Loader, kept: &[String], colour: Colour) -> Self {
-        let compiler = Compiler::new(temblor_stdlib::registry(), loader);
-        let mut evaluator = Self { compiler, kept: Vec::new(), colour };
+    pub fn new(loader: &'r dyn Loader, kept: &[String], setup: &Setup) -> Self {
+        let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
+        setup.refill();
+        compiler.budget = Some(setup.budget.clone());
+        let mut evaluator = Self { compiler, kept: Vec::new(), setup: setup.clone() };
         for text in kept {
             let source = evaluator.compiler.sources.add("<earlier>", text.as_str());
             let parsed = parse_script(&evaluator.compiler.sources, source);
@@ -61,7 +81,7 @@ impl<'r> Evaluator<'r> {
 
     /// Reads a new entry.
     pub fn parse(&mut self, entry: &str) -> Result<Vec<Item>, Unreadable> {
-        let source = self.compiler.sources.add("<entry>", entry);
+        let source = self.compiler.sources.add(ENTRY, entry);
         let parsed = parse_script(&self.compiler.sources, source);
         let errors: Vec<_> =
             parsed.diagnostics.into_iter().filter(|one| one.severity == Severity::Error).collect();
@@ -72,7 +92,7 @@ impl<'r> Evaluator<'r> {
     }
 
     fn render(&self, diagnostics: &[Diagnostic]) -> String {
-        render_all(diagnostics, &self.compiler.sources, self.colour)
+        render_all(diagnostics, &self.compiler.sources, self.setup.colour)
     }
 
     /// An error of an evaluation as a diagnostic.
@@ -83,42 +103,24 @@ impl<'r> Evaluator<'r> {
         self.render(&[diagnostic])
     }
 
+    /// All texts.
+    pub fn sources(&self) -> &temblor_lang::span::Sources {
+        &self.compiler.sources
+    }
+
     /// What a span covers.
     pub fn text(&self, span: temblor_lang::span::Span) -> &str {
         self.compiler.sources.text(span)
     }
 
-    /// How long `runs` runs of what was kept and of `items` take.
-    pub fn measure(
-        &mut self,
-        items: Vec<Item>,
-        sample: &Sample,
-        now_ns: u64,
-        runs: u32,
-    ) -> Result<Duration, String> {
-        let script = self.compile(items)?.0;
-        let sample = sample.event();
-        let mut took = Duration::ZERO;
-        for _ in 0..runs {
-            let arena = Arena::new();
-            let facts = Facts { ingest_ns: now_ns, now_ns, ..Facts::default() };
-            let (event, mut state) = (sample.read(&arena), Owned::Null);
-            let meta = arena.record_builder(0).finish();
-            let mut context = Context::new(&arena, &facts, event, meta, &mut state);
-            let started = Instant::now();
-            let result = script.run(&mut context);
-            took += started.elapsed();
-            result.map_err(|error| self.failure(&error))?;
-        }
-        Ok(took)
-    }
-
-    /// A script of what was kept and of `items`, with warnings about `items`.
-    fn compile(&mut self, items: Vec<Item>) -> Result<(CompiledScript, String), String> {
+    /// Compiles what was kept and `items`. The error is diagnostics as text.
+    pub fn prepare(&mut self, items: Vec<Item>) -> Result<Prepared, String> {
         let mut tree = Script { items: self.kept.clone(), ..Script::default() };
         tree.items.extend(items);
         let scope = Scope::with_prelude();
+        self.compiler.coverage = Some(Coverage::default());
         let script = self.compiler.lower_script(&tree, scope, Rules::SCRIPT, None);
+        let coverage = self.compiler.coverage.take().unwrap_or_default();
         let found = std::mem::take(&mut self.compiler.diagnostics);
         let errors: Vec<_> =
             found.iter().filter(|one| one.severity == Severity::Error).cloned().collect();
@@ -126,26 +128,61 @@ impl<'r> Evaluator<'r> {
             return Err(self.render(&errors));
         }
         let is_new = |one: &&Diagnostic| {
-            self.compiler.sources.get(one.span.source).is_some_and(|from| from.name == "<entry>")
+            self.compiler.sources.get(one.span.source).is_some_and(|from| from.name == ENTRY)
         };
         let warnings: Vec<_> = found.iter().filter(is_new).cloned().collect();
-        Ok((script, self.render(&warnings)))
+        Ok(Prepared { script, coverage, warnings: self.render(&warnings) })
     }
 
-    /// Runs what was kept and then `items`. The error is a diagnostic as text.
-    pub fn run(&mut self, items: Vec<Item>, sample: &Sample, now_ns: u64) -> Result<Done, String> {
-        let (script, warnings) = self.compile(items)?;
+    /// Runs what was prepared on a sample.
+    pub fn evaluate(&self, prepared: &Prepared, sample: &Sample, now_ns: u64) -> Done {
         let arena = Arena::new();
-        let facts = Facts { ingest_ns: now_ns, now_ns, ..Facts::default() };
+        let facts = self.setup.facts(now_ns);
         let (event, mut state) = (sample.event(), Owned::Null);
         let meta = arena.record_builder(0).finish();
         let mut context = Context::new(&arena, &facts, event.read(&arena), meta, &mut state);
-        let value = match script.run(&mut context) {
-            Ok(Outcome::Emit { value, .. }) => Ok(Owned::from(value)),
-            Ok(Outcome::Drop) => Ok(Owned::Null),
+        let (mut port, mut dropped) = (None, false);
+        let value = match prepared.script.run(&mut context) {
+            Ok(Outcome::Emit { value, port: named }) => {
+                port = named.map(str::to_string);
+                Ok(Owned::from(value))
+            }
+            Ok(Outcome::Drop) => {
+                dropped = true;
+                Ok(Owned::Null)
+            }
             Err(error) => Err(error),
         };
-        let event = Owned::from(context.event);
-        Ok(Done { value, event, warnings })
+        Done { value, event: Owned::from(context.event), port, dropped }
+    }
+
+    /// Prepares and runs once.
+    pub fn run(&mut self, items: Vec<Item>, sample: &Sample, now_ns: u64) -> Result<Done, String> {
+        let prepared = self.prepare(items)?;
+        Ok(self.evaluate(&prepared, sample, now_ns))
+    }
+
+    /// How long `runs` runs take, for each of them.
+    pub fn measure(
+        &self,
+        prepared: &Prepared,
+        sample: &Sample,
+        now_ns: u64,
+        runs: u32,
+    ) -> Result<Duration, String> {
+        let sample = sample.event();
+        let mut took = Duration::ZERO;
+        for _ in 0..runs {
+            let arena = Arena::new();
+            let facts = self.setup.facts(now_ns);
+            let (event, mut state) = (sample.read(&arena), Owned::Null);
+            let meta = arena.record_builder(0).finish();
+            let mut context = Context::new(&arena, &facts, event, meta, &mut state);
+            let started = Instant::now();
+            let result = prepared.script.run(&mut context);
+            took += started.elapsed();
+            result.map_err(|error| self.failure(&error))?;
+        }
+        Ok(took / runs.max(1))
     }
 }

@@ -1,13 +1,14 @@
-//! Why a rule gave what it gave: the value of every operand, arm after arm; and how far a grok
-//! pattern got. Every part is evaluated by the engine itself.
+//! Why a rule gave what it gave: the value of every operand, arm after arm; and how far the pattern
+//! of a test got. Every part is evaluated by the engine itself.
 
 use super::evaluate::Evaluator;
+use super::patterns;
 use super::samples::Sample;
+use super::setup::Setup;
 use temblor_lang::syntax::tree::{
-    Arm, Expr, ExprKind, FieldPattern, Item, Match, Pattern, PatternKind,
+    Arm, Expr, ExprKind, FieldPattern, FieldTest, Item, Match, Pattern, PatternKind, Test,
 };
 use temblor_lang::value::{Arena, to_json};
-use temblor_stdlib::grok::{Captures, Grok, Library, Options};
 
 /// Values longer than this are cut.
 const SHOWN_CHARS_MAX: usize = 120;
@@ -17,6 +18,7 @@ pub struct Explainer<'e, 'r> {
     pub evaluator: &'e mut Evaluator<'r>,
     pub sample: &'e Sample,
     pub now_ns: u64,
+    pub setup: &'e Setup,
 }
 
 impl Explainer<'_, '_> {
@@ -69,12 +71,16 @@ impl Explainer<'_, '_> {
                 (false, false) => "does not match",
             };
             text.push_str(&format!("  case {pattern}: {verdict}\n"));
-            if !taken {
+            if !matches {
                 self.fields(&one.target, &arm.pattern, text)?;
+                if let PatternKind::Test(test) = plain(&arm.pattern) {
+                    let target = self.text_of(vec![Item::Expr(one.target.clone())]);
+                    self.how_far(test, target.as_deref(), text);
+                }
             }
             if let (Some(guard), true) = (&arm.guard, matches) {
-                let guard = self.evaluator.text(guard.span).trim().to_string();
-                text.push_str(&format!("    when {guard}\n"));
+                text.push_str("    when\n");
+                self.operands(guard, 3, text)?;
             }
         }
         if !taken {
@@ -99,16 +105,42 @@ impl Explainer<'_, '_> {
             let shown = self.field(target, field)?;
             let mark = if holds { "holds" } else { "does not hold" };
             text.push_str(&format!("    {source}: {mark}; {} is {shown}\n", field.name.text));
+            if let (FieldTest::Test(test), false) = (&field.test, holds) {
+                let items = self.field_of(target, field)?;
+                let value = self.text_of(items);
+                self.how_far(test, value.as_deref(), text);
+            }
         }
         Ok(())
     }
 
+    /// How far the pattern of a test gets, if it has one that can be followed.
+    fn how_far(&self, test: &Test, value: Option<&str>, text: &mut String) {
+        let notation = test.name.text.to_ascii_lowercase();
+        let Some(value) = value.filter(|_| patterns::NOTATIONS.contains(&notation.as_str())) else {
+            return;
+        };
+        if let Ok(shown) = patterns::explain(&notation, &test.pattern, value, self.setup) {
+            shown.lines().for_each(|line| text.push_str(&format!("      {line}\n")));
+        }
+    }
+
+    /// The value of items, if it is a text.
+    fn text_of(&mut self, items: Vec<Item>) -> Option<String> {
+        let value = self.evaluator.run(items, self.sample, self.now_ns).ok()?.value.ok()?;
+        value.read(&Arena::new()).as_str().map(str::to_string)
+    }
+
     /// The value of a field of the target.
     fn field(&mut self, target: &Expr, field: &FieldPattern) -> Result<String, String> {
+        let items = self.field_of(target, field)?;
+        self.run(items)
+    }
+
+    fn field_of(&mut self, target: &Expr, field: &FieldPattern) -> Result<Vec<Item>, String> {
         let source = self.evaluator.text(target.span).trim().to_string();
         let entry = format!("({source}).`{}`", field.name.text);
-        let items = self.evaluator.parse(&entry).map_err(|unreadable| unreadable.text)?;
-        self.run(items)
+        self.evaluator.parse(&entry).map_err(|unreadable| unreadable.text)
     }
 
     fn value(&mut self, expr: &Expr) -> Result<String, String> {
@@ -120,7 +152,7 @@ impl Explainer<'_, '_> {
         let done = self.evaluator.run(items, self.sample, self.now_ns)?;
         Ok(match done.value {
             Ok(value) => cut(&to_json(value.read(&Arena::new()))),
-            Err(error) if error.message().starts_with("non existing") => "missing".to_string(),
+            Err(error) if matches!(error.code(), "E0401" | "E0402") => "missing".to_string(),
             Err(error) => format!("an error: {}", error.message()),
         })
     }
@@ -171,25 +203,4 @@ fn cut(text: &str) -> String {
         return text.to_string();
     }
     text.chars().take(SHOWN_CHARS_MAX).chain(['…']).collect()
-}
-
-/// How far a grok pattern gets in a text.
-pub fn grok(pattern: &str, text: &str) -> Result<String, String> {
-    let compiled = Grok::compile(pattern, &Library::legacy(), &Options::default())
-        .map_err(|error| format!("error: {error}"))?;
-    let mut captures = Captures::new();
-    if compiled.matches(text, &mut captures) {
-        let mut shown = "matches\n".to_string();
-        for field in compiled.fields() {
-            let value = captures.get(field.group, text).unwrap_or("(nothing)");
-            shown.push_str(&format!("  {} = {value}\n", field.name));
-        }
-        return Ok(shown);
-    }
-    let why = compiled.explain(text, &mut captures);
-    let prefix = text.get(..why.matched_prefix_end).unwrap_or_default();
-    Ok(format!(
-        "does not match\n  matched: {prefix}\n  stopped at: {}\n  rest: {}\n",
-        why.stopped_at_token, why.rest
-    ))
 }

@@ -1,26 +1,45 @@
-//! Samples: the lines of a file, or events that were typed. A file is read where it stands: lines
-//! are found when they are asked for, so that a file of any size opens at once.
+//! Samples: the lines of a file, or events that were typed or pasted. A line that cannot be read
+//! says so and stands in nobody's way.
 
+use super::lines::Lines;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
-use temblor_lang::value::{Arena, Owned, Value};
+use std::sync::Arc;
+use temblor_lang::budget::Budget;
+use temblor_lang::value::{Arena, Key, Owned, Value, to_json};
 use temblor_stdlib::formats::json;
 
 /// Samples longer than this are refused.
 const SAMPLE_BYTES_MAX: u64 = 16 << 20;
+/// Samples that can be typed or pasted.
+const TYPED_MAX: usize = 1_000_000;
+/// Lines at the beginning of a file that tell what the file is.
+const SNIFFED_LINES: usize = 64;
 
-/// The lines of a file, or events that were typed.
-#[derive(Debug, Default)]
+/// What the lines of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An event of JSON each.
+    Json,
+    /// Events that failed, each as `{"error", "event"}`: the samples are the events.
+    DeadLetters,
+    /// Text.
+    Text,
+}
+
+#[derive(Debug)]
+enum Source {
+    Typed(Vec<String>),
+    File(Lines, Kind),
+}
+
+/// Samples, and the one that is looked at.
+#[derive(Debug)]
 pub struct Samples {
-    file: Option<BufReader<File>>,
-    /// Where each line that was found so far begins.
-    starts: Vec<u64>,
-    /// Where the next line begins; `None` when there is none.
-    next: Option<u64>,
-    typed: Vec<String>,
+    source: Source,
     /// The current one, from 0.
     at: usize,
+    budget: Arc<Budget>,
 }
 
 /// One sample.
@@ -28,46 +47,105 @@ pub struct Samples {
 pub struct Sample {
     /// The line; `None` when there are no samples.
     pub line: Option<String>,
+    /// Whether the line is to be read as JSON.
+    pub is_json: bool,
+    /// Why it cannot be.
+    pub problem: Option<String>,
+    /// Of a dead letter: why it failed.
+    pub error: Option<String>,
 }
 
 impl Sample {
+    fn new(line: String, kind: Option<Kind>) -> Self {
+        let arena = Arena::new();
+        let parsed = match kind {
+            Some(Kind::Text) => return Self { line: Some(line), ..Self::default() },
+            _ => json::parse(&line, &arena),
+        };
+        let mut sample = Self { is_json: parsed.is_ok() || kind.is_some(), ..Self::default() };
+        match parsed {
+            Ok(letter) if kind == Some(Kind::DeadLetters) => {
+                let part = |name| letter.get(&Key::new(name));
+                sample.error = part("error").map(|error| match error {
+                    Value::Str(text) => text.to_string(),
+                    other => to_json(other),
+                });
+                sample.line = Some(part("event").map_or_else(|| line.clone(), to_json));
+            }
+            Ok(_) => sample.line = Some(line),
+            Err(error) => {
+                sample.problem = Some(format!("not JSON: {error}"));
+                sample.line = Some(line);
+            }
+        }
+        sample
+    }
+
     /// The event: the value of a line of JSON, or else the line as a string.
     pub fn event(&self) -> Owned {
         let Some(line) = &self.line else { return Owned::Null };
         let arena = Arena::new();
-        let value = json::parse(line, &arena).unwrap_or(Value::Str(line));
-        Owned::from(value)
+        let value = if self.is_json { json::parse(line, &arena).ok() } else { None };
+        Owned::from(value.unwrap_or(Value::Str(line)))
     }
 }
 
 impl Samples {
-    /// Opens a file; nothing but its first line is read.
-    pub fn open(file: &Path) -> Result<Self, String> {
-        let told = |error: std::io::Error| format!("error: {}: {error}", file.display());
-        let reader = BufReader::new(File::open(file).map_err(told)?);
-        let mut samples = Self { file: Some(reader), next: Some(0), ..Self::default() };
-        if samples.read(0)?.is_none() {
-            return Err(format!("error: {}: there is no line in it", file.display()));
-        }
-        Ok(samples)
+    /// No samples; long searches end when `budget` says so.
+    pub fn none(budget: Arc<Budget>) -> Self {
+        Self { source: Source::Typed(Vec::new()), at: 0, budget }
     }
 
-    /// Adds a sample that was typed, behind all others, and makes it the current one.
-    pub fn add(&mut self, line: &str) -> Result<(), String> {
-        if line.is_empty() {
-            return Err("error: write the sample behind the command, such as `:sample {\"a\": 1}`"
-                .to_string());
+    /// Opens a file; only its beginning is read.
+    pub fn open(file: &Path, budget: Arc<Budget>) -> Result<Self, String> {
+        let told = |error: std::io::Error| format!("error: {}: {error}", file.display());
+        let opened = File::open(file).map_err(told)?;
+        if opened.metadata().map_err(told)?.is_dir() {
+            return Err(format!("error: {}: is a directory", file.display()));
         }
-        if self.file.is_some() {
-            *self = Self::default();
+        let mut lines = Lines::new(opened);
+        let mut kind = None;
+        for index in 0..SNIFFED_LINES {
+            let Some(line) = lines.read(index, SAMPLE_BYTES_MAX, &|| false).map_err(told)? else {
+                break;
+            };
+            let line = String::from_utf8_lossy(&line);
+            if !line.trim().is_empty() {
+                kind = Some(sniff(&line));
+                break;
+            }
         }
-        self.typed.push(line.to_string());
-        self.at = self.typed.len() - 1;
-        Ok(())
+        let kind =
+            kind.ok_or_else(|| format!("error: {}: there is no line in it", file.display()))?;
+        Ok(Self { source: Source::File(lines, kind), at: 0, budget })
+    }
+
+    /// What the file holds; `None` for samples that were typed.
+    pub fn kind(&self) -> Option<Kind> {
+        match &self.source {
+            Source::File(_, kind) => Some(*kind),
+            Source::Typed(_) => None,
+        }
+    }
+
+    /// Adds a sample that was typed, behind all others, and makes it the current one. The answer
+    /// says what is odd about it.
+    pub fn add(&mut self, line: &str) -> Result<Option<String>, String> {
+        if let Source::File(..) = self.source {
+            (self.source, self.at) = (Source::Typed(Vec::new()), 0);
+        }
+        let Source::Typed(lines) = &mut self.source else { return Ok(None) };
+        if lines.len() >= TYPED_MAX {
+            return Err(format!("error: there are {TYPED_MAX} samples already"));
+        }
+        lines.push(line.to_string());
+        self.at = lines.len() - 1;
+        let meant = line.starts_with(['{', '[', '"']);
+        Ok(Sample::new(line.to_string(), None).problem.filter(|_| meant))
     }
 
     pub fn is_empty(&self) -> bool {
-        self.file.is_none() && self.typed.is_empty()
+        matches!(&self.source, Source::Typed(lines) if lines.is_empty())
     }
 
     /// The number of the current sample, from 1.
@@ -79,8 +157,7 @@ impl Samples {
         if self.is_empty() {
             return Ok(Sample::default());
         }
-        let line = self.read(self.at)?;
-        Ok(Sample { line })
+        Ok(self.read(self.at)?.unwrap_or_default())
     }
 
     /// Goes to the sample with this number, from 1.
@@ -94,24 +171,70 @@ impl Samples {
     }
 
     /// The sample with this index, from 0; `None` behind the last.
-    pub fn read(&mut self, index: usize) -> Result<Option<String>, String> {
-        let Some(file) = &mut self.file else { return Ok(self.typed.get(index).cloned()) };
-        let told = |error: std::io::Error| format!("error: the samples cannot be read: {error}");
-        while self.starts.len() <= index {
-            let Some(start) = self.next else { return Ok(None) };
-            file.seek(SeekFrom::Start(start)).map_err(told)?;
-            let length = file.skip_until(b'\n').map_err(told)? as u64;
-            if length == 0 {
-                self.next = None;
-                return Ok(None);
+    pub fn read(&mut self, index: usize) -> Result<Option<Sample>, String> {
+        let (lines, kind) = match &mut self.source {
+            Source::File(lines, kind) => (lines, *kind),
+            Source::Typed(lines) => {
+                return Ok(lines.get(index).map(|line| Sample::new(line.clone(), None)));
             }
-            self.starts.push(start);
-            self.next = Some(start + length);
+        };
+        let stop = || self.budget.is_interrupted();
+        let read = lines.read(index, SAMPLE_BYTES_MAX + 1, &stop);
+        let bytes = read.map_err(|error| format!("error: the samples cannot be read: {error}"))?;
+        if stop() {
+            return Err("interrupted".to_string());
         }
-        file.seek(SeekFrom::Start(self.starts[index])).map_err(told)?;
-        let mut bytes = Vec::new();
-        file.by_ref().take(SAMPLE_BYTES_MAX).read_until(b'\n', &mut bytes).map_err(told)?;
+        let Some(bytes) = bytes else { return Ok(None) };
+        if bytes.len() as u64 > SAMPLE_BYTES_MAX {
+            let problem = Some(format!("longer than {SAMPLE_BYTES_MAX} bytes"));
+            let line = Some(String::new());
+            return Ok(Some(Sample { line, problem, ..Sample::default() }));
+        }
         let text = String::from_utf8_lossy(&bytes);
-        Ok(Some(text.trim_end_matches(['\n', '\r']).to_string()))
+        let line = text.trim_end_matches(['\n', '\r']).to_string();
+        Ok(Some(Sample::new(line, Some(kind))))
+    }
+}
+
+/// What a file is, by its first line.
+fn sniff(line: &str) -> Kind {
+    let arena = Arena::new();
+    let Ok(value) = json::parse(line.trim(), &arena) else {
+        return if line.trim_start().starts_with("{\"") { Kind::Json } else { Kind::Text };
+    };
+    let has = |name| value.get(&Key::new(name)).is_some();
+    if has("error") && has("event") {
+        return Kind::DeadLetters;
+    }
+    let is_container = value.as_record(&arena).is_some() || value.as_array(&arena).is_some();
+    if is_container || line.trim_start().starts_with('"') { Kind::Json } else { Kind::Text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_tells() {
+        for (line, kind) in [
+            ("{\"a\": 1}", Kind::Json),
+            ("[1]", Kind::Json),
+            ("\"x\"", Kind::Json),
+            ("{\"a\": 1", Kind::Json),
+            ("{\"error\": \"bad\", \"event\": {\"a\": 1}}", Kind::DeadLetters),
+            ("10.0.0.1 GET /", Kind::Text),
+            ("12", Kind::Text),
+            ("[error] x", Kind::Text),
+        ] {
+            assert_eq!(sniff(line), kind, "{line}");
+        }
+    }
+
+    #[test]
+    fn dead_letters_are_opened() {
+        let line = r#"{"error": "no field", "event": {"a": 1}}"#.to_string();
+        let letter = Sample::new(line, Some(Kind::DeadLetters));
+        assert_eq!(letter.line.as_deref(), Some(r#"{"a":1}"#));
+        assert_eq!(letter.error.as_deref(), Some("no field"));
     }
 }

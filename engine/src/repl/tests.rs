@@ -70,7 +70,7 @@ fn chains_run_over_all_samples() {
     shows(
         &mut session,
         &[":goto 2", "where event.a > 1 |> set event.b = event.a * 2"],
-        "out: {\"a\":2,\"b\":4}\n3 samples; dropped: 1, port out: 2\n",
+        "out: {\"a\":2,\"b\":4}\n3 samples\n2  out  (2, 3)\n1  dropped by 1. where event.a > 1  (1)\n",
     );
     shows(
         &mut session,
@@ -82,7 +82,11 @@ fn chains_run_over_all_samples() {
 #[test]
 fn the_clock_is_moved_by_hand() {
     let mut session = session(&[r#"{"a": 1}"#]);
-    shows(&mut session, &["dedup by event.a within \"10s\"", ":send"], "dropped\n");
+    shows(
+        &mut session,
+        &["dedup by event.a within \"10s\"", ":send"],
+        "dropped by 1. dedup by event.a within \"10s\"\n",
+    );
     shows(&mut session, &[":advance 11s", ":send"], "out: {\"a\":1}\n");
 }
 
@@ -114,7 +118,19 @@ fn patterns_are_explained() {
     assert!(reply.text.contains("stopped at: %{NUMBER:n}"), "{}", reply.text);
     assert!(reply.text.contains("rest: x"), "{}", reply.text);
     let reply = session.enter(":explain grok \"%{IP:ip}\" event");
-    assert_eq!(reply.text, "matches\n  ip = 10.0.0.1\n");
+    assert_eq!(reply.text, "matches\n  10.0.0.1 GET x\n  aaaaaaaa\n  a ip = 10.0.0.1\n");
+    let reply = session.enter(":explain dissect \"%{ip} %{verb}: %{n}\"");
+    assert_eq!(
+        reply.text,
+        "does not match\n  10.0.0.1 GET x\n  aaaaaaaa ^\n  a ip = 10.0.0.1\n  matched: 10.0.0.1 \n  \
+         stopped at: %{verb}: \n  rest: GET x\n"
+    );
+    let reply = session.enter(":explain regex r\"(?P<verb>[A-Z]+) \\d\"");
+    assert_eq!(
+        reply.text,
+        "does not match\n  10.0.0.1 GET x\n           aaa ^\n  a verb = GET\n  matched: GET \n  \
+         stopped at: \\d\n  rest: x\n"
+    );
 }
 
 #[test]
@@ -125,7 +141,8 @@ fn wrong_entries_say_what_to_try() {
         (":doc string::uppercas", "did you mean `string::uppercase`?"),
         (":goto x", "no number"),
         (":mode x", "no mode"),
-        (":run", "there is no pipeline"),
+        (":run", "there is nothing to run"),
+        (":send", "there is no pipeline"),
         (":load /does/not/exist", "/does/not/exist"),
         ("where", "E0"),
     ] {
@@ -163,4 +180,293 @@ fn what_is_on_the_bench_becomes_a_test() {
     let results = crate::casebook::walk::run_all(&file, &Default::default());
     assert!(results.expect("the case can be read").passed(), "{text}");
     std::fs::remove_dir_all(&folder).expect("the directory is there");
+}
+
+#[test]
+fn arms_tell_how_far_their_patterns_got() {
+    let mut session = session(&["10.0.0.1 GET x"]);
+    let reply = session.enter(
+        ":explain match event of case ~ re|^\\\\d+x| => 1 case ~ dissect|%{a} %{b}| => 2 end",
+    );
+    assert!(reply.text.contains("stopped at: x"), "{}", reply.text);
+    assert!(reply.text.contains("case ~ dissect|%{a} %{b}|: taken"), "{}", reply.text);
+}
+
+#[test]
+fn missing_null_and_false_are_told_apart() {
+    let mut session = session(&[r#"{"n": null, "f": false}"#]);
+    shows(
+        &mut session,
+        &[":explain event.n == event.f"],
+        "event.n == event.f = false\n  event.n = null\n  event.f = false\n",
+    );
+    let reply = session.enter(":explain present event.m or event.m == 1");
+    assert!(reply.text.contains("event.m = missing"), "{}", reply.text);
+}
+
+#[test]
+fn pipelines_say_why() {
+    let mut session = session(&[r#"{"message": "10.0.0.1 GET", "a": 1}"#]);
+    session.enter("where event.a > 1 |> set event.b = 2");
+    shows(
+        &mut session,
+        &[":explain"],
+        "1. where event.a > 1\n  event.a > 1 = false\n    event.a = 1\n  dropped by 1. where event.a > 1\n",
+    );
+    session.enter("parse grok \"%{IP:ip} %{INT:n}\"");
+    let reply = session.enter(":explain");
+    assert!(reply.text.contains("stopped at: %{INT:n}"), "{}", reply.text);
+}
+
+#[test]
+fn steps_are_switched() {
+    let mut session = session(&[r#"{"a": 1}"#]);
+    let chain = "set event.b = 1 |> where event.a > 1 |> set event.c = 2";
+    shows(
+        &mut session,
+        &[chain, ":off 2"],
+        "out: {\"a\":1,\"b\":1,\"c\":2}\n1 sample\n1  out  (1)\n",
+    );
+    shows(
+        &mut session,
+        &[":off 1", ":steps"],
+        "3. set event.c = 2\n+ event.c: 2\n"
+            .replace("3.", "1. set event.b = 1 (off)\n2. where event.a > 1 (off)\n3.")
+            .as_str(),
+    );
+    assert!(session.enter(":off 3").failed, "one step stays on");
+    assert!(session.enter(":off 4").text.contains("there is no step 4"));
+    shows(
+        &mut session,
+        &[":on 2"],
+        "dropped by 2. where event.a > 1\n1 sample\n1  dropped by 2. where event.a > 1  (1)\n",
+    );
+    let mut session = self::session(&[r#"{"a": 1}"#]);
+    shows(&mut session, &["let event.b = 1", "let event.c = 2", ":off 1"], "+ event.c: 2\n");
+}
+
+#[test]
+fn outcomes_are_grouped() {
+    let samples = [r#"{"a": 1}"#, r#"{"a": "x"}"#, "{broken", r#"{"a": 9}"#, r#"{"a": 10}"#];
+    let mut session = session(&samples);
+    let reply = session.enter("where event.a - 1 > 3");
+    assert!(reply.text.contains("5 samples\n2  out  (4, 5)\n"), "{}", reply.text);
+    assert!(reply.text.contains("1  dropped by 1. where event.a - 1 > 3  (1)\n"), "{}", reply.text);
+    assert!(
+        reply.text.contains("failed in 1. where event.a - 1 > 3: the operation `-`"),
+        "{}",
+        reply.text
+    );
+}
+
+#[test]
+fn definitions_serve_pipelines() {
+    let mut session = session(&[r#"{"a": 7}"#]);
+    shows(
+        &mut session,
+        &[
+            "fn big(x) with x > 5 end",
+            "const NAME = \"n\";",
+            "where big(event.a) |> set event.n = NAME",
+        ],
+        "out: {\"a\":7,\"n\":\"n\"}\n1 sample\n1  out  (1)\n",
+    );
+}
+
+#[test]
+fn states_are_shown_and_changed() {
+    let mut session = session(&[r#"{"a": 1}"#]);
+    let program = "define script count script let state = (state ?? 0) + 1; let event.n = state; event end; \
+                   create script count; select event from in into count; select event from count into out";
+    shows(&mut session, &[program, ":state count = 40"], "count  create script count\n  40\n");
+    shows(&mut session, &[":send"], "out: {\"a\":1,\"n\":41}\n");
+    assert!(session.enter(":state nobody = 1").text.contains("no step is named `nobody`"));
+    shows(&mut session, &[":state clear", ":send"], "out: {\"a\":1,\"n\":1}\n");
+}
+
+#[test]
+fn kinds_are_told_for_each_step() {
+    let mut session = session(&[r#"{"a": 1}"#, r#"{"a": "x", "b": [1]}"#]);
+    shows(
+        &mut session,
+        &["set event.c = 1.5", ":type"],
+        "samples\n  event.a: integer or string\n  event.b: array, missing in 1 of 2\n\
+         1. set event.c = 1.5\n  event.a: integer or string\n  event.b: array, missing in 1 of 2\n  \
+         event.c: float\n",
+    );
+}
+
+#[test]
+fn programs_are_compared() {
+    let mut session = session(&[r#"{"a": 1}"#, r#"{"a": 5}"#, r#"{"a": 9}"#]);
+    session.enter("where event.a > 1 |> set event.b = 1");
+    session.enter("where event.a > 5 |> set event.b = 2");
+    let dropped = "dropped by 1. where event.a > 5";
+    shows(
+        &mut session,
+        &[":compare"],
+        &format!(
+            "3 samples: 1 the same, 2 not\nsample 2\n- out: {{\"a\":5,\"b\":1}}\n+ {dropped}\n\
+             sample 3\n~ event.b: 1 -> 2\n"
+        ),
+    );
+    assert!(session.enter(":compare a b c").failed);
+    assert!(session.enter(":compare none.tmb .").text.contains("none.tmb"));
+}
+
+#[test]
+fn what_no_sample_reached_is_told() {
+    let mut session = session(&[r#"{"a": 1, "t": "1"}"#]);
+    session.enter("match event.a of case 1 => \"one\" case 2 => \"two\" case _ => \"many\" end");
+    shows(
+        &mut session,
+        &[":coverage"],
+        "1 of 3 branches reached\nnot reached: 1:34: arm case 2 => \"two\"\n\
+         not reached: 1:50: arm case _ => \"many\"\n",
+    );
+    session.enter(
+        "parse regex [\"^(?P<n>[0-9])$\", \"^(?P<w>[a-z])$\"] from event.t |> where event.a > 1 |> set event.b = 1",
+    );
+    let reply = session.enter(":coverage").text;
+    assert!(reply.contains("not reached: step 3. set event.b = 1"), "{reply}");
+    assert!(reply.contains("not reached: pattern ^(?P<w>[a-z])$"), "{reply}");
+    assert!(reply.contains("not reached: port out"), "{reply}");
+}
+
+#[test]
+fn loops_without_an_end_are_stopped() {
+    let mut session = session(&["[1,2,3,4,5,6,7,8,9,10]"]);
+    let loops = "for event of case (k, v) => ".repeat(9) + "1" + &" end".repeat(9);
+    let reply = session.enter(&loops);
+    assert!(reply.failed && reply.text.contains("E0440"), "{}", reply.text);
+    shows(&mut session, &["1 + 1"], "2\n");
+}
+
+#[test]
+fn lines_are_pasted() {
+    let mut session = session(&[]);
+    session.enter(":paste");
+    for number in 0..10_000 {
+        session.enter(&format!("{{\"n\": {number}}}"));
+    }
+    shows(&mut session, &[":end"], "10000 samples added\n");
+    shows(&mut session, &[":goto 10000"], "{\"n\":9999}\n");
+    shows(
+        &mut session,
+        &[":sample {\"a\": 1}\n{\"a\": \n{\"a\": 3}"],
+        "sample 10002 is taken as text: not JSON: expected JSON at byte 4, found \":\"\n3 samples added\n",
+    );
+}
+
+#[test]
+fn broken_lines_stand_in_nobodys_way() {
+    let folder = Folder::new("broken");
+    let file = folder.file("a.ndjson", "{\"a\": 1}\n{\"a\": 2\n{\"a\": 3}\n");
+    let mut session = session(&[]);
+    shows(&mut session, &[&format!(":load {file}")], "{\"a\":1}\n");
+    let reply = session.enter(":next");
+    assert!(
+        reply.text.starts_with("sample 2 is broken: not JSON: expected JSON at byte"),
+        "{}",
+        reply.text
+    );
+    let reply = session.enter("where event.a > 0");
+    assert!(reply.text.contains("2  out  (1, 3)\n"), "{}", reply.text);
+    assert!(reply.text.contains("1  broken: "), "{}", reply.text);
+}
+
+#[test]
+fn dead_letters_become_samples() {
+    let folder = Folder::new("letters");
+    let letters =
+        "{\"error\":\"E1: bad\",\"event\":{\"a\":1}}\n{\"error\":\"E2\",\"event\":{\"a\":2}}\n";
+    let file = folder.file("dead.ndjson", letters);
+    let mut session = session(&[]);
+    shows(
+        &mut session,
+        &[&format!(":load {file}")],
+        "dead letters: the samples are the events that failed\nfailed before: E1: bad\n{\"a\":1}\n",
+    );
+    shows(&mut session, &["event.a + 1"], "2\n");
+}
+
+#[test]
+fn sessions_are_saved_and_entered_again() {
+    let folder = Folder::new("session");
+    let file = folder.file("s.session", "");
+    let mut first = session(&[r#"{"a": 1}"#]);
+    first.enter("let event.b =\n  event.a + 1");
+    first.enter(&format!(":save session {file}"));
+    let text = std::fs::read_to_string(&file).expect("it was written");
+    assert!(text.contains("let event.b =\n|   event.a + 1\n"), "{text}");
+    let mut second = Session::new(Vec::new(), Colour::Off);
+    second.enter(&format!(":source {file}"));
+    shows(&mut second, &[":mode json", "event.b"], "2\n");
+}
+
+#[test]
+fn files_are_watched() {
+    let folder = Folder::new("watch");
+    let file = folder.file("p.tmb", "where event.a > 1\n");
+    let mut session = session(&[r#"{"a": 1}"#]);
+    let reply = session.enter(&format!(":watch {file}"));
+    assert!(reply.text.contains("1  dropped by 1. where event.a > 1"), "{}", reply.text);
+    assert_eq!(session.look_at_watched(), None);
+    std::fs::write(&file, "where event.a > 0 |> set event.b = 1\n").expect("it can be written");
+    let text = session.look_at_watched().expect("it was saved");
+    assert!(text.contains("p.tmb was saved\nout: {\"a\":1,\"b\":1}"), "{text}");
+    session.enter(":watch off");
+    assert_eq!(session.watched(), None);
+}
+
+#[test]
+fn patterns_are_suggested() {
+    let mut session = session(&["GET /a 12", "PUT /b 7"]);
+    let reply = session.enter(":suggest");
+    assert!(
+        reply
+            .text
+            .contains("parse dissect \"%{word} %{path} %{number:int}\"\n  matches 2 of 2 lines\n"),
+        "{}",
+        reply.text
+    );
+    assert!(reply.text.contains("parse grok \"%{WORD:word} %{UNIXPATH:path} %{INT:number:int}\"\n  matches 2 of 2 lines\n"), "{}", reply.text);
+    let step = reply.text.lines().next().expect("a proposal").to_string();
+    assert!(!session.enter(&step).failed, "{step}");
+}
+
+#[test]
+fn every_command_has_a_path_without_arguments() {
+    for command in commands::COMMANDS.iter().filter(|one| !["edit", "quit"].contains(&one.name)) {
+        for samples in [&[] as &[&str], &[r#"{"a": 1}"#]] {
+            let mut session = session(samples);
+            let reply = session.enter(&format!(":{}", command.name));
+            let said = !reply.text.is_empty() || ["list"].contains(&command.name);
+            assert!(said, ":{} says nothing", command.name);
+            assert!(!reply.failed || reply.text.contains("error"), "{}", reply.text);
+        }
+    }
+}
+
+/// A folder that is gone at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("temblor-repl-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).expect("the folder can be made");
+        Self(path)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).expect("the file can be written");
+        path.display().to_string()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }

@@ -22,6 +22,7 @@ pub mod logfmt;
 pub mod pairs;
 pub mod regex;
 pub mod syslog;
+pub mod reach;
 
 pub use error::{EncodeError, FormatError, Quote};
 pub use keys::{Keys, PlacedKeys};

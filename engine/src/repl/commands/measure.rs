@@ -1,0 +1,114 @@
+//! Commands that measure: time, kinds, and what the samples reach.
+
+use super::super::pipeline::SAMPLES_MAX;
+use super::super::view::paint;
+use super::Session;
+use std::time::Instant;
+use temblor_lang::coverage::Coverage;
+use temblor_lang::span::Sources;
+use temblor_lang::value::Arena;
+
+/// Runs of `:time` without a number.
+const TIMED_RUNS: u32 = 1_000;
+/// Runs of `:time`, at the most.
+const TIMED_RUNS_MAX: u32 = 10_000_000;
+
+/// An expression, or without one the steps of the pipeline.
+pub fn time(session: &mut Session, text: &str) -> Result<String, String> {
+    if text.is_empty() {
+        let pipeline = super::pipeline(&mut session.pipeline)?;
+        return pipeline.show_times(&mut session.samples);
+    }
+    let (text, runs) = match text.rsplit_once(' ').map(|(head, n)| (head, n.parse::<u32>())) {
+        Some((head, Ok(runs)))
+            if !head.trim_end().ends_with(['+', '-', '*', '/', '=', '<', '>']) =>
+        {
+            (head, runs.clamp(1, TIMED_RUNS_MAX))
+        }
+        _ => (text, TIMED_RUNS),
+    };
+    let (sample, now_ns) = (session.samples.current()?, session.now_ns);
+    session.with_expression(text, |evaluator, items, _| {
+        let started = Instant::now();
+        let prepared = evaluator.prepare(items)?;
+        let compiled = started.elapsed().as_micros();
+        let each = evaluator.measure(&prepared, &sample, now_ns, runs)?.as_nanos();
+        Ok(format!("{each} ns each of {runs} runs; compiled in {compiled} µs\n"))
+    })
+}
+
+/// The kind of a value, or without one the kinds of fields behind each step.
+pub fn kinds(session: &mut Session, text: &str) -> Result<String, String> {
+    if let (true, Some(pipeline)) = (text.is_empty(), &session.pipeline) {
+        return pipeline.show_kinds(&mut session.samples);
+    }
+    let text = if text.is_empty() { "event" } else { text };
+    let (sample, now_ns) = (session.samples.current()?, session.now_ns);
+    session.with_expression(text, |evaluator, items, _| {
+        let done = evaluator.run(items, &sample, now_ns)?;
+        let value = done.value.map_err(|error| evaluator.failure(&error))?;
+        let arena = Arena::new();
+        let value = value.read(&arena);
+        let mut text = format!("{}\n", value.kind().name());
+        for (key, field) in value.as_record(&arena).into_iter().flat_map(|record| record.iter()) {
+            text.push_str(&format!("  {key}: {}\n", field.kind().name()));
+        }
+        Ok(text)
+    })
+}
+
+/// Arms, steps, patterns and ports that no sample reached.
+pub fn coverage(session: &mut Session, _: &str) -> Result<String, String> {
+    if session.samples.is_empty() {
+        return Err("error: there are no samples: :load FILE, or :sample JSON".to_string());
+    }
+    if let Some(pipeline) = &session.pipeline {
+        return pipeline.coverage(&mut session.samples);
+    }
+    let last = session.last.clone().unwrap_or_else(|| "event".to_string());
+    let now_ns = session.now_ns;
+    session.with_expression(&last, |evaluator, items, session| {
+        let prepared = evaluator.prepare(items)?;
+        let mut count = 0;
+        while let Some(sample) = session.samples.read(count)?.filter(|_| count < SAMPLES_MAX) {
+            session.setup.check()?;
+            drop(evaluator.evaluate(&prepared, &sample, now_ns));
+            count += 1;
+        }
+        let coverage = &prepared.coverage;
+        let mut text = branches(coverage, evaluator.sources());
+        if coverage.branches().next().is_none() {
+            text.push_str("there are no branches in it\n");
+        }
+        Ok(text.lines().map(|line| format!("{}\n", mark(line, session))).collect())
+    })
+}
+
+fn mark(line: &str, session: &Session) -> String {
+    let is_missed = line.starts_with("not reached");
+    if is_missed { paint(session.setup.colour, "31", line) } else { line.to_string() }
+}
+
+/// How many of the branches of the user's texts were taken, and which were not.
+pub fn branches(coverage: &Coverage, sources: &Sources) -> String {
+    let mut shown = String::new();
+    let (mut all, mut missed) = (0, 0);
+    for branch in coverage.branches() {
+        let name = sources.get(branch.span.source).map_or("", |source| source.name.as_str());
+        if name.starts_with("<std") {
+            continue;
+        }
+        all += 1;
+        if branch.taken() == 0 {
+            missed += 1;
+            let at = sources.position(branch.span);
+            let text = super::super::steps::one_line(sources.text(branch.span));
+            let noun = branch.kind.noun();
+            shown.push_str(&format!("not reached: {}:{}: {noun} {text}\n", at.line, at.column));
+        }
+    }
+    if all == 0 {
+        return String::new();
+    }
+    format!("{} of {all} branches reached\n{shown}", all - missed)
+}
