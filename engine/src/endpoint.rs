@@ -56,8 +56,10 @@ pub struct Endpoints {
     pub sinks: Vec<SinkEndpoint>,
 }
 
-const SOURCE_KINDS: [&str; 3] = ["file", "generator", "stdin"];
-const SINK_KINDS: [&str; 3] = ["file", "null", "stdout"];
+/// The kinds of sources.
+pub const SOURCE_KINDS: [&str; 3] = ["file", "generator", "stdin"];
+/// The kinds of sinks.
+pub const SINK_KINDS: [&str; 3] = ["file", "null", "stdout"];
 const INPUT_CODECS: &[(&str, InputCodec)] =
     &[("json", InputCodec::Json), ("lines", InputCodec::String), ("string", InputCodec::String)];
 const OUTPUT_CODECS: &[(&str, OutputCodec)] = &[

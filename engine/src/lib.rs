@@ -48,4 +48,5 @@ pub mod rehearsal;
 pub mod casebook;
 pub mod repl;
 pub mod flow;
+pub mod lsp;
 pub mod command;

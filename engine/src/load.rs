@@ -16,6 +16,7 @@ use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
 use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
 use temblor_lang::span::{Source, SourceId, Sources};
 use temblor_lang::syntax;
+use temblor_lang::syntax::tree::{DefineKind, Item};
 use temblor_lang::value::Frozen;
 
 /// Program texts larger than this are refused.
@@ -207,6 +208,83 @@ pub fn compile_counted(
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
     compiler.coverage = Some(Coverage::default());
     compile_by(compiler, name, text, language, None)
+}
+
+/// Compiles a text only to see what is wrong with it. A script file that holds nothing but definitions,
+/// as modules do, is checked as a module: it cannot be run, but used.
+#[must_use]
+pub fn check(
+    name: &str,
+    text: String,
+    language: Language,
+    loader: &dyn Loader,
+    budget: Option<Arc<Budget>>,
+) -> Loaded {
+    let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
+    compiler.budget = budget;
+    if language == Language::Script
+        && let Some(module) = only_module(name, &text)
+    {
+        return check_module(compiler, name, text, &module);
+    }
+    compile_by(compiler, name, text, language, None)
+}
+
+/// As [`check`], for a file.
+///
+/// # Errors
+/// A sentence about the file itself, when it cannot be read.
+pub fn check_file(file: &Path, path: &[PathBuf]) -> Result<Loaded, String> {
+    let (language, text) = read_program(file)?;
+    let name = file.display().to_string();
+    Ok(check(&name, text, language, &Directories::new(path, Some(file)), None))
+}
+
+/// The tree of a text that is a module and no script.
+fn only_module(name: &str, text: &str) -> Option<syntax::tree::Script> {
+    let mut sources = Sources::default();
+    let source = sources.add(name, text);
+    if !syntax::parse_script(&sources, source).has_errors() {
+        return None;
+    }
+    let module = syntax::parse_module(&sources, source);
+    (!module.has_errors()).then_some(module.tree)
+}
+
+fn check_module(
+    mut compiler: Compiler<'_>,
+    name: &str,
+    text: String,
+    module: &syntax::tree::Script,
+) -> Loaded {
+    let program = Source { name: name.to_string(), text: text.clone() };
+    compiler.sources.add(name, text);
+    let mut scope = Scope::default();
+    for item in &module.items {
+        match item {
+            Item::Define(define) => check_scripts(&mut compiler, &define.kind),
+            item => compiler.define(item, &mut scope),
+        }
+    }
+    let Compiler { sources, diagnostics, .. } = compiler;
+    let (graph, endpoints) = (Graph::default(), Endpoints::default());
+    let (language, coverage) = (Language::Script, Coverage::default());
+    Loaded { language, graph, endpoints, program, sources, diagnostics, coverage }
+}
+
+/// The scripts of a definition: what else is in it is checked where it is created.
+fn check_scripts(compiler: &mut Compiler<'_>, kind: &DefineKind) {
+    let (scripts, rules): (Vec<_>, _) = match kind {
+        DefineKind::Script(def) => {
+            let ports = def.ports.iter().map(|(_, script)| script);
+            (ports.chain([&def.main]).collect(), Rules::SCRIPT)
+        }
+        DefineKind::Window(def) => (def.script.iter().collect(), Rules::WINDOW_SCRIPT),
+        _ => return,
+    };
+    for script in scripts {
+        compiler.lower_script(script, Scope::default(), rules, None);
+    }
 }
 
 fn compile_by(

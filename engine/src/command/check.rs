@@ -11,7 +11,7 @@ pub const FAULTY: u8 = 1;
 pub fn check(args: &CheckArgs) -> u8 {
     let mut faulty = false;
     let texts = args.expression.iter().map(|text| Ok(load::load_text(text, &args.path)));
-    let files = args.files.iter().map(|file| load::load_file(file, &args.path));
+    let files = args.files.iter().map(|file| load::check_file(file, &args.path));
     let configuration = args.logstash.read().map(|read| read.map(|one| one.loaded));
     for loaded in texts.chain(files).chain(configuration) {
         match loaded {

@@ -9,6 +9,7 @@ mod explain;
 mod doc;
 mod fmt;
 mod logstash;
+mod lsp;
 mod generate;
 mod run;
 mod tables;
@@ -48,6 +49,8 @@ enum Verb {
     Explain(ExplainArgs),
     /// Try rules on samples: expressions, chains, why and how
     Repl(repl::ReplArgs),
+    /// Serve an editor: diagnostics, completion, hover, rename and more (language server protocol)
+    Lsp(lsp::LspArgs),
     /// Bring program files into the one style; comments stay
     Fmt(fmt::FmtArgs),
     /// Make Markdown pages from the doc comments of modules
@@ -318,6 +321,7 @@ pub fn main() -> ExitCode {
         Verb::Test(args) => test::test(&args),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Repl(args) => repl::repl(&args),
+        Verb::Lsp(args) => lsp::lsp(&args),
         Verb::Fmt(args) => fmt::fmt(&args),
         Verb::Doc(args) => doc::doc(&args),
         Verb::Completions(args) => shell::completions(&args),

@@ -17,7 +17,8 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
 use temblor_lang::value::Arena;
 
-const KINDS: [&str; 6] = ["bench", "exit", "file", "metronome", "null", "stdio"];
+/// The connectors that this build has.
+pub const KINDS: [&str; 6] = ["bench", "exit", "file", "metronome", "null", "stdio"];
 const KINDS_MISSING: [&str; 32] = [
     "azure_monitor_ingest_writer",
     "cb",

@@ -5,6 +5,8 @@ mod chains;
 mod connector;
 mod settings;
 
+pub use connector::KINDS as CONNECTOR_KINDS;
+
 use crate::endpoint::Endpoints;
 use crate::graph::{Builder, Graph, Notation};
 use temblor_lang::lower::Compiler;

@@ -29,24 +29,33 @@ impl Directories {
         list.extend(INSTALLED.iter().map(PathBuf::from));
         Self(list)
     }
-}
 
-impl Loader for Directories {
-    fn load(&self, path: &[&str]) -> Option<(String, String)> {
+    /// The directories in the order of the search.
+    #[must_use]
+    pub fn list(&self) -> &[PathBuf] {
+        &self.0
+    }
+
+    /// The first file that can hold the module `path` and that `is_there`.
+    pub fn find(&self, path: &[&str], is_there: impl Fn(&Path) -> bool) -> Option<PathBuf> {
         // The standard library is part of the program; a copy on disk may be of another version.
         if path.first().is_some_and(|first| BUILT_IN.contains(first)) {
             return None;
         }
         let relative: PathBuf = path.iter().collect();
-        for directory in &self.0 {
-            for ending in ENDINGS {
-                let file = directory.join(&relative).with_extension(ending);
-                if let Ok(text) = std::fs::read_to_string(&file) {
-                    return Some((file.display().to_string(), text));
-                }
-            }
-        }
-        None
+        let files = self.0.iter().flat_map(|directory| {
+            let file = directory.join(&relative);
+            ENDINGS.iter().map(move |ending| file.with_extension(ending))
+        });
+        files.into_iter().find(|file| is_there(file))
+    }
+}
+
+impl Loader for Directories {
+    fn load(&self, path: &[&str]) -> Option<(String, String)> {
+        let file = self.find(path, |file| file.is_file())?;
+        let text = std::fs::read_to_string(&file).ok()?;
+        Some((file.display().to_string(), text))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::source::SourceConfig;
 use std::path::{Path, PathBuf};
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::span::Source;
+use temblor_lang::span::{Source, Sources};
 
 /// What the command line says about a configuration.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,19 @@ pub struct Configuration {
 
 /// Loads the file or folder at `path`. The error is a sentence about it.
 pub fn load(path: &Path, wishes: &Wishes) -> Result<Configuration, String> {
-    let mut texts = Texts::read(path)?;
+    Ok(compile(Texts::read(path)?, &path.display().to_string(), wishes))
+}
+
+/// All that is wrong with one text, and the text.
+#[must_use]
+pub fn diagnose(name: &str, text: String) -> (Vec<Diagnostic>, Sources) {
+    let mut texts = Texts::default();
+    texts.add(name, text);
+    let Configuration { loaded, .. } = compile(texts, name, &Wishes::default());
+    (loaded.diagnostics, loaded.sources)
+}
+
+fn compile(mut texts: Texts, name: &str, wishes: &Wishes) -> Configuration {
     let program = texts.program(&wishes.settings);
     let mut diagnostics = std::mem::take(&mut texts.diagnostics);
     let mut endpoints = Endpoints::default();
@@ -57,12 +69,12 @@ pub fn load(path: &Path, wishes: &Wishes) -> Result<Configuration, String> {
         language: Language::Temblor,
         graph: Graph::of_operator(Box::new(filters)),
         endpoints,
-        program: Source { name: path.display().to_string(), text: String::new() },
+        program: Source { name: name.to_string(), text: String::new() },
         sources: texts.sources,
         diagnostics,
         coverage: Coverage::default(),
     };
-    Ok(Configuration { loaded, missing })
+    Configuration { loaded, missing }
 }
 
 /// The plugins of a section in the order of the text, with whether they stand in a branch.

@@ -51,6 +51,22 @@ fn gap(text: &str, start: usize, end: usize, pieces: &mut Vec<(usize, usize, Tok
     }
 }
 
+/// The forms of a text that are closed, such as `match … end` and `[ … ]`: each from the start of its
+/// first token to the end of its last.
+#[must_use]
+pub fn forms(text: &str) -> Vec<(usize, usize)> {
+    let scan = scan(text, SourceId::default());
+    let mut ends = vec![0; scan.frames.len()];
+    for token in &scan.tokens {
+        ends[token.frame] = token.end;
+    }
+    let forms = scan.frames.iter().zip(ends).filter(|(frame, _)| frame.closed);
+    forms
+        .filter_map(|(frame, end)| Some((scan.tokens[frame.opener?].start, end)))
+        .filter(|(start, end)| start < end)
+        .collect()
+}
+
 /// Whether a bracket, a form or a string is still open at the end.
 #[must_use]
 pub fn is_open(text: &str) -> bool {

@@ -11,14 +11,16 @@ mod recover;
 mod print;
 mod format;
 mod classes;
+mod keywords;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
 use build::Builder;
 pub use build::OPERATORS_MAX;
-pub use classes::{TokenClass, classes, is_open};
+pub use classes::{TokenClass, classes, forms, is_open};
 pub use format::{TextKind, format};
 use grammar::{Grammar, Pair, Rule};
+pub use keywords::KEYWORDS;
 use pest::Parser;
 pub use print::{print_deploy, print_expr, print_program, print_query, print_script};
 pub use scan::NESTING_MAX;

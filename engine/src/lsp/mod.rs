@@ -1,0 +1,35 @@
+//! `temblor lsp`: the language server for editors (LSP 3.17,
+//! <https://microsoft.github.io/language-server-protocol/>). One thread answers messages in the order
+//! in which they come, so that an answer is always about the text that the editor has shown.
+
+mod action;
+mod analysis;
+mod complete;
+mod completion;
+mod hover;
+mod navigate;
+mod outline;
+mod place;
+mod problem;
+mod server;
+mod signature;
+mod token;
+mod workspace;
+
+pub use server::serve;
+
+/// Texts larger than this are kept, but neither analysed nor formatted: each key that is typed
+/// would cost too much.
+pub const DOCUMENT_BYTES_MAX: usize = 2 << 20;
+
+/// Files below the workspace's folders that are searched for references.
+pub const WORKSPACE_FILES_MAX: usize = 5_000;
+
+/// Files and folders of any kind that are looked at for that.
+pub const WORKSPACE_ENTRIES_MAX: usize = 200_000;
+
+/// Diagnostics of one text that are shown.
+pub const DIAGNOSTICS_MAX: usize = 500;
+
+/// Proposals in one answer.
+pub const PROPOSALS_MAX: usize = 1_000;
