@@ -2,7 +2,7 @@
 
 use super::GenerateArgs;
 use super::check::FAULTY;
-use crate::clock::system_time;
+use crate::clock::{Timestamp, system_time};
 use crate::generate::{Rate, Spec, Stream, eventgen};
 use crate::limits::BLOCK_BYTES;
 use std::io::{ErrorKind, Write};
@@ -14,7 +14,7 @@ use temblor_lang::value::{Arena, Value};
 
 /// Generates events; gives the exit code.
 pub fn generate(args: &GenerateArgs) -> u8 {
-    match specs(args).and_then(|specs| specs.iter().try_for_each(|spec| print(spec, args))) {
+    match specs(args).and_then(|specs| print(&specs, args)) {
         Ok(()) => 0,
         Err(reason) => {
             eprintln!("error: {}", reason.trim_end());
@@ -98,47 +98,113 @@ fn template(text: &str) -> Result<Formula, String> {
 
 /// The longest single wait.
 const WAIT_MAX: Duration = Duration::from_millis(100);
+/// Time from one line of figures to the next.
+const FIGURES_EVERY: Duration = Duration::from_secs(10);
 
-fn print(spec: &Spec, args: &GenerateArgs) -> Result<(), String> {
+/// A stream on its way to standard output.
+struct Running {
+    stream: Stream,
+    /// Whether its events have times that must be waited for.
+    is_paced: bool,
+    /// The stream's time when the run began.
+    start: Timestamp,
+    /// How far it is behind its times, in nanoseconds.
+    behind: u64,
+}
+
+impl Running {
+    fn open(spec: &Spec, begin: Timestamp) -> Result<Self, String> {
+        Ok(Running {
+            stream: Stream::open(spec, begin).map_err(|error| error.to_string())?,
+            is_paced: spec.rate != Rate::Unlimited || spec.has_rhythm(),
+            start: spec.start.unwrap_or(begin),
+            behind: 0,
+        })
+    }
+
+    /// Appends what is due; gives the number of events, and the wait for the next unless there is none.
+    fn fill(
+        &mut self,
+        block: &mut Vec<u8>,
+        passed: u64,
+    ) -> Result<(u64, Option<Duration>), String> {
+        let until = if self.is_paced { self.start + passed } else { u64::MAX };
+        let filled = self.stream.fill(block, until, BLOCK_BYTES / 2)?;
+        let due = |next| if self.is_paced { until.saturating_sub(next) } else { 0 };
+        self.behind = filled.next.map_or(0, due);
+        let wait = |next: Timestamp| Duration::from_nanos(next.saturating_sub(until));
+        Ok((filled.events, filled.next.map(wait)))
+    }
+}
+
+/// Prints the events of all specs at once, each in its own time.
+fn print(specs: &[Spec], args: &GenerateArgs) -> Result<(), String> {
     let (begin, started) = (system_time(), Instant::now());
-    let mut stream = Stream::open(spec, begin).map_err(|error| error.to_string())?;
-    let is_paced = spec.rate != Rate::Unlimited || spec.has_rhythm();
-    let start = spec.start.unwrap_or(begin);
+    let opened = specs.iter().map(|spec| Running::open(spec, begin));
+    let mut running = opened.collect::<Result<Vec<_>, _>>()?;
     let mut output = std::io::stdout().lock();
+    let failed = |error: std::io::Error| format!("standard output: {error}");
     let mut block = Vec::with_capacity(BLOCK_BYTES);
-    let (mut events, mut bytes) = (0, 0);
-    loop {
-        let passed = crate::clock::nanoseconds(started.elapsed());
-        let until = if is_paced { start + passed } else { u64::MAX };
-        block.clear();
-        let filled = stream.fill(&mut block, until, BLOCK_BYTES / 2)?;
-        (events, bytes) = (events + filled.events, bytes + block.len() as u64);
-        match output.write_all(&block) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => break,
-            other => other.map_err(|error| format!("standard output: {error}"))?,
-        }
-        match filled.next {
-            None => break,
-            Some(next) if next > until => {
-                output.flush().map_err(|error| format!("standard output: {error}"))?;
-                std::thread::sleep(Duration::from_nanos(next - until).min(WAIT_MAX));
+    let (mut figures, mut told) = (Figures::default(), started);
+    while !running.is_empty() {
+        let mut wait = WAIT_MAX;
+        let mut index = 0;
+        while index < running.len() {
+            block.clear();
+            let passed = crate::clock::nanoseconds(started.elapsed());
+            let (events, next) = running[index].fill(&mut block, passed)?;
+            figures.add(events, block.len());
+            match output.write_all(&block) {
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+                other => other.map_err(failed)?,
             }
-            Some(_) => {}
+            match next {
+                Some(next) => (wait, index) = (wait.min(next), index + 1),
+                None => drop(running.swap_remove(index)),
+            }
+        }
+        if args.stats && told.elapsed() >= FIGURES_EVERY {
+            told = Instant::now();
+            eprintln!("{}", figures.line(started.elapsed(), &running));
+        }
+        if !wait.is_zero() && !running.is_empty() {
+            output.flush().map_err(failed)?;
+            std::thread::sleep(wait);
         }
     }
+    output.flush().map_err(failed)?;
     if args.stats {
-        eprintln!("{}", volumes(events, bytes, started.elapsed()));
+        eprintln!("{}", figures.line(started.elapsed(), &running));
     }
     Ok(())
 }
 
-/// The figures that people who size log stores ask for.
-fn volumes(events: u64, bytes: u64, elapsed: Duration) -> String {
-    let seconds = elapsed.as_secs_f64().max(1e-9);
-    let (eps, bps) = (events as f64 / seconds, bytes as f64 / seconds);
-    format!(
-        "{events} events, {bytes} bytes in {seconds:.2} s: {eps:.0} events/s, {:.1} KB/s, {:.2} GB/day",
-        bps / 1e3,
-        bps * 86_400.0 / 1e9
-    )
+/// What was printed.
+#[derive(Default)]
+struct Figures {
+    events: u64,
+    bytes: u64,
+}
+
+impl Figures {
+    fn add(&mut self, events: u64, bytes: usize) {
+        (self.events, self.bytes) = (self.events + events, self.bytes + bytes as u64);
+    }
+
+    /// The figures that people who size log stores ask for. Events are printed when they are made, so
+    /// what other generators call the depth of their queue is how far behind its times a stream is.
+    fn line(&self, elapsed: Duration, running: &[Running]) -> String {
+        let seconds = elapsed.as_secs_f64().max(1e-9);
+        let (eps, bps) = (self.events as f64 / seconds, self.bytes as f64 / seconds);
+        let behind = running.iter().map(|one| one.behind).max().unwrap_or(0) as f64 / 1e9;
+        format!(
+            "{} events, {} bytes in {seconds:.2} s: {eps:.0} events/s, {:.1} KB/s, {:.2} GB/day; \
+             {} streams, at most {behind:.1} s behind",
+            self.events,
+            self.bytes,
+            bps / 1e3,
+            bps * 86_400.0 / 1e9,
+            running.len()
+        )
+    }
 }

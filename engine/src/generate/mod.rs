@@ -11,6 +11,7 @@ pub mod pace;
 pub mod disorder;
 pub mod builtin;
 pub mod lines;
+pub mod replacement;
 pub mod sample;
 pub mod template;
 pub mod replay;

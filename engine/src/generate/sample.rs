@@ -2,61 +2,9 @@
 //!
 //! Invariant: regexes run once, when the sample is read; an event is then a walk over its parts.
 
-use super::digits::{push_hex, push_ipv4, push_number, push_uuid};
-use super::stamp::Stamp;
+use super::replacement::{Draw, Replacement, replace};
 use super::{Generator, Moment, Random};
 use regex::bytes::Regex;
-use std::sync::Arc;
-
-/// What takes the place of a token.
-#[derive(Clone, Debug)]
-pub enum Replacement {
-    /// A text.
-    Static(Vec<u8>),
-    /// The time of the event.
-    Time(Stamp),
-    /// `ipv4`
-    Ipv4,
-    /// `ipv6`
-    Ipv6,
-    /// `mac`
-    Mac,
-    /// `guid`
-    Uuid,
-    /// `integer[a:b]`, both included
-    Integer(i64, i64),
-    /// `float[a:b]`, with as many decimals as `a`
-    Float(f64, f64, usize),
-    /// `string(n)`
-    Text(usize),
-    /// `hex(n)`
-    Hex(usize),
-    /// `list["x","y"]`
-    List(Vec<Vec<u8>>),
-    /// A column of a random row; tokens of one file take it from the same row.
-    Column(Arc<Rows>, usize),
-    /// Counts on from a number.
-    Count(u64),
-}
-
-/// The rows of a file that tokens pick from.
-#[derive(Debug)]
-pub struct Rows {
-    rows: Vec<Vec<Vec<u8>>>,
-}
-
-impl Rows {
-    /// Rows of cells between commas; no cell holds one.
-    ///
-    /// # Errors
-    /// When there is no row.
-    pub fn of(text: &str) -> Result<Self, String> {
-        let cells =
-            |line: &str| line.split(',').map(|cell| cell.trim().as_bytes().to_vec()).collect();
-        let rows: Vec<_> = text.lines().filter(|line| !line.is_empty()).map(cells).collect();
-        if rows.is_empty() { Err("has no rows".to_string()) } else { Ok(Rows { rows }) }
-    }
-}
 
 /// A token: what it finds, and what it puts there.
 #[derive(Clone, Debug)]
@@ -73,39 +21,60 @@ enum Part {
     Token(usize),
 }
 
+/// A sample and its tokens, as a user describes them.
+#[derive(Clone, Debug, Default)]
+pub struct SampleParts {
+    /// The events.
+    pub events: Vec<Vec<u8>>,
+    /// What is replaced.
+    pub tokens: Vec<Token>,
+    /// Whether events are picked at random rather than in turn.
+    pub shuffle: bool,
+    /// Nanoseconds before and after an event's time between which the times that it shows are drawn.
+    pub window: (u64, u64),
+}
+
 /// The generator.
 pub struct Sample {
     events: Vec<Vec<Part>>,
     tokens: Vec<Token>,
     random: Random,
-    /// Whether events are picked at random rather than in turn.
     shuffle: bool,
+    window: (u64, u64),
 }
 
 impl Sample {
-    /// A sample of one event a line, or cut where `breaker` matches.
+    /// Finds the tokens in the events.
     ///
     /// # Errors
     /// When there is no event.
-    pub fn new(
-        text: &[u8],
-        breaker: Option<&Regex>,
-        tokens: Vec<Token>,
-        random: Random,
-        shuffle: bool,
-    ) -> Result<Self, String> {
-        let events = cut(text, breaker);
+    pub fn new(described: &SampleParts, random: Random) -> Result<Self, String> {
+        let SampleParts { events, tokens, shuffle, window } = described;
         if events.is_empty() {
             return Err("the sample has no event".to_string());
         }
-        let events = events.iter().map(|event| parts(event, &tokens)).collect();
-        Ok(Sample { events, tokens, random, shuffle })
+        let events = events.iter().map(|event| parts(event, tokens)).collect();
+        let (tokens, shuffle, window) = (tokens.clone(), *shuffle, *window);
+        Ok(Sample { events, tokens, random, shuffle, window })
+    }
+
+    /// The time that an event shows.
+    fn shown(&mut self, time: u64) -> u64 {
+        match self.window {
+            (0, 0) => time,
+            (before, after) => {
+                let span = before.saturating_add(after).saturating_add(1);
+                time.saturating_sub(before).saturating_add(self.random.below(span))
+            }
+        }
     }
 }
 
-fn cut<'t>(text: &'t [u8], breaker: Option<&Regex>) -> Vec<&'t [u8]> {
+/// The events of a text: its lines, or what lies between the places where `breaker` matches.
+pub fn cut(text: &[u8], breaker: Option<&Regex>) -> Vec<Vec<u8>> {
     let Some(breaker) = breaker else {
-        return text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+        let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        return lines.map(<[u8]>::to_vec).collect();
     };
     let mut starts: Vec<usize> = breaker.find_iter(text).map(|found| found.start()).collect();
     if starts.first() != Some(&0) {
@@ -113,7 +82,7 @@ fn cut<'t>(text: &'t [u8], breaker: Option<&Regex>) -> Vec<&'t [u8]> {
     }
     starts.push(text.len());
     let events = starts.windows(2).map(|pair| text[pair[0]..pair[1]].trim_ascii());
-    events.filter(|event| !event.is_empty()).collect()
+    events.filter(|event| !event.is_empty()).map(<[u8]>::to_vec).collect()
 }
 
 /// Where tokens overlap, the earlier in the text wins, then the earlier in the list.
@@ -144,19 +113,13 @@ impl Generator for Sample {
     fn write(&mut self, moment: Moment, out: &mut Vec<u8>) -> Result<bool, String> {
         let count = self.events.len() as u64;
         let index = if self.shuffle { self.random.below(count) } else { moment.index % count };
-        // One draw an event decides all rows, so that columns of a file belong together.
-        let row = self.random.bits();
+        let (row, shown) = (self.random.bits(), self.shown(moment.time));
+        let draw = Draw { moment, shown, row };
         for part in &self.events[index as usize] {
             match part {
                 Part::Text(text) => out.extend_from_slice(text),
                 Part::Token(number) => {
-                    replace(
-                        &mut self.tokens[*number].replacement,
-                        moment,
-                        row,
-                        &mut self.random,
-                        out,
-                    );
+                    replace(&mut self.tokens[*number].replacement, draw, &mut self.random, out);
                 }
             }
         }
@@ -164,113 +127,12 @@ impl Generator for Sample {
     }
 }
 
-fn replace(
-    replacement: &mut Replacement,
-    moment: Moment,
-    row: u64,
-    random: &mut Random,
-    out: &mut Vec<u8>,
-) {
-    match replacement {
-        Replacement::Static(text) => out.extend_from_slice(text),
-        Replacement::Time(stamp) => stamp.push(moment.time, out),
-        Replacement::Ipv4 => push_ipv4(random, out),
-        Replacement::Ipv6 => push_groups(random, 8, 4, out),
-        Replacement::Mac => push_groups(random, 6, 2, out),
-        Replacement::Uuid => push_uuid(random, out),
-        Replacement::Integer(low, high) => {
-            let span = high.abs_diff(*low).saturating_add(1);
-            let number = low.wrapping_add_unsigned(random.below(span));
-            if number < 0 {
-                out.push(b'-');
-            }
-            push_number(number.unsigned_abs(), out);
-        }
-        Replacement::Float(low, high, decimals) => {
-            let number = *low + (*high - *low) * random.unit();
-            out.extend_from_slice(format!("{number:.0$}", *decimals).as_bytes());
-        }
-        Replacement::Text(length) => {
-            const LETTERS: &[u8; 64] =
-                b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ab";
-            (0..*length).for_each(|_| out.push(LETTERS[random.below(64) as usize]));
-        }
-        Replacement::Hex(digits) => push_hex(random, *digits, out),
-        Replacement::List(choices) => {
-            let index = random.below(choices.len() as u64) as usize;
-            out.extend_from_slice(choices.get(index).map_or(&[], Vec::as_slice));
-        }
-        Replacement::Column(rows, column) => {
-            let row = &rows.rows[(row % rows.rows.len() as u64) as usize];
-            out.extend_from_slice(row.get(*column).map_or(&[], Vec::as_slice));
-        }
-        Replacement::Count(next) => {
-            push_number(*next, out);
-            *next += 1;
-        }
-    }
-}
-
-fn push_groups(random: &mut Random, groups: usize, digits: usize, out: &mut Vec<u8>) {
-    for group in 0..groups {
-        if group > 0 {
-            out.push(b':');
-        }
-        push_hex(random, digits, out);
-    }
-}
-
-impl Replacement {
-    /// Reads `integer[1:10]`, `list["a","b"]` and the other words for random values.
-    ///
-    /// # Errors
-    /// Says what is known.
-    pub fn random(text: &str) -> Result<Self, String> {
-        let bad = || {
-            format!(
-                "`{text}` is no random value: known are ipv4, ipv6, mac, guid, integer[a:b], \
-                 float[a:b], string(n), hex(n) and list[\"x\",\"y\"]"
-            )
-        };
-        let inside = |open: &str, close: &str| text.trim().strip_prefix(open)?.strip_suffix(close);
-        let count = |text: &str| text.trim().parse::<usize>().ok().filter(|n| *n <= TEXT_MAX);
-        let range = |text: &str| {
-            text.split_once(':').map(|(a, b)| (a.trim().to_string(), b.trim().to_string()))
-        };
-        match text.trim() {
-            "ipv4" => return Ok(Replacement::Ipv4),
-            "ipv6" => return Ok(Replacement::Ipv6),
-            "mac" => return Ok(Replacement::Mac),
-            "guid" => return Ok(Replacement::Uuid),
-            _ => {}
-        }
-        if let Some((low, high)) = inside("integer[", "]").and_then(range) {
-            let (low, high) = (low.parse().map_err(|_| bad())?, high.parse().map_err(|_| bad())?);
-            return if low <= high { Ok(Replacement::Integer(low, high)) } else { Err(bad()) };
-        }
-        if let Some((low, high)) = inside("float[", "]").and_then(range) {
-            let decimals = low.split_once('.').map_or(0, |(_, part)| part.len());
-            let (low, high) = (low.parse().map_err(|_| bad())?, high.parse().map_err(|_| bad())?);
-            return Ok(Replacement::Float(low, high, decimals));
-        }
-        if let Some(length) = inside("string(", ")").and_then(count) {
-            return Ok(Replacement::Text(length));
-        }
-        if let Some(digits) = inside("hex(", ")").and_then(count) {
-            return Ok(Replacement::Hex(digits));
-        }
-        let list = inside("list[", "]").filter(|list| !list.trim().is_empty()).ok_or_else(bad)?;
-        let clean = |item: &str| item.trim().trim_matches('"').as_bytes().to_vec();
-        Ok(Replacement::List(list.split(',').map(clean).collect()))
-    }
-}
-
-/// The longest random text.
-const TEXT_MAX: usize = 1 << 20;
-
 #[cfg(test)]
 mod tests {
+    use super::super::replacement::Rows;
+    use super::super::stamp::Stamp;
     use super::*;
+    use std::sync::Arc;
 
     fn token(regex: &str, replacement: Replacement) -> Token {
         Token { regex: Regex::new(regex).unwrap(), replacement }
@@ -285,8 +147,9 @@ mod tests {
             token("^TIME", Replacement::Time(Stamp::new("%H:%M").unwrap())),
             token("N", Replacement::Count(5)),
         ];
-        let sample = b"TIME user=x id=ID n=N\nother\n";
-        let mut sample = Sample::new(sample, None, tokens, Random::seeded(1), false).unwrap();
+        let events = cut(b"TIME user=x id=ID n=N\nother\n", None);
+        let described = SampleParts { events, tokens, ..SampleParts::default() };
+        let mut sample = Sample::new(&described, Random::seeded(1)).unwrap();
         let mut seen = std::collections::BTreeSet::new();
         for index in 0..40 {
             let mut out = Vec::new();
@@ -305,21 +168,23 @@ mod tests {
     }
 
     #[test]
-    fn words_for_random_values_are_read() {
-        let mut random = Random::seeded(1);
-        let mut write = |text: &str| {
+    fn shown_times_are_drawn_around_the_event_and_are_one_for_all_its_tokens() {
+        let stamp = || Replacement::Time(Stamp::new("%s").unwrap());
+        let tokens = vec![token("A", stamp()), token("B", stamp())];
+        let events = vec![b"A B".to_vec()];
+        let window = (5_000_000_000, 2_000_000_000);
+        let described = SampleParts { events, tokens, window, ..SampleParts::default() };
+        let mut sample = Sample::new(&described, Random::seeded(1)).unwrap();
+        let mut seen = std::collections::BTreeSet::new();
+        for index in 0..200 {
             let mut out = Vec::new();
-            let mut replacement = Replacement::random(text).unwrap();
-            replace(&mut replacement, Moment::default(), 0, &mut random, &mut out);
-            String::from_utf8(out).unwrap()
-        };
-        assert!((-5..=5).contains(&write("integer[-5:5]").parse::<i64>().unwrap()));
-        assert_eq!(write("float[1.00:2]").len(), 4);
-        assert_eq!([write("string(7)").len(), write("hex(9)").len()], [7, 9]);
-        assert_eq!([write("mac").len(), write("ipv6").len(), write("guid").len()], [17, 39, 36]);
-        assert!(["a", "b"].contains(&write(r#"list["a", "b"]"#).as_str()));
-        for bad in ["", "integer[2:1]", "hex(x)", "list[]", "nonsense", "string(99999999999)"] {
-            assert!(Replacement::random(bad).is_err(), "{bad}");
+            sample.write(Moment { index, time: 100_000_000_000 }, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            let (first, second) = text.split_once(' ').unwrap();
+            assert_eq!(first, second);
+            seen.insert(first.parse::<u64>().unwrap());
         }
+        let ends = (seen.first(), seen.last());
+        assert_eq!(ends, (Some(&95), Some(&101)), "the last whole second before 102");
     }
 }

@@ -6,8 +6,9 @@ use super::builtin::{JsonApp, Syslog, Weblog, Windbag};
 use super::disorder::Disorder;
 use super::lines::Lines;
 use super::rate::{Rate, Tables};
-use super::replay::{Clockwork, Replay};
-use super::sample::{Replacement, Rows, Sample, Token};
+use super::replacement::{Replacement, Rows};
+use super::replay::{Clockwork, Replay, Rounds, TimeFormat};
+use super::sample::{Sample, SampleParts, Token, cut};
 use super::stamp::Stamp;
 use super::template::{Draw, Table, Template, TemplateParts, sums};
 use super::{Generator, Random};
@@ -16,7 +17,7 @@ use crate::error::Error;
 use crate::graph::parse_duration;
 use crate::limits::LOOKUP_BYTES_MAX;
 use regex::bytes::Regex;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use temblor_lang::program::Formula;
@@ -42,6 +43,8 @@ pub struct Spec {
     pub start: Option<Timestamp>,
     /// How far in the past the events begin; those of the past come at once.
     pub backfill_ns: u64,
+    /// How much later than otherwise the first event comes.
+    pub wait_ns: u64,
     /// What a bad network does.
     pub disorder: Disorder,
 }
@@ -62,38 +65,21 @@ pub enum Kind {
     Lines(Arc<[u8]>, bool, Option<u64>),
     /// `template`
     Template(Arc<TemplateParts>),
-    /// `sample`: text, what cuts it, tokens, whether it is shuffled
+    /// `sample`
     Sample(Arc<SampleParts>),
     /// `replay`
     Replay(Arc<ReplayParts>),
 }
 
-/// A sample and its tokens.
-#[derive(Debug)]
-pub struct SampleParts {
-    /// The sample.
-    pub text: Vec<u8>,
-    /// Where events begin; without it, each line is one.
-    pub breaker: Option<Regex>,
-    /// What is replaced.
-    pub tokens: Vec<Token>,
-    /// Whether events are picked at random.
-    pub shuffle: bool,
-}
-
-/// A file and how its times are read.
+/// A file and how it is replayed.
 #[derive(Clone, Debug)]
 pub struct ReplayParts {
     /// The file.
     pub file: PathBuf,
-    /// Finds the time.
-    pub regex: Regex,
-    /// Reads it.
-    pub format: DateFormat,
-    /// Writes the new time.
-    pub restamp: Option<Stamp>,
-    /// 2 is twice as slow.
-    pub slowness: f64,
+    /// How times are read.
+    pub clockwork: Clockwork,
+    /// How often.
+    pub rounds: Rounds,
 }
 
 /// The kinds, for messages.
@@ -101,7 +87,7 @@ pub const KINDS: [&str; 8] =
     ["json-app", "lines", "replay", "sample", "syslog", "template", "weblog", "windbag"];
 
 /// All settings, for messages.
-pub const SETTINGS: [&str; 30] = [
+pub const SETTINGS: [&str; 34] = [
     "backfill",
     "breaker",
     "count",
@@ -109,15 +95,18 @@ pub const SETTINGS: [&str; 30] = [
     "delay",
     "draws",
     "duplicate",
+    "earliest",
     "file",
     "files",
     "format",
     "hours",
     "jitter",
+    "latest",
     "lines",
     "loss",
     "minutes",
     "months",
+    "pause",
     "rate",
     "reorder",
     "restamp",
@@ -130,6 +119,7 @@ pub const SETTINGS: [&str; 30] = [
     "template",
     "time",
     "tokens",
+    "wait",
     "weekdays",
     "codec",
 ];
@@ -146,7 +136,8 @@ pub struct SettingError {
 impl Spec {
     /// When the first event is.
     pub fn start_at(&self, now: Timestamp) -> Timestamp {
-        self.start.unwrap_or(now).saturating_sub(self.backfill_ns)
+        let start = self.start.unwrap_or(now).saturating_sub(self.backfill_ns);
+        start.saturating_add(self.wait_ns)
     }
 
     /// Whether events bring the gaps between them.
@@ -170,18 +161,15 @@ impl Spec {
                 Box::new(Lines::new(text, shuffle.then_some(random), *rounds).map_err(refused)?)
             }
             Kind::Template(parts) => Box::new(Template::new(Arc::clone(parts), self.seed)),
-            Kind::Sample(parts) => {
-                let SampleParts { text, breaker, tokens, shuffle } = &**parts;
-                let tokens = tokens.clone();
-                let sample = Sample::new(text, breaker.as_ref(), tokens, random, *shuffle);
-                Box::new(sample.map_err(refused)?)
-            }
+            Kind::Sample(parts) => Box::new(Sample::new(parts, random).map_err(refused)?),
             Kind::Replay(parts) => {
-                let ReplayParts { file, regex, format, restamp, slowness } = (**parts).clone();
-                let input =
-                    std::fs::File::open(&file).map_err(|error| unreadable(&file, &error))?;
-                let clockwork = Clockwork { regex, format, restamp, slowness };
-                Box::new(Replay::new(Box::new(BufReader::new(input)), clockwork))
+                let ReplayParts { file, clockwork, rounds } = (**parts).clone();
+                std::fs::metadata(&file).map_err(|error| unreadable(&file, &error))?;
+                let open = move || match std::fs::File::open(&file) {
+                    Ok(input) => Ok(Box::new(BufReader::new(input)) as Box<dyn BufRead + Send>),
+                    Err(error) => Err(format!("{}: cannot be read: {error}", file.display())),
+                };
+                Box::new(Replay::new(Box::new(open), clockwork, rounds))
             }
         })
     }
@@ -197,23 +185,17 @@ impl Spec {
     ) -> Result<Self, SettingError> {
         let arena = Arena::new();
         let settings = Settings { record: settings, arena: &arena };
-        let table = |name| settings.table(name);
         let part = |name| settings.number(name, 0.0, 1.0);
         Ok(Spec {
             kind: settings.kind(kind, template)?,
             count: settings.whole("count")?,
             rate: settings.rate()?,
-            tables: Tables {
-                hours: table("hours")?,
-                weekdays: table("weekdays")?,
-                minutes: table("minutes")?,
-                days: table("days")?,
-                months: table("months")?,
-            },
+            tables: settings.tables()?,
             jitter: part("jitter")?.unwrap_or(0.0),
             seed: settings.whole("seed")?.unwrap_or(0),
             start: settings.start()?,
             backfill_ns: settings.duration("backfill")?.unwrap_or(0),
+            wait_ns: settings.duration("wait")?.unwrap_or(0),
             disorder: Disorder {
                 loss: part("loss")?.unwrap_or(0.0),
                 duplicate: part("duplicate")?.unwrap_or(0.0),
@@ -316,6 +298,16 @@ impl<'a> Settings<'a> {
             || wrong("start", "must be like \"2026-01-01T00:00:00Z\""),
             |t| Ok(Some(t)),
         )
+    }
+
+    fn tables(&self) -> Result<Tables, SettingError> {
+        Ok(Tables {
+            hours: self.table("hours")?,
+            weekdays: self.table("weekdays")?,
+            minutes: self.table("minutes")?,
+            days: self.table("days")?,
+            months: self.table("months")?,
+        })
     }
 
     fn table(&self, name: &'static str) -> Result<Vec<(u64, f64)>, SettingError> {
@@ -430,6 +422,7 @@ impl<'a> Settings<'a> {
         let list =
             self.get("tokens").and_then(|list| list.as_array(self.arena)).unwrap_or_default();
         let mut tokens = Vec::with_capacity(list.len());
+        let rated = Arc::new(self.tables()?);
         for token in list {
             let field = |name: &str| {
                 let record = token.as_record(self.arena)?;
@@ -438,11 +431,15 @@ impl<'a> Settings<'a> {
             let find = field("token").unwrap_or_default();
             let kind = field("type").unwrap_or("static");
             let replacement = field("replacement").unwrap_or_default();
-            tokens
-                .push(token_of(find, kind, replacement).or_else(|reason| wrong("tokens", reason))?);
+            tokens.push(
+                token_of(find, kind, replacement, &rated)
+                    .or_else(|reason| wrong("tokens", reason))?,
+            );
         }
         let (breaker, shuffle) = (self.regex("breaker")?, self.flag("shuffle")?);
-        Ok(SampleParts { text, breaker, tokens, shuffle })
+        let around = |name| self.duration(name).map(|ns| ns.unwrap_or(0));
+        let window = (around("earliest")?, around("latest")?);
+        Ok(SampleParts { events: cut(&text, breaker.as_ref()), tokens, shuffle, window })
     }
 
     fn replay(&self) -> Result<ReplayParts, SettingError> {
@@ -452,6 +449,7 @@ impl<'a> Settings<'a> {
             return wrong("format", format!("`{format}` is no format of times"));
         }
         let restamp = self.flag("restamp")?.then(|| Stamp::new(format)).transpose();
+        let restamp = restamp.or_else(|reason| wrong("restamp", reason))?;
         let speed = self.number("speed", 1e-6, 1e9)?.unwrap_or(1.0);
         let iso = Regex::new(ISO_TIME).expect("the pattern is tried by a test");
         let file = PathBuf::from(self.file()?);
@@ -459,23 +457,30 @@ impl<'a> Settings<'a> {
             name: "file",
             reason: format!("{}: {error}", file.display()),
         })?;
-        Ok(ReplayParts {
-            file,
+        let clockwork = Clockwork {
             regex: self.regex("time")?.unwrap_or(iso),
-            format: date,
-            restamp: restamp.or_else(|reason| wrong("restamp", reason))?,
+            formats: vec![TimeFormat { read: date, restamp }],
             slowness: 1.0 / speed,
-        })
+        };
+        let count = Some(self.whole("rounds")?.unwrap_or(1));
+        let pause_ns = self.duration("pause")?.unwrap_or(0);
+        Ok(ReplayParts { file, clockwork, rounds: Rounds { count, pause_ns } })
     }
 }
 
-/// A token in the words of `eventgen.conf`.
-pub fn token_of(find: &str, kind: &str, replacement: &str) -> Result<Token, String> {
+/// A token in the words of `eventgen.conf`; `rated` numbers follow the tables.
+pub fn token_of(
+    find: &str,
+    kind: &str,
+    replacement: &str,
+    tables: &Arc<Tables>,
+) -> Result<Token, String> {
     let regex = Regex::new(find).map_err(|error| error.to_string())?;
     let replacement = match kind {
         "static" => Replacement::Static(replacement.as_bytes().to_vec()),
         "timestamp" | "replaytimestamp" => Replacement::Time(Stamp::new(replacement)?),
-        "random" | "rated" => Replacement::random(replacement)?,
+        "random" => Replacement::random(replacement)?,
+        "rated" => Replacement::rated(replacement, tables)?,
         "file" => Replacement::Column(rows(replacement)?, 0),
         "mvfile" => {
             let (path, column) = replacement.rsplit_once(':').ok_or("expected file:column")?;

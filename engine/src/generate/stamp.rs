@@ -1,6 +1,6 @@
 //! Times of day as text. Events come in the order of their times, so the last second's text is kept.
 //!
-//! Invariant: all times are UTC.
+//! Invariant: times are UTC; a zone is a fixed distance that is added when they are written.
 
 use super::digits::{push_number, push_padded, push_two};
 use crate::clock::Timestamp;
@@ -60,6 +60,8 @@ pub struct Stamp {
     format: String,
     /// Whether parts of a second are written, so that nothing can be kept.
     is_fine: bool,
+    /// Seconds east of Greenwich.
+    east: i64,
     second: u64,
     text: Vec<u8>,
 }
@@ -78,11 +80,18 @@ impl Stamp {
             is_fine: ["%f", "%N", "%L", "%3N", "%6N", "%9N", "%3f", "%6f", "%9f", "%Q"]
                 .iter()
                 .any(|part| format.contains(part)),
+            east: 0,
             second: u64::MAX,
             text: Vec::new(),
         };
-        push(&stamp.format, 0, &mut Vec::new())?;
+        push(&stamp.format, 0, 0, &mut Vec::new())?;
         Ok(stamp)
+    }
+
+    /// The same in the zone so many seconds east of Greenwich.
+    #[must_use]
+    pub fn east(self, seconds: i64) -> Self {
+        Stamp { east: seconds, second: u64::MAX, ..self }
     }
 
     /// Appends a time.
@@ -91,14 +100,15 @@ impl Stamp {
         if self.is_fine || time / NS != self.second {
             self.second = time / NS;
             self.text.clear();
-            push(&self.format, time, &mut self.text).expect("the format was tried by `new`");
+            push(&self.format, time, self.east, &mut self.text)
+                .expect("the format was tried by `new`");
         }
         out.extend_from_slice(&self.text);
     }
 }
 
-fn push(format: &str, time: Timestamp, out: &mut Vec<u8>) -> Result<(), String> {
-    let civil = Civil::of(time);
+fn push(format: &str, time: Timestamp, east: i64, out: &mut Vec<u8>) -> Result<(), String> {
+    let civil = Civil::of(time.saturating_add_signed(east.saturating_mul(NS as i64)));
     let mut letters = format.chars();
     while let Some(letter) = letters.next() {
         if letter != '%' {
@@ -110,11 +120,17 @@ fn push(format: &str, time: Timestamp, out: &mut Vec<u8>) -> Result<(), String> 
             Some(digit @ ('3' | '6' | '9')) if matches!(letters.next(), Some('N' | 'f')) => {
                 push_fraction(time, digit as usize - '0' as usize, out);
             }
-            Some(letter) => push_part(letter, civil, time, out)?,
+            Some(letter) => push_part(letter, civil, (time, east), out)?,
             None => return Err(format!("`{format}` ends with a lone %")),
         }
     }
     Ok(())
+}
+
+fn push_zone(east: i64, out: &mut Vec<u8>) {
+    out.push(if east < 0 { b'-' } else { b'+' });
+    push_two(east.unsigned_abs() / 3_600, out);
+    push_two(east.unsigned_abs() / 60 % 60, out);
 }
 
 fn push_fraction(time: Timestamp, digits: usize, out: &mut Vec<u8>) {
@@ -122,7 +138,12 @@ fn push_fraction(time: Timestamp, digits: usize, out: &mut Vec<u8>) {
     push_padded(nanoseconds / 10u64.pow(9 - digits as u32), digits, out);
 }
 
-fn push_part(letter: char, civil: Civil, time: Timestamp, out: &mut Vec<u8>) -> Result<(), String> {
+fn push_part(
+    letter: char,
+    civil: Civil,
+    (time, east): (Timestamp, i64),
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
     match letter {
         'Y' => push_padded(civil.year, 4, out),
         'y' => push_two(civil.year, out),
@@ -140,10 +161,11 @@ fn push_part(letter: char, civil: Civil, time: Timestamp, out: &mut Vec<u8>) -> 
         'N' => push_fraction(time, 9, out),
         'L' | 'Q' => push_fraction(time, 3, out),
         's' => push_number(time / NS, out),
-        'z' => out.extend_from_slice(b"+0000"),
-        'Z' => out.extend_from_slice(b"UTC"),
-        'F' => return push("%Y-%m-%d", time, out),
-        'T' => return push("%H:%M:%S", time, out),
+        'z' => push_zone(east, out),
+        'Z' if east == 0 => out.extend_from_slice(b"UTC"),
+        'Z' => push_zone(east, out),
+        'F' => return push("%Y-%m-%d", time, east, out),
+        'T' => return push("%H:%M:%S", time, east, out),
         '%' => out.push(b'%'),
         other => return Err(format!("`%{other}` is no part of a time")),
     }
@@ -165,6 +187,9 @@ mod tests {
         assert_eq!(written(ISO), "2026-03-01T00:04:05.067Z");
         assert_eq!(written("%d/%b/%Y:%H:%M:%S %z"), "01/Mar/2026:00:04:05 +0000");
         assert_eq!(written("%a %e %I%p %s %f %%"), "Sun  1 12AM 1772323445 067000 %");
+        let mut out = Vec::new();
+        Stamp::new("%d %H:%M %z %Z").unwrap().east(-19_800).push(time, &mut out);
+        assert_eq!(out, b"28 18:34 -0530 -0530");
         assert!(Stamp::new("%!").is_err() && Stamp::new("%").is_err());
     }
 
