@@ -36,6 +36,8 @@ struct Pending {
     source: SourceId,
     /// The number of the batch within its source.
     number: u64,
+    /// Where the batch ends.
+    position: Position,
     failed: AtomicBool,
     /// Who else wants to know when the batch is settled.
     witness: Option<Box<dyn Witness>>,
@@ -55,6 +57,11 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
+    /// Where the batch ends in its source's input.
+    pub fn position(&self) -> Position {
+        self.0.position
+    }
+
     /// States that something of the batch did not get where it should: it will never be acknowledged.
     pub fn fail(&self) {
         self.0.failed.store(true, Ordering::Release);
@@ -89,6 +96,8 @@ struct Account {
     written: u64,
     /// For every file of the source, the last place that the mark covers.
     marks: Vec<Option<Position>>,
+    /// For every file of the source, the last place that the writer is done with.
+    done: Vec<Option<Position>>,
     /// The files of the source that have been opened, where they can be told from others.
     names: Vec<Option<FileName>>,
     /// The first batch that failed. The mark never gets there, so what follows is not remembered.
@@ -107,6 +116,8 @@ pub struct Marks {
     pub exact: bool,
     /// Batches covered, over all sources; grows when any mark moves.
     pub batches: u64,
+    /// Number of the saved state that belongs to them.
+    pub state: Option<u64>,
 }
 
 impl Ledger {
@@ -137,12 +148,23 @@ impl Ledger {
         }
         let ledger = Arc::clone(self);
         let failed = AtomicBool::new(false);
-        Token(Arc::new(Pending { ledger, source, number, failed, witness }))
+        Token(Arc::new(Pending { ledger, source, number, position, failed, witness }))
     }
 
-    /// The writer is done with everything that the batch put out in its own turn.
-    pub fn written(&self, source: SourceId) {
-        self.lock()[source].written += 1;
+    /// The writer is done with everything that the batch, which ends at `position`, put out in its
+    /// own turn.
+    pub fn written(&self, source: SourceId, position: Position) {
+        let mut sources = self.lock();
+        sources[source].written += 1;
+        set(&mut sources[source].done, position);
+    }
+
+    /// How far the writer has got in each file, whether operators keep events from there or not:
+    /// what they keep is in a state that is saved at the same moment.
+    pub fn done(&self) -> Vec<FileMark> {
+        let sources = self.lock();
+        let accounts = sources.iter().enumerate();
+        accounts.flat_map(|(source, one)| one.file_marks(source, &one.done)).collect()
     }
 
     /// States which file the source reads under the given index.
@@ -158,10 +180,12 @@ impl Ledger {
     /// The marks now.
     pub fn marks(&self) -> Marks {
         let sources = self.lock();
+        let accounts = sources.iter().enumerate();
         Marks {
-            files: sources.iter().enumerate().flat_map(Account::file_marks).collect(),
+            files: accounts.flat_map(|(source, one)| one.file_marks(source, &one.marks)).collect(),
             exact: sources.iter().all(|account| account.marked == account.written),
             batches: sources.iter().map(|account| account.marked).sum(),
+            state: None,
         }
     }
 
@@ -192,8 +216,12 @@ impl Ledger {
 }
 
 impl Account {
-    fn file_marks((source, account): (SourceId, &Self)) -> impl Iterator<Item = FileMark> {
-        let named = account.marks.iter().zip(&account.names);
+    fn file_marks(
+        &self,
+        source: SourceId,
+        marks: &[Option<Position>],
+    ) -> impl Iterator<Item = FileMark> {
+        let named = marks.iter().zip(&self.names);
         named.filter_map(move |(position, name)| {
             let (Position { offset, line, .. }, (identity, path)) = ((*position)?, name.as_ref()?);
             Some(FileMark { source, identity: *identity, offset, line, path: path.clone() })
@@ -203,13 +231,18 @@ impl Account {
     fn advance(&mut self) {
         while let Some(&(position, true)) = self.open.front() {
             self.open.pop_front();
-            if self.marks.len() <= position.file {
-                self.marks.resize(position.file + 1, None);
-            }
-            self.marks[position.file] = Some(position);
+            set(&mut self.marks, position);
             self.marked += 1;
         }
     }
+}
+
+/// Notes a place as the last of its file.
+fn set(marks: &mut Vec<Option<Position>>, position: Position) {
+    if marks.len() <= position.file {
+        marks.resize(position.file + 1, None);
+    }
+    marks[position.file] = Some(position);
 }
 
 #[cfg(test)]
@@ -257,8 +290,8 @@ mod tests {
     fn marks_are_exact_only_when_they_cover_all_that_is_written() {
         let ledger = Ledger::new(1);
         let (held, second) = (ledger.open(0, at(10)), ledger.open(0, at(20)));
-        ledger.written(0);
-        ledger.written(0);
+        ledger.written(0, at(10));
+        ledger.written(0, at(20));
         drop(second);
         assert!(!ledger.marks().exact, "the first batch is still held by an operator");
         drop(held);

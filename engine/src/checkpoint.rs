@@ -57,6 +57,8 @@ pub struct Checkpoint {
     /// Outputs hold, up to the lengths recorded, exactly what the inputs' marks cover. Otherwise they
     /// may hold more, which the next run repeats.
     pub exact: bool,
+    /// The saved state of the program that belongs to the marks, by its number.
+    pub state: Option<u64>,
     /// By input file.
     pub files: Vec<FileMark>,
     /// By output file.
@@ -79,11 +81,25 @@ impl Checkpoint {
         let mut bytes = Vec::new();
         file.take(CHECKPOINT_BYTES_MAX).read_to_end(&mut bytes).map_err(unreadable)?;
         let parsed = Self::parse(&bytes).map_err(|reason| {
-            let help = "delete the file to read all inputs from their beginning \
-                        (outputs are then written again), or restore it from a backup";
+            let help = "delete the file, or begin anew with --fresh-state, to read all inputs from \
+                        their beginning (outputs are then written again), or restore it from a \
+                        backup";
             Error::state(path.display().to_string(), reason, help)
         })?;
         Ok(Some(parsed))
+    }
+
+    /// Removes the checkpoint of a state directory, if there is one.
+    pub fn remove(directory: &Path) -> Result<(), Error> {
+        let path = directory.join(FILE_NAME);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                let help = "the state directory must be writable";
+                let place = path.display().to_string();
+                Err(Error::state(place, format!("cannot be removed: {error}"), help))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes the checkpoint beside the old one and puts it in its place.
@@ -104,6 +120,9 @@ impl Checkpoint {
         let lines = &mut text;
         // Writing to a string cannot fail.
         let _ = writeln!(lines, "finished {}\nexact {}", self.finished, self.exact);
+        if let Some(number) = self.state {
+            let _ = writeln!(lines, "state {number}");
+        }
         for FileMark { source, identity, offset, line, path } in &self.files {
             let Identity { device, inode, head_bytes, fingerprint } = identity;
             let path = escape(path);
@@ -149,6 +168,7 @@ impl Checkpoint {
         match word {
             "finished" => self.finished = rest.parse().ok()?,
             "exact" => self.exact = rest.parse().ok()?,
+            "state" => self.state = Some(rest.parse().ok()?),
             "input" => {
                 let source = usize::try_from(number(10)?).ok()?;
                 let (device, inode) = (number(10)?, number(10)?);
@@ -207,6 +227,7 @@ mod tests {
         Checkpoint {
             finished: false,
             exact: true,
+            state: Some(12),
             files: vec![FileMark { source: 1, identity, offset: 77, line: 5, path: odd.clone() }],
             outputs: vec![OutputMark { device: 3, inode: 4, length: 99, path: odd }],
         }

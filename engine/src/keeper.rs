@@ -12,6 +12,7 @@ use crate::ack::Marks;
 use crate::checkpoint::{Checkpoint, FileMark, OutputMark};
 use crate::error::Error;
 use crate::limits::{CHECKPOINT_BYTES, CHECKPOINT_FILES_MAX, CHECKPOINT_INTERVAL};
+use crate::snapshot::{self, Snapshot};
 
 const LOCK_NAME: &str = "lock";
 
@@ -32,8 +33,14 @@ pub struct Keeper {
 
 impl Keeper {
     /// Takes a state directory for this run, creating it where needed, and reads what is in it.
-    pub fn open(directory: &Path) -> Result<(Self, Option<Checkpoint>), Error> {
+    ///
+    /// With `fresh`, what is in it is removed instead.
+    pub fn open(directory: &Path, fresh: bool) -> Result<(Self, Option<Checkpoint>), Error> {
         let lock = lock(directory)?;
+        if fresh {
+            Checkpoint::remove(directory)?;
+            snapshot::sweep(directory, None);
+        }
         let found = Checkpoint::load(directory)?;
         let last = found.clone().unwrap_or_default();
         let carried = last.files.clone();
@@ -47,6 +54,13 @@ impl Keeper {
             bytes_since: 0,
         };
         Ok((keeper, found))
+    }
+
+    /// Writes a saved state; the next checkpoint is to name the number that this returns.
+    pub fn store_state(&self, snapshot: &Snapshot) -> Result<u64, Error> {
+        let number = self.last.state.map_or(0, |number| number.wrapping_add(1));
+        snapshot.store(&self.directory, number)?;
+        Ok(number)
     }
 
     /// The writer has written that many bytes; says whether it is time for a checkpoint.
@@ -68,6 +82,9 @@ impl Keeper {
         let next = self.next(marks, outputs, finished);
         if next != self.last {
             next.store(&self.directory)?;
+            if next.state != self.last.state {
+                snapshot::sweep(&self.directory, next.state);
+            }
             self.last = next;
         }
         self.batches = batches;
@@ -75,10 +92,10 @@ impl Keeper {
     }
 
     fn next(&self, marks: Marks, outputs: Vec<OutputMark>, finished: bool) -> Checkpoint {
-        let Marks { files, exact, batches } = marks;
+        let Marks { files, exact, batches, state } = marks;
         if exact || batches > self.batches {
             let files = self.with_carried(files);
-            return Checkpoint { finished: finished && exact, exact, files, outputs };
+            return Checkpoint { finished: finished && exact, exact, state, files, outputs };
         }
         // The marks stand where they stood: the lengths recorded then still belong to them. Outputs
         // opened since had their present length then.
@@ -137,16 +154,20 @@ mod tests {
     }
 
     fn marks(offset: u64, batches: u64, exact: bool) -> Marks {
-        Marks { files: vec![file(offset)], exact, batches }
+        Marks { files: vec![file(offset)], exact, batches, state: None }
     }
 
     #[test]
     fn lengths_stay_with_the_marks_they_belong_to() {
         let directory = std::env::temp_dir().join(format!("temblor-keeper-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
-        let (mut keeper, found) = Keeper::open(&directory).unwrap();
+        let (mut keeper, found) = Keeper::open(&directory, false).unwrap();
         assert!(found.is_none());
-        assert_eq!(Keeper::open(&directory).err().unwrap().exit_code(), 6, "one run at a time");
+        assert_eq!(
+            Keeper::open(&directory, false).err().unwrap().exit_code(),
+            6,
+            "one run at a time"
+        );
 
         keeper.store(marks(10, 1, true), vec![output(7, 100)], false).unwrap();
         // Output went on, but the marks did not: a file opened meanwhile is added, nothing else moves.
@@ -161,9 +182,9 @@ mod tests {
         assert!(!stored.exact && !stored.finished && stored.outputs == [output(7, 200)]);
 
         drop(keeper);
-        let (mut keeper, found) = Keeper::open(&directory).unwrap();
+        let (mut keeper, found) = Keeper::open(&directory, false).unwrap();
         assert_eq!(found.unwrap().files, [file(20)]);
-        let none_read = Marks { files: Vec::new(), exact: true, batches: 0 };
+        let none_read = Marks { files: Vec::new(), exact: true, batches: 0, state: None };
         keeper.store(none_read, Vec::new(), true).unwrap();
         let stored = Checkpoint::load(&directory).unwrap().unwrap();
         assert!(stored.finished && stored.files == [file(20)], "earlier marks are carried on");

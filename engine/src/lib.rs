@@ -28,6 +28,8 @@ pub mod inject;
 pub mod generate;
 pub mod source;
 pub mod sink;
+pub mod snapshot;
+pub mod barrier;
 pub mod keeper;
 pub mod writer;
 pub mod control;

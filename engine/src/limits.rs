@@ -61,6 +61,13 @@ pub const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(200);
 /// Acknowledged output bytes after which a checkpoint is written before its time.
 pub const CHECKPOINT_BYTES: u64 = 64 * 1024 * 1024;
 
+/// A saved state is written at most this part of the time: after one that took a second, the next
+/// comes this many seconds later.
+pub const SNAPSHOT_REST: u32 = 20;
+
+/// The biggest saved state that is read.
+pub const SNAPSHOT_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
+
 /// Input files that a checkpoint remembers although the run no longer reads them.
 pub const CHECKPOINT_FILES_MAX: usize = 10_000;
 

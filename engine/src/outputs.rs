@@ -3,12 +3,14 @@
 //! Invariant: outputs leave the worker whole, with the tokens of all batches that they stem from.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 use crate::ack::{SourceId, Token};
 use crate::batch::{BadFrame, Batch};
 use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::limits::{BAD_FRAME_BYTES_KEPT, ERRORS_PRINTED_MAX, OUTPUT_BYTES_KEPT};
+use crate::snapshot::Snapshot;
 
 /// Index of a sink in the plan.
 pub type SinkId = usize;
@@ -72,6 +74,9 @@ pub struct Outputs {
     pub(crate) source: Option<SourceId>,
     /// Nothing of this may be written before this time; 0 for at once.
     pub(crate) not_before: Timestamp,
+    /// What the program remembered when this was put out, if that was asked for, and how long it
+    /// took to say.
+    pub(crate) snapshot: Option<(Snapshot, Duration)>,
     /// The run ends with this, after everything before it has been written.
     pub(crate) fatal: Option<Error>,
     fail_fast: bool,

@@ -41,6 +41,24 @@ pub trait Processor: Send {
         Ok(())
     }
 
+    /// Whether there is a state that [`snapshot`](Self::snapshot) would give.
+    fn keeps_state(&self) -> bool {
+        false
+    }
+
+    /// Everything that is remembered, as bytes for [`restore`](Self::restore); `None` when there is
+    /// nothing. Called in the ordered section.
+    fn snapshot(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Takes up what [`snapshot`](Self::snapshot) of an earlier run gave, for all copies. A sentence
+    /// when it does not fit.
+    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+        let _ = saved;
+        Err("the program remembers nothing".to_string())
+    }
+
     /// The input has ended: puts out what is still kept. Called in the ordered section, after all
     /// batches have been processed, once on each copy.
     fn flush(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {

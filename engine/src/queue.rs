@@ -17,6 +17,8 @@ pub enum Work {
     Batch(u64, Box<Batch>),
     /// Let timers run.
     Tick(u64, Timestamp),
+    /// Say what is remembered.
+    Snapshot(u64),
     /// The input has ended; each worker gets this once.
     End(u64),
 }
@@ -53,6 +55,8 @@ struct State {
     next_number: u64,
     /// A tick that no worker has taken yet; a later one replaces it.
     tick: Option<Timestamp>,
+    /// A saved state is wanted, and no worker has taken that up yet.
+    snapshot: bool,
     /// Sources that may still send.
     senders: usize,
     /// Nobody sends or receives any more.
@@ -106,6 +110,9 @@ impl Queue {
             if let Some(now) = state.tick.take() {
                 return Some(Work::Tick(state.take_number(), now));
             }
+            if std::mem::take(&mut state.snapshot) {
+                return Some(Work::Snapshot(state.take_number()));
+            }
             if let Some(batch) = state.batches.pop_front() {
                 state.bytes -= batch.held_bytes();
                 let number = state.take_number();
@@ -124,6 +131,12 @@ impl Queue {
     /// Asks for a tick at the given time; one worker will take it.
     pub fn tick(&self, now: Timestamp) {
         self.lock().tick = Some(now);
+        self.work.notify_one();
+    }
+
+    /// Asks for a saved state; one worker will give it.
+    pub fn snapshot(&self) {
+        self.lock().snapshot = true;
         self.work.notify_one();
     }
 
@@ -225,7 +238,7 @@ mod tests {
     fn next(queue: &Queue) -> (u64, usize) {
         match queue.receive() {
             Some(Work::Batch(number, batch)) => (number, batch.held_bytes()),
-            Some(Work::Tick(number, _) | Work::End(number)) => (number, 0),
+            Some(Work::Tick(number, _) | Work::Snapshot(number) | Work::End(number)) => (number, 0),
             None => panic!("aborted"),
         }
     }

@@ -22,7 +22,9 @@ use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
 use crate::ack::Ledger;
+use crate::barrier::Barrier;
 use crate::buffer::Pool;
+use crate::checkpoint::Checkpoint;
 use crate::clock::Clock;
 use crate::console::Console;
 use crate::control::{self, Control, Signals};
@@ -37,6 +39,7 @@ use crate::processor::Processor;
 use crate::queue::{Bounds, Queue};
 use crate::sink::repair::repair;
 use crate::sink::{self, Sink, SinkConfig};
+use crate::snapshot::Snapshot;
 use crate::source::feed::Feed;
 use crate::source::{self, Source, SourceConfig};
 use crate::stats::{Counts, PortStats, SourceStats, Stats};
@@ -73,6 +76,8 @@ pub struct RunPlan {
     pub clock: Clock,
     /// Where checkpoints are kept.
     pub state: Option<PathBuf>,
+    /// Whether what is kept there is given up, to begin anew.
+    pub fresh_state: bool,
     /// Whether the first event error ends the run.
     pub fail_fast: bool,
     /// Whether Ctrl-C and SIGTERM are caught.
@@ -96,6 +101,7 @@ impl Default for RunPlan {
             batch_bytes: BLOCK_BYTES,
             clock: Clock::default(),
             state: None,
+            fresh_state: false,
             fail_fast: false,
             signals: false,
             progress_width: None,
@@ -133,8 +139,15 @@ pub fn run(
 ) -> Result<Summary, Error> {
     check(&plan)?;
     let console = plan.console.take().unwrap_or_else(|| Console::new(Box::new(std::io::stderr())));
-    let (keeper, sources, sinks) = open(&plan, &console)?;
-    let processors = (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
+    let (keeper, found, sources, sinks) = open(&plan, &console)?;
+    let mut processors =
+        (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
+    let saves = plan.state.is_some() && processors.iter().any(|one| one.keeps_state());
+    let saved = go_on(&plan, found.as_ref(), saves, &mut processors)?;
+    if saves {
+        // Only in order does a moment lie between two batches.
+        plan.order = Order::Source;
+    }
     let stats = stats(&plan, &sources);
     let stop = Stop::new().map_err(|error| Error::bug("stop", error.to_string()))?;
     // With the virtual clock the worker itself sees to the ticks.
@@ -142,9 +155,12 @@ pub fn run(
         plan.clock == Clock::System && processors.iter().any(|processor| processor.wants_ticks());
     let is_controlled = ticks || plan.signals || plan.progress_width.is_some();
     let control = if is_controlled { Some(control::prepare(plan.signals)?) } else { None };
+    let stop = Arc::new(stop);
     let run = Run {
         ticks,
-        shop: shop(&plan),
+        saved,
+        barrier: saves.then(|| found.and_then(|found| found.state)),
+        shop: shop(&plan, saves, &stop),
         ledger: Ledger::new(sources.len()),
         pool: Pool::new(plan.batch_bytes),
         troubles: Troubles::default(),
@@ -172,13 +188,13 @@ fn check(plan: &RunPlan) -> Result<(), Error> {
     Ok(())
 }
 
-type Opened = (Option<Keeper>, Vec<Box<dyn Source>>, Vec<Box<dyn Sink>>);
+type Opened = (Option<Keeper>, Option<Checkpoint>, Vec<Box<dyn Source>>, Vec<Box<dyn Sink>>);
 
 /// Opens state, inputs and outputs, in this order: nothing is touched when an input is missing.
 fn open(plan: &RunPlan, console: &Console) -> Result<Opened, Error> {
     let (keeper, found) = match &plan.state {
         Some(directory) => {
-            let (keeper, found) = Keeper::open(directory)?;
+            let (keeper, found) = Keeper::open(directory, plan.fresh_state)?;
             (Some(keeper), found)
         }
         None => (None, None),
@@ -193,7 +209,32 @@ fn open(plan: &RunPlan, console: &Console) -> Result<Opened, Error> {
         }
     }
     let sinks = plan.sinks.iter().map(|sink| sink::open(&sink.config, found.is_some()));
-    Ok((keeper, sources, sinks.collect::<Result<Vec<_>, _>>()?))
+    let sinks = sinks.collect::<Result<Vec<_>, _>>()?;
+    Ok((keeper, found, sources, sinks))
+}
+
+/// Takes up the state that an earlier run saved, if there is one. It must fit the program.
+fn go_on(
+    plan: &RunPlan,
+    found: Option<&Checkpoint>,
+    saves: bool,
+    processors: &mut [Box<dyn Processor>],
+) -> Result<Option<Snapshot>, Error> {
+    let number = found.and_then(|found| found.state);
+    let (Some(directory), Some(number)) = (&plan.state, number) else { return Ok(None) };
+    let unfit = |reason: String| {
+        let reason = format!("holds the state of another program: {reason}");
+        let help = "run the program that it belongs to, or begin anew with --fresh-state";
+        Error::state(directory.display().to_string(), reason, help)
+    };
+    if !saves {
+        return Err(unfit("this one remembers nothing".to_string()));
+    }
+    let Snapshot { events, last_tick, body } = Snapshot::load(directory, number)?;
+    if let Some(first) = processors.first_mut() {
+        first.restore(&body).map_err(unfit)?;
+    }
+    Ok(Some(Snapshot { events, last_tick, body: Vec::new() }))
 }
 
 fn stats(plan: &RunPlan, sources: &[Box<dyn Source>]) -> Stats {
@@ -208,7 +249,7 @@ fn stats(plan: &RunPlan, sources: &[Box<dyn Source>]) -> Stats {
     Stats::new(sources.collect(), ports, sinks, plan.started)
 }
 
-fn shop(plan: &RunPlan) -> Shop {
+fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>) -> Shop {
     let inbound = Bounds {
         bytes_max: QUEUE_BYTES_PER_WORKER_MAX * plan.workers,
         count_max: QUEUE_BATCHES_MAX,
@@ -225,6 +266,8 @@ fn shop(plan: &RunPlan) -> Shop {
         ports: plan.ports.len(),
         fail_fast: plan.fail_fast,
         clock: plan.clock,
+        saves,
+        stop: stop.clone(),
     }
 }
 
@@ -237,7 +280,11 @@ struct Run {
     stats: Stats,
     console: Console,
     troubles: Troubles,
-    stop: Stop,
+    stop: Arc<Stop>,
+    /// What the run goes on from.
+    saved: Option<Snapshot>,
+    /// When the program's state is saved: the number of the state that the run goes on from.
+    barrier: Option<Option<u64>>,
     /// Signalled when the control has nothing more to do.
     over: Notify,
     ticks: bool,
@@ -257,7 +304,7 @@ impl Run {
                 scope.spawn(move || self.control(signals).run(&runtime));
             }
             for processor in processors {
-                scope.spawn(|| Worker::new(&self.shop, processor).run());
+                scope.spawn(|| self.worker(processor).run());
             }
             for (index, source) in sources.into_iter().enumerate() {
                 scope.spawn(move || self.run_source(index, source));
@@ -271,6 +318,14 @@ impl Run {
             self.over.notify_one();
             ended
         })
+    }
+
+    fn worker(&self, processor: Box<dyn Processor>) -> Worker<'_> {
+        let worker = Worker::new(&self.shop, processor);
+        match &self.saved {
+            Some(saved) => worker.going_on(saved),
+            None => worker,
+        }
     }
 
     fn control(&self, signals: Option<Signals>) -> Control<'_> {
@@ -309,6 +364,8 @@ impl Run {
             sinks,
             ledger: &self.ledger,
             keeper,
+            barrier: self.barrier.map(Barrier::new),
+            queue: &self.shop.queue,
             unrecorded: true,
             stats: &self.stats,
             console: &self.console,

@@ -4,7 +4,8 @@
 //! processor panics, so that nobody waits for it for ever.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::batch::Batch;
 use crate::clock::{Clock, EventTimes, Timestamp, nanoseconds, system_time};
@@ -15,6 +16,8 @@ use crate::outbox::Outbox;
 use crate::outputs::Outputs;
 use crate::processor::Processor;
 use crate::queue::{Queue, Work};
+use crate::snapshot::Snapshot;
+use crate::stop::Stop;
 use crate::turnstile::{Turn, Turnstile};
 
 /// What the workers of a run share.
@@ -33,6 +36,10 @@ pub struct Shop {
     pub fail_fast: bool,
     /// The run's clock.
     pub clock: Clock,
+    /// Whether what the program remembers is saved.
+    pub saves: bool,
+    /// The wish to stop.
+    pub stop: Arc<Stop>,
 }
 
 /// One worker.
@@ -49,6 +56,11 @@ impl<'a> Worker<'a> {
     /// A worker with its copy of the program.
     pub fn new(shop: &'a Shop, processor: Box<dyn Processor>) -> Self {
         Worker { shop, processor, events: 0, last_tick: 0 }
+    }
+
+    /// The same worker, whose clock goes on from where an earlier run stopped.
+    pub fn going_on(self, from: &Snapshot) -> Self {
+        Worker { events: from.events, last_tick: from.last_tick, ..self }
     }
 
     /// Works until the input ends or the run is aborted.
@@ -83,7 +95,10 @@ impl<'a> Worker<'a> {
     }
 
     fn perform(&mut self, work: Work, outputs: &mut Outputs) -> u64 {
-        let (Work::Batch(number, _) | Work::Tick(number, _) | Work::End(number)) = work;
+        let (Work::Batch(number, _)
+        | Work::Tick(number, _)
+        | Work::Snapshot(number)
+        | Work::End(number)) = work;
         if let Work::Batch(_, batch) = &work {
             outputs.attach(batch.token());
             outputs.source = Some(batch.source);
@@ -112,12 +127,34 @@ impl<'a> Worker<'a> {
                 turn.wait();
                 self.processor.tick(now, outputs)
             }
+            Work::Snapshot(_) => {
+                turn.wait();
+                outputs.snapshot = self.snapshot();
+                Ok(())
+            }
             Work::End(_) => {
                 turn.wait();
-                let now = self.shop.clock.now(self.events);
-                self.processor.flush(now, outputs)
+                self.end(outputs)
             }
         }
+    }
+
+    /// A run that was stopped and will go on keeps what it keeps; else all that is kept goes out.
+    fn end(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
+        let goes_on = self.shop.saves && self.shop.stop.is_asked();
+        let now = self.shop.clock.now(self.events);
+        let flushed = if goes_on { Ok(()) } else { self.processor.flush(now, outputs) };
+        if self.shop.saves {
+            outputs.snapshot = self.snapshot();
+        }
+        flushed
+    }
+
+    fn snapshot(&mut self) -> Option<(Snapshot, Duration)> {
+        let began = Instant::now();
+        let Self { events, last_tick, .. } = *self;
+        let body = self.processor.snapshot()?;
+        Some((Snapshot { events, last_tick, body }, began.elapsed()))
     }
 
     fn process(

@@ -4,15 +4,19 @@
 //! system; one thread does all this, so lengths and marks in a checkpoint belong together.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::ack::Ledger;
+use crate::barrier::Barrier;
 use crate::console::Console;
 use crate::error::Error;
 use crate::keeper::Keeper;
 use crate::limits::CHECKPOINT_INTERVAL;
 use crate::outbox::{Outbox, Taken};
 use crate::outputs::{Chunk, Count, Outputs, SinkId};
+use crate::queue::Queue;
 use crate::sink::{Sink, WriteFailure};
+use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::stop::Stop;
 use crate::troubles::Troubles;
@@ -27,6 +31,10 @@ pub struct Writer<'a> {
     pub ledger: &'a Arc<Ledger>,
     /// Keeps checkpoints, when the run has a state directory.
     pub keeper: Option<Keeper>,
+    /// The last moment that was saved, when the program remembers something that is kept.
+    pub barrier: Option<Barrier>,
+    /// Where a saved state is asked for.
+    pub queue: &'a Queue,
     /// Files have been opened that no checkpoint records; at first, those with a fixed path.
     pub unrecorded: bool,
     /// The run's counters.
@@ -66,7 +74,7 @@ impl Writer<'_> {
                         return ended;
                     }
                 }
-                Taken::Nothing => self.store_checkpoint(false),
+                Taken::Nothing => self.checkpoint(),
                 Taken::End => {
                     self.store_checkpoint(self.exit.is_none());
                     return self.exit.map_or(Ended::AtEnd, Ended::Asked);
@@ -81,14 +89,22 @@ impl Writer<'_> {
         self.console.event_errors(&outputs.errors, outputs.unrouted);
         self.record_new_files(&outputs);
         let bytes = outputs.held_bytes() as u64;
+        if let Some(barrier) = &mut self.barrier
+            && (outputs.source.is_some() || bytes > 0)
+        {
+            barrier.soil();
+        }
         let written = self.write(&outputs);
         if let Err(Cut::NobodyReads) = written {
             outputs.tokens.iter().for_each(|token| token.fail());
         }
-        if let Some(source) = outputs.source {
-            self.ledger.written(source);
+        if let (Some(source), Some(token)) = (outputs.source, outputs.tokens.first()) {
+            self.ledger.written(source, token.position());
         }
         let fatal = outputs.fatal.take();
+        if let (Some((snapshot, took)), Ok(())) = (outputs.snapshot.take(), &written) {
+            self.pass_barrier(&snapshot, took);
+        }
         outputs.clear();
         self.outbox.keep_spare(outputs);
         match written {
@@ -100,9 +116,41 @@ impl Writer<'_> {
             return Some(Ended::Failed(error));
         }
         if self.keeper.as_mut().is_some_and(|keeper| keeper.is_due(bytes)) {
-            self.store_checkpoint(false);
+            self.checkpoint();
         }
         None
+    }
+
+    /// It is time for a checkpoint. A program that remembers is asked for its state first.
+    fn checkpoint(&mut self) {
+        match &mut self.barrier {
+            None => self.store_checkpoint(false),
+            Some(barrier) => {
+                if barrier.ask() {
+                    self.queue.snapshot();
+                }
+            }
+        }
+    }
+
+    /// All before a snapshot has been written: state, marks and lengths belong together now.
+    fn pass_barrier(&mut self, snapshot: &Snapshot, took: Duration) {
+        let (Some(keeper), Some(barrier)) = (&self.keeper, &mut self.barrier) else { return };
+        if !barrier.takes() {
+            return;
+        }
+        let began = Instant::now();
+        match keeper.store_state(snapshot) {
+            Ok(number) => {
+                barrier.pass(self.ledger.done(), number, took + began.elapsed());
+                self.store_checkpoint(false);
+            }
+            Err(error) => {
+                barrier.give_up();
+                self.stats.add_error("checkpoint");
+                self.troubles.report(self.console, error);
+            }
+        }
     }
 
     fn write(&mut self, outputs: &Outputs) -> Result<(), Cut> {
@@ -127,6 +175,7 @@ impl Writer<'_> {
                 Err(WriteFailure::Impossible(error)) => error,
                 Err(WriteFailure::Refused(error)) => {
                     outputs.tokens.iter().for_each(|token| token.fail());
+                    self.barrier.iter_mut().for_each(Barrier::give_up);
                     error
                 }
             };
@@ -154,7 +203,8 @@ impl Writer<'_> {
     fn store_checkpoint(&mut self, finished: bool) {
         let Some(keeper) = &mut self.keeper else { return };
         let open = self.sinks.iter().flat_map(|sink| sink.open_files()).collect();
-        if let Err(error) = keeper.store(self.ledger.marks(), open, finished) {
+        let marks = self.barrier.as_ref().map_or_else(|| self.ledger.marks(), Barrier::marks);
+        if let Err(error) = keeper.store(marks, open, finished) {
             self.stats.add_error("checkpoint");
             self.troubles.report(self.console, error);
         }

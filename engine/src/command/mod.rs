@@ -115,9 +115,12 @@ struct RunArgs {
     /// [,until=COLUMN][,reload=30s]; may be repeated
     #[arg(long, value_name = "NAME=FILE")]
     table: Vec<String>,
-    /// Keep checkpoints in this directory, and go on from them
+    /// Keep checkpoints and what operators remember in this directory, and go on from there
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
+    /// Give up what the directory of --state holds, and begin anew
+    #[arg(long, requires = "state")]
+    fresh_state: bool,
     /// Event i (from 0) arrives at i × STEP since 1970, such as 1ns or 1s; one worker
     #[arg(long, value_name = "STEP", value_parser = parse_step)]
     virtual_clock: Option<std::time::Duration>,

@@ -111,6 +111,7 @@ fn plan(
         batch_bytes: args.threads.batch_bytes(),
         clock: args.virtual_clock.map_or(Clock::System, |step| Clock::Virtual { step }),
         state: args.state.clone(),
+        fresh_state: args.fresh_state,
         fail_fast: args.fail_fast,
         signals: true,
         progress_width: progress_width(args),

@@ -29,6 +29,7 @@ pub(super) fn window(name: &str) -> Option<Result<WindowSpec, String>> {
         name: Frozen::new(Value::Str(name)),
         kind,
         max_groups: None,
+        max_age: None,
         evicts: false,
         flushes: true,
         args: Arc::default(),

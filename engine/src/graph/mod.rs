@@ -11,6 +11,7 @@ mod inline;
 mod flow;
 mod operator;
 mod rehearse;
+mod saving;
 mod script;
 mod select;
 mod trace;

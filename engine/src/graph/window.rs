@@ -2,6 +2,7 @@
 
 use super::build::{Builder, Definition, Level};
 use super::complain;
+use super::operator::parse_duration;
 use crate::operators::select::{Slide, WindowKind, WindowSpec};
 use std::sync::Arc;
 use temblor_lang::lower::Rules;
@@ -11,7 +12,8 @@ use temblor_lang::syntax::tree::{Ident, WindowDef};
 use temblor_lang::value::{Frozen, Value};
 
 /// The settings of a window.
-const SETTINGS: &[&str] = &["size", "interval", "max_groups", "eviction", "flush", "gap", "slide"];
+const SETTINGS: &[&str] =
+    &["size", "interval", "max_groups", "max_age", "eviction", "flush", "gap", "slide"];
 /// What a window may be `from`.
 const KINDS: [&str; 3] = ["tumbling", "sliding", "session"];
 /// Removed from tremor in earlier releases; still written, still without effect.
@@ -76,6 +78,7 @@ impl Builder<'_, '_> {
             name: Frozen::new(Value::Str(&name.text)),
             kind,
             max_groups: self.whole(&given, "max_groups"),
+            max_age: self.duration(&given, "max_age"),
             evicts: eviction == Some(Some("lru")),
             flushes: flush.unwrap_or(false),
             args: level.args.clone().unwrap_or_default(),
@@ -150,7 +153,7 @@ impl Builder<'_, '_> {
             return Some(WindowKind::Size { size, weight: self.measure(def, definition, level) });
         }
         if given.has("interval") {
-            let interval = self.whole(given, "interval")?;
+            let interval = self.duration(given, "interval")?;
             return Some(WindowKind::Interval {
                 interval,
                 time: self.measure(def, definition, level),
@@ -181,7 +184,7 @@ impl Builder<'_, '_> {
         definition: &Definition,
         level: &Level,
     ) -> Option<WindowKind> {
-        let Some(gap) = self.whole(given, "gap") else {
+        let Some(gap) = self.duration(given, "gap") else {
             let message = "a session window needs a `gap` in nanoseconds";
             self.complain(complain::bad_window(message, definition.define.span));
             return None;
@@ -197,8 +200,12 @@ impl Builder<'_, '_> {
         level: &Level,
     ) -> Option<WindowKind> {
         let by_size = given.has("size");
-        let whole = self.whole(given, if by_size { "size" } else { "interval" })?;
-        let slide = match self.whole(given, "slide") {
+        let (whole, slide) = if by_size {
+            (self.whole(given, "size")?, self.whole(given, "slide"))
+        } else {
+            (self.duration(given, "interval")?, self.duration(given, "slide"))
+        };
+        let slide = match slide {
             Some(slide) => slide,
             None if by_size => 1,
             None => whole,
@@ -215,6 +222,19 @@ impl Builder<'_, '_> {
             panes,
             script: self.measure(def, definition, level),
         })
+    }
+
+    /// Nanoseconds from 1, or a text such as `10s`.
+    fn duration(&mut self, given: &Given, name: &str) -> Option<u64> {
+        let (_, span, value) = given.entry(name)?;
+        let Some(text) = value.get().as_str() else { return self.whole(given, name) };
+        let nanoseconds = parse_duration(text).filter(|nanoseconds| *nanoseconds > 0);
+        if nanoseconds.is_none() {
+            let got = temblor_lang::value::to_json(value.get());
+            let expected = "nanoseconds from 1, or a text such as \"10s\"";
+            self.complain(complain::bad_setting(name, expected, &got, *span));
+        }
+        nanoseconds
     }
 
     /// A whole number from 1. What is not one counts as missing where tremor says so.

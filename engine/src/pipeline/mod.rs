@@ -13,6 +13,7 @@ pub use encode::{Output, OutputCodec, Place};
 
 use crate::batch::{BadFrame, Batch};
 use crate::clock::Timestamp;
+use crate::codec::Format;
 use crate::error::Error;
 use crate::framing::FrameCursor;
 use crate::graph::{Graph, Memory, States};
@@ -25,7 +26,7 @@ use encode::{Encoder, Frame};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use temblor_lang::builtin::{Call, Facts, Tables};
 use temblor_lang::span::Sources;
-use temblor_lang::value::Arena;
+use temblor_lang::value::{Arena, Value};
 
 /// Everything about a program that its workers share.
 #[derive(Debug)]
@@ -212,6 +213,28 @@ impl Processor for PipelineWorker {
 
     fn tick(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {
         self.outside(now, out, Outside::Tick)
+    }
+
+    fn keeps_state(&self) -> bool {
+        self.pipeline.graph.is_stateful()
+    }
+
+    fn snapshot(&mut self) -> Option<Vec<u8>> {
+        let Self { pipeline, arena, .. } = self;
+        let saved = pipeline.graph.save(&pipeline.lock(), &pipeline.sources, arena);
+        let mut bytes = Vec::new();
+        let encoded = Format::Tremor.encode(saved, 0, &mut bytes);
+        arena.reset();
+        encoded.ok().map(|()| bytes)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+        let Self { pipeline, arena, .. } = self;
+        let value = Format::Tremor.decode(saved, 0, arena)?.unwrap_or(Value::Null);
+        let restored = pipeline.graph.restore(value, &pipeline.sources);
+        arena.reset();
+        *pipeline.lock() = restored?;
+        Ok(())
     }
 
     fn flush(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {

@@ -106,7 +106,8 @@ mod tests {
         let checkpoint = Checkpoint { exact: true, outputs: vec![other], ..Checkpoint::default() };
         assert_eq!(repaired(checkpoint), b"a\nb");
         let outputs = vec![output("finished", b"a\nb", 0)];
-        let checkpoint = Checkpoint { finished: true, exact: true, outputs, files: Vec::new() };
+        let checkpoint =
+            Checkpoint { finished: true, exact: true, outputs, ..Checkpoint::default() };
         assert_eq!(repaired(checkpoint), b"a\nb");
     }
 }

@@ -11,3 +11,4 @@ mod inputs;
 mod outputs;
 mod process;
 mod resume;
+mod state;

@@ -19,6 +19,8 @@ pub struct WindowSpec {
     pub max_groups: Option<u64>,
     /// Whether a group over the limit pushes out the one that was used least recently.
     pub evicts: bool,
+    /// Nanoseconds without an event after which a group is closed and forgotten.
+    pub max_age: Option<u64>,
     /// Whether it is closed at the end of the input.
     pub flushes: bool,
     /// What `args` refers to in its scripts.

@@ -2,6 +2,7 @@
 
 mod group;
 mod level;
+mod saving;
 mod windowed;
 
 pub use group::{Dimension, MAX_GROUPS_PER_EVENT};

@@ -9,40 +9,53 @@ use crate::operator::{Emitter, Hold, OUT, Operator, Surroundings, Usage};
 use std::collections::VecDeque;
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
+use temblor_lang::program::Formula;
 use temblor_lang::run::Context;
-use temblor_lang::value::{Frozen, JsonStyle, Owned, Value, push_json};
+use temblor_lang::value::{Arena, Frozen, JsonStyle, Owned, Value, push_json};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A select with at least one window.
 #[derive(Debug)]
 pub struct WindowedSelect {
     clauses: Clauses,
-    windows: Vec<WindowSpec>,
+    pub(super) windows: Vec<WindowSpec>,
     /// The smallest limit of the frame.
     max_groups: usize,
     evicts: bool,
+    /// The shortest age of the frame, in nanoseconds.
+    max_age: Option<u64>,
 }
 
 /// One group that is open.
 #[derive(Debug)]
-struct Group {
+pub(super) struct Group {
     /// The value of `group`.
-    value: Frozen,
-    levels: Vec<Level>,
+    pub value: Frozen,
+    pub levels: Vec<Level>,
     /// The batches whose events are in some level.
-    hold: Option<Hold>,
+    pub hold: Option<Hold>,
     /// Number of its last use, for eviction.
+    pub used: u64,
+    /// Time of its last use, in nanoseconds since 1970-01-01 UTC.
+    pub used_ns: u64,
+}
+
+/// A use of a group; stale when the group has been used again.
+#[derive(Clone, Copy, Debug)]
+struct Use {
+    identity: u128,
     used: u64,
+    used_ns: u64,
 }
 
 /// All open groups.
 #[derive(Debug, Default)]
 pub struct Groups {
-    open: halfbrown::HashMap<u128, Group>,
+    pub(super) open: halfbrown::HashMap<u128, Group>,
     /// Uses in order; stale ones are skipped. Only kept when groups are evicted.
-    uses: VecDeque<(u128, u64)>,
-    clock: u64,
-    evicted: u64,
+    uses: VecDeque<Use>,
+    pub(super) clock: u64,
+    pub(super) evicted: u64,
     /// The text of a group while its identity is taken.
     key: Vec<u8>,
 }
@@ -54,16 +67,27 @@ impl WindowedSelect {
         let limit = windows.iter().filter_map(|window| window.max_groups).min();
         let max_groups = limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
         let evicts = windows.iter().any(|window| window.evicts);
-        Self { clauses, windows, max_groups, evicts }
+        let max_age = windows.iter().filter_map(|window| window.max_age).min();
+        Self { clauses, windows, max_groups, evicts, max_age }
+    }
+
+    /// The formulas that may call aggregates.
+    pub(super) fn formulas(&self) -> impl Iterator<Item = &Formula> {
+        [Some(&self.clauses.target), self.clauses.having.as_ref()].into_iter().flatten()
+    }
+
+    /// Paths of the aggregates, in order.
+    pub(super) fn aggregates(&self) -> impl Iterator<Item = &'static str> {
+        self.formulas().flat_map(|formula| &formula.aggregates).map(|call| call.aggregate.path)
     }
 
     fn fresh(&self) -> Accumulators {
-        fresh([Some(&self.clauses.target), self.clauses.having.as_ref()].into_iter().flatten())
+        fresh(self.formulas())
     }
 
     fn new_group(&self, value: Value<'_>) -> Group {
         let levels = self.windows.iter().map(|spec| Level::new(spec, self.fresh())).collect();
-        Group { value: Frozen::new(value), levels, hold: None, used: 0 }
+        Group { value: Frozen::new(value), levels, hold: None, used: 0, used_ns: 0 }
     }
 
     /// Feeds one event to one group.
@@ -78,19 +102,18 @@ impl WindowedSelect {
         state.key.clear();
         push_json(&mut state.key, Value::Array(dimensions), JsonStyle::Sorted);
         let identity = xxh3_128(&state.key);
+        let aged = self.close_aged(state, around, out);
         if !state.open.contains_key(&identity) {
             self.make_room(state, around, out)?;
             let value = group::value(dimensions, around.arena());
             state.open.insert(identity, self.new_group(value));
         }
         state.clock += 1;
-        if self.evicts {
-            state.uses.push_back((identity, state.clock));
-            state.compact();
-        }
+        let (used, used_ns) = (state.clock, around.now_ns);
+        state.note_use(self, identity, used, used_ns);
         let item = Item { event: event.value, meta: event.meta, ingest_ns: event.ingest_ns };
         let group = state.open.get_mut(&identity).expect("inserted above");
-        group.used = state.clock;
+        (group.used, group.used_ns) = (used, used_ns);
         let result = self.feed(group, 0, item, around, out);
         // The oldest batch that the group still needs is held: all later ones wait behind it.
         group.hold.get_or_insert_with(|| around.hold());
@@ -98,6 +121,24 @@ impl WindowedSelect {
             && let Some(group) = state.open.remove(&identity)
         {
             out.release(group.hold.unwrap_or_default());
+        }
+        aged.and(result)
+    }
+
+    /// Closes the groups that have had no event for too long, the oldest first.
+    fn close_aged<'a>(
+        &'a self,
+        state: &mut Groups,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let Some(max_age) = self.max_age else { return Ok(()) };
+        let mut result = Ok(());
+        let is_old = |one: &Use| one.used_ns.saturating_add(max_age) <= around.now_ns;
+        while state.uses.front().is_some_and(is_old) {
+            let Some(mut group) = state.pop_use() else { continue };
+            result = result.and(self.close(&mut group, around, out));
+            out.release(group.hold.take().unwrap_or_default());
         }
         result
     }
@@ -123,10 +164,8 @@ impl WindowedSelect {
             )
             .with_help("raise `max_groups`, or set `eviction = \"lru\"`"));
         }
-        while let Some((identity, used)) = state.uses.pop_front() {
-            if state.open.get(&identity).is_some_and(|group| group.used == used) {
-                let mut group = state.open.remove(&identity).expect("looked up above");
-                state.evicted += 1;
+        while !state.uses.is_empty() {
+            if let Some(mut group) = state.pop_use() {
                 let closed = self.close(&mut group, around, out);
                 out.release(group.hold.take().unwrap_or_default());
                 return closed;
@@ -292,6 +331,11 @@ fn failed(error: &CallError) -> EvalError {
 }
 
 impl Groups {
+    /// No groups, after so many uses and evictions.
+    pub(super) fn going_on(clock: u64, evicted: u64) -> Self {
+        Self { clock, evicted, ..Self::default() }
+    }
+
     /// Drops stale uses when they outnumber the groups by far.
     fn compact(&mut self) {
         /// Stale uses that are tolerated beside each group.
@@ -300,10 +344,32 @@ impl Groups {
         const USES_MIN: usize = 1024;
         if self.uses.len() > USES_MIN.max(self.open.len() * USES_PER_GROUP_MAX) {
             let open = &self.open;
-            self.uses.retain(|(identity, used)| {
-                open.get(identity).is_some_and(|group| group.used == *used)
-            });
+            self.uses
+                .retain(|one| open.get(&one.identity).is_some_and(|group| group.used == one.used));
         }
+    }
+
+    /// Remembers a use, where groups are evicted.
+    pub(super) fn note_use(
+        &mut self,
+        select: &WindowedSelect,
+        identity: u128,
+        used: u64,
+        used_ns: u64,
+    ) {
+        if select.evicts || select.max_age.is_some() {
+            self.uses.push_back(Use { identity, used, used_ns });
+            self.compact();
+        }
+    }
+
+    /// Takes the oldest use, and the group out of the open ones when that was its last.
+    fn pop_use(&mut self) -> Option<Group> {
+        let Use { identity, used, .. } = self.uses.pop_front()?;
+        let is_last = self.open.get(&identity).is_some_and(|group| group.used == used);
+        let group = if is_last { self.open.remove(&identity) } else { None };
+        self.evicted += u64::from(group.is_some());
+        group
     }
 }
 
@@ -336,7 +402,7 @@ impl Operator for WindowedSelect {
     }
 
     fn wants_ticks(&self) -> bool {
-        !matches!(self.windows[0].kind, WindowKind::Size { .. })
+        self.max_age.is_some() || !matches!(self.windows[0].kind, WindowKind::Size { .. })
     }
 
     fn tick<'a>(
@@ -345,7 +411,7 @@ impl Operator for WindowedSelect {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let mut result = Ok(());
+        let mut result = self.close_aged(state, around, out);
         // In the order of their last use: the order of the table is another in each run.
         let mut groups: Vec<_> = state.open.values_mut().collect();
         groups.sort_unstable_by_key(|group| group.used);
@@ -366,17 +432,29 @@ impl Operator for WindowedSelect {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let closes = self.windows.iter().any(|window| window.flushes);
         let mut result = Ok(());
+        if !self.windows.iter().any(|window| window.flushes) {
+            // They stay open for a run that goes on from here.
+            for group in state.open.values_mut() {
+                out.release(group.hold.take().unwrap_or_default());
+            }
+            return result;
+        }
         let mut groups: Vec<_> = std::mem::take(&mut state.open).into_iter().collect();
         groups.sort_unstable_by_key(|(_, group)| group.used);
         for (_, mut group) in groups {
-            if closes {
-                result = result.and(self.close(&mut group, around, out));
-            }
+            result = result.and(self.close(&mut group, around, out));
             out.release(group.hold.take().unwrap_or_default());
         }
         result
+    }
+
+    fn save<'a>(&self, state: &Groups, arena: &'a Arena) -> Value<'a> {
+        self.save_groups(state, arena)
+    }
+
+    fn restore(&self, saved: Value<'_>) -> Result<Groups, CallError> {
+        self.restore_groups(saved)
     }
 
     fn usage(&self, state: &Groups) -> Option<Usage> {
