@@ -1,8 +1,7 @@
 //! `define window`: exactly one way of closing, and its limits.
 
 use super::build::{Builder, Definition, Level};
-use super::complain;
-use super::operator::parse_duration;
+use super::{complain, parse_duration};
 use crate::operators::select::{Slide, WindowKind, WindowSpec};
 use std::sync::Arc;
 use temblor_lang::lower::Rules;
