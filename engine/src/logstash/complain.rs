@@ -67,6 +67,13 @@ pub fn missing_plugin(kind: &str, name: &str, span: Span, help: &str) -> Diagnos
     Diagnostic::warning(MISSING, Class::Behaviour, span, message).with_help(help)
 }
 
+/// Code beyond the part of Ruby that is run.
+pub fn unknown_ruby(plugin: &str, span: Span, reason: &str) -> Diagnostic {
+    let message = format!("`{plugin}` cannot run this code: {reason}");
+    Diagnostic::warning(MISSING, Class::Behaviour, span, message)
+        .with_help("say it with other filters; --skip-missing passes events on unchanged")
+}
+
 /// An option that the plugin does not have.
 pub fn unknown_option(
     plugin: &str,

@@ -12,6 +12,7 @@ pub mod template;
 pub mod pattern;
 pub mod options;
 pub mod condition;
+pub mod ruby;
 pub mod filter;
 pub mod program;
 pub mod operator;

@@ -305,6 +305,21 @@ impl<'c> Arguments<'c> {
         self.get(name).map_or(self.span, |setting| setting.span)
     }
 
+    /// The place of byte `at` of an option's text, where the text stands as it was written; else the
+    /// whole option.
+    #[must_use]
+    pub fn place_within(&self, name: &str, text: &str, at: usize) -> Span {
+        let span = self.place(name);
+        let length = (span.end - span.start) as usize;
+        if length != text.len() + 2 || self.get(name).is_none() {
+            return span;
+        }
+        let start = span.start as usize + 1 + at.min(text.len());
+        let rest = &text[at.min(text.len())..];
+        let word = rest.find(|c: char| c.is_whitespace()).unwrap_or(rest.len()).max(1);
+        Span::new(span.source, start, start + word)
+    }
+
     /// The text of an option.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {

@@ -27,7 +27,11 @@ pub struct GaveUp;
 impl Pattern {
     /// Compiles an expression. The error is a sentence.
     pub fn compile(text: &str) -> Result<Self, String> {
-        let options = onigmo::Options::default();
+        Self::compile_with(text, onigmo::Options::default())
+    }
+
+    /// As [`Pattern::compile`], with the flags of a pattern of Ruby.
+    pub fn compile_with(text: &str, options: onigmo::Options) -> Result<Self, String> {
         let translated = onigmo::translate(text, options).map_err(|error| error.to_string())?;
         if translated.needs_backtracking {
             let built = fancy_regex::RegexBuilder::new(&translated.pattern)
@@ -43,6 +47,17 @@ impl Pattern {
             .build()
             .map(Self::Linear)
             .map_err(|error| error.to_string())
+    }
+
+    /// The names of its groups, with their numbers.
+    #[must_use]
+    pub fn names(&self) -> Vec<(String, usize)> {
+        let names: Vec<Option<&str>> = match self {
+            Self::Linear(regex) => regex.capture_names().collect(),
+            Self::Backtracking(regex) => regex.capture_names().collect(),
+        };
+        let named = names.into_iter().enumerate();
+        named.filter_map(|(at, name)| Some((name?.to_string(), at))).collect()
     }
 
     /// Whether it is found anywhere in `text`.

@@ -94,6 +94,16 @@ impl Template {
     }
 }
 
+impl Template {
+    /// The text for one event, as a text of its own.
+    #[must_use]
+    pub fn rendered(&self, event: &LogEvent<'_>, now: DateTime<Utc>) -> String {
+        let mut text = String::new();
+        self.parts.iter().for_each(|part| part.push(&mut text, event, now));
+        text
+    }
+}
+
 impl Part {
     fn push(&self, out: &mut String, event: &LogEvent<'_>, now: DateTime<Utc>) {
         match self {

@@ -308,7 +308,7 @@ fn convert(text: &str, conversion: Conversion) -> Datum<'_> {
 }
 
 /// Ruby's `to_i`: the digits at the beginning, else 0.
-pub(super) fn leading_integer(text: &str) -> i64 {
+pub(in crate::logstash) fn leading_integer(text: &str) -> i64 {
     let text = text.trim_start();
     let sign = usize::from(text.starts_with(['+', '-']));
     let digits =
@@ -318,7 +318,7 @@ pub(super) fn leading_integer(text: &str) -> i64 {
 }
 
 /// Ruby's `to_f`: the number at the beginning, else 0.
-pub(super) fn leading_float(text: &str) -> f64 {
+pub(in crate::logstash) fn leading_float(text: &str) -> f64 {
     let text = text.trim_start();
     let bytes = text.as_bytes();
     let digits =

@@ -40,7 +40,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 }
 
 /// A JSON text as a value.
-pub(super) fn read<'a>(text: &str, arena: &'a Arena) -> Option<Datum<'a>> {
+pub(in crate::logstash) fn read<'a>(text: &str, arena: &'a Arena) -> Option<Datum<'a>> {
     json::parse(text, arena).ok().map(|value| Datum::from_value(value, arena))
 }
 

@@ -26,6 +26,10 @@ mod urldecode;
 mod uuid;
 
 pub use common::Common;
+pub(super) use grok::{leading_float, leading_integer};
+pub(super) use json::read as read_json;
+pub(super) use mutate::{capitalize, replace_all, split as split_text, strip};
+pub(super) use urldecode::decoded as decode_percent;
 
 use super::event::LogEvent;
 use super::options::{Arguments, OptionSpec};

@@ -4,7 +4,7 @@
 mod convert;
 mod text;
 
-pub(super) use text::{capitalize, replace_all, split};
+pub(in crate::logstash) use text::{capitalize, replace_all, split, strip};
 
 use super::common::Name;
 use super::{Declaration, Filter, Outcome, Turn};

@@ -1,203 +1,168 @@
-//! `ruby`: the one-line idioms of inline code, run natively. Code beyond them is named as missing when
-//! the configuration is loaded; no Ruby is run.
-
-mod read;
+//! `ruby`: runs inline code, or a script, in the interpreter of [`crate::logstash::ruby`]. Code that it
+//! does not know is named when the configuration is loaded; it never runs in part.
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
-use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
-use crate::logstash::options::{Arguments, Takes, option};
-use crate::logstash::reference::FieldRef;
+use crate::logstash::options::{Arguments, Setting, SettingKind, Takes, option};
+use crate::logstash::ruby::{Machine, Memory, Script, Stop, Value};
+use std::any::Any;
 
 /// `ruby`
 pub static DECLARATION: Declaration = Declaration {
     name: "ruby",
-    doc: "Runs the usual one-line idioms of Ruby.",
+    doc: "Runs code in a part of Ruby.",
     options: &[
-        option("code", Takes::Text, "The code."),
+        option("code", Takes::Text, "The code; `event` is the event."),
         option("init", Takes::Text, "Code that is run at the start."),
-        option("path", Takes::Text, "A file of code."),
-        option("script_params", Takes::Hash, "Parameters of the file."),
+        option("path", Takes::Text, "A file of code that defines `filter(event)`."),
+        option("script_params", Takes::Hash, "What `register(params)` of the file is given."),
         option("tag_on_exception", Takes::Text, "The tag that says that it failed."),
-        option("tag_with_exception_message", Takes::Flag, "Accepted."),
+        option("tag_with_exception_message", Takes::Flag, "Whether a tag tells the message too."),
     ],
     make,
 };
 
 #[derive(Debug)]
 struct Ruby {
-    statements: Vec<Statement>,
+    init: Option<Script>,
+    code: Script,
+    /// Whether `code` is a file that defines `filter`.
+    file: bool,
+    parameters: Vec<(String, Setting)>,
     tag: String,
+    tag_message: bool,
 }
 
-/// One statement.
-#[derive(Debug)]
-enum Statement {
-    /// `event.set("a", …)`
-    Set(FieldRef, Expr),
-    /// `event.remove("a")`
-    Remove(FieldRef),
-    /// `event.tag("a")`
-    Tag(String),
-    /// `event.cancel`
-    Cancel,
-    /// `new_event_block.call(event.clone)`
-    Emit,
-    /// `raise "…"`
-    Raise,
-}
-
-/// A value and what is done to it, from left to right.
-#[derive(Debug)]
-struct Expr {
-    start: Start,
-    calls: Vec<Call>,
-}
-
-#[derive(Debug)]
-enum Start {
-    /// `event.get("a")`
-    Field(FieldRef),
-    /// `"a"`
-    Text(String),
-    /// `1`, `1.5`, `true`, `nil`
-    Constant(Datum<'static>),
-}
-
-#[derive(Debug)]
-enum Call {
-    ToInteger,
-    ToFloat,
-    ToText,
-    Upcase,
-    Downcase,
-    Capitalize,
-    Strip,
-    Length,
-    First,
-    Last,
-    Unique,
-    Compact,
-    Reverse,
-    Split(String),
-    Join(String),
+/// What the code remembers.
+#[derive(Default)]
+struct State {
+    memory: Memory,
+    started: bool,
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
-    let code = arguments.text("code").unwrap_or_default();
-    let init = arguments.text("init").unwrap_or_default();
-    let harmless = init.trim().is_empty() || init.trim_start().starts_with("require");
-    let statements =
-        if harmless && arguments.get("path").is_none() { read::read(&code) } else { None };
-    let Some(statements) = statements else {
-        let help =
-            "only the usual one-line idioms are run; --skip-missing passes events on unchanged";
-        let span = arguments.span;
-        arguments.complain(complain::missing_plugin("filter", "ruby (this code)", span, help));
+    let file = arguments.text("path").filter(|_| arguments.get("code").is_none());
+    let code = match &file {
+        Some(path) => match std::fs::read_to_string(path) {
+            Ok(code) => Some((code, "path")),
+            Err(error) => {
+                let reason = format!("{path}: {error}");
+                arguments.complain(complain::missing_file(arguments.place("path"), &reason));
+                return None;
+            }
+        },
+        None => arguments.text("code").map(|code| (code, "code")),
+    };
+    let Some((code, option)) = code else {
+        arguments.complain(complain::missing_option("ruby", "code", arguments.span));
         return None;
     };
+    let init = arguments.text("init").filter(|init| !init.trim().is_empty());
+    let init = match init {
+        Some(init) => Some(script(arguments, &init, "init", &[])?),
+        None => None,
+    };
+    let defined = init.as_ref().map(Script::defined).unwrap_or_default();
+    let code = script(arguments, &code, option, &defined)?;
     let tag = arguments.text("tag_on_exception").unwrap_or_else(|| "_rubyexception".to_string());
-    Some(Box::new(Ruby { statements, tag }))
+    let tag_message = arguments.flag("tag_with_exception_message", false);
+    let parameters = arguments.pairs("script_params");
+    Some(Box::new(Ruby { init, code, file: file.is_some(), parameters, tag, tag_message }))
 }
 
-/// The code raised an exception.
-struct Raised;
+/// Reads code; what it has that is not known is said with its place.
+pub(super) fn script(
+    arguments: &mut Arguments<'_>,
+    code: &str,
+    option: &str,
+    defined: &[String],
+) -> Option<Script> {
+    match Script::parse(code, defined) {
+        Ok(script) => Some(script),
+        Err(problem) => {
+            let line = 1 + code[..problem.at.min(code.len())].matches('\n').count();
+            let reason = match option {
+                "path" => format!("line {line} of the file: {}", problem.message),
+                _ => problem.message,
+            };
+            let span = arguments.place_within(option, code, problem.at);
+            arguments.complain(complain::unknown_ruby(arguments.plugin, span, &reason));
+            None
+        }
+    }
+}
+
+/// A setting as a value of code.
+fn value(setting: &Setting) -> Value {
+    match &setting.kind {
+        SettingKind::Text(text) => Value::text(text),
+        SettingKind::Number(text) => Value::of_datum(&super::common::number(text)),
+        SettingKind::List(items) => Value::list(items.iter().map(value).collect()),
+        SettingKind::Hash(entries) => {
+            Value::hash(entries.iter().map(|(key, one)| (Value::text(key), value(one))))
+        }
+        SettingKind::Codec(plugin) => Value::text(&plugin.name.text),
+    }
+}
 
 impl Filter for Ruby {
+    fn memory(&self) -> Option<Box<dyn Any + Send>> {
+        let remembers =
+            self.file || self.code.remembers() || self.init.as_ref().is_some_and(Script::remembers);
+        remembers.then(|| Box::new(State::default()) as Box<dyn Any + Send>)
+    }
+
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
-        for statement in &self.statements {
-            if statement.run(event, turn).is_err() {
+        let mut fresh = State::default();
+        let state = turn.memory.downcast_mut::<State>().unwrap_or(&mut fresh);
+        let (arena, now) = (turn.arena, turn.now);
+        let taken = std::mem::take(event);
+        let mut machine = Machine::new(taken, &mut state.memory, arena, now);
+        let result = self.run(&mut machine, &mut state.started);
+        let mut made: Vec<Option<LogEvent<'a>>> =
+            std::mem::take(&mut machine.events).into_iter().map(Some).collect();
+        let emitted = std::mem::take(&mut machine.emitted);
+        *event = made[0].take().expect("the event is the first of the machine");
+        for number in emitted {
+            let one = match number {
+                0 => Some(event.clone()),
+                number => made[number].take(),
+            };
+            turn.emitted.extend(one);
+        }
+        match result {
+            Ok(()) => Outcome::Matched,
+            Err(stop) => {
+                if self.tag_message {
+                    event.tag(arena.str(&format!("{}: {}", self.tag, stop.message())));
+                }
                 event.tag(&self.tag);
-                return Outcome::Unmatched;
+                Outcome::Unmatched
             }
         }
-        Outcome::Matched
     }
 }
 
-impl Statement {
-    fn run<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Result<(), Raised> {
-        match self {
-            Statement::Set(field, expr) => {
-                let value = expr.value(event, turn)?;
-                event.set(field, value, turn.arena).map_err(|_| Raised)?;
+impl Ruby {
+    fn run(&self, machine: &mut Machine<'_, '_>, started: &mut bool) -> Result<(), Stop> {
+        if !*started {
+            *started = true;
+            if let Some(init) = &self.init {
+                machine.run(init)?;
             }
-            Statement::Remove(field) => drop(event.remove(field)),
-            Statement::Tag(tag) => event.tag(tag),
-            Statement::Cancel => event.cancelled = true,
-            Statement::Emit => turn.emitted.push(event.clone()),
-            Statement::Raise => return Err(Raised),
+            if self.file {
+                machine.run(&self.code)?;
+                let pairs = self.parameters.iter();
+                let given = pairs.map(|(key, one)| (Value::text(key), value(one)));
+                machine.call_defined("register", vec![Value::hash(given)])?;
+            }
         }
+        if !self.file {
+            return machine.run(&self.code).map(drop);
+        }
+        let result = machine.call_defined("filter", vec![Value::Event(0)])?;
+        machine.replace_events(result.unwrap_or_default());
         Ok(())
-    }
-}
-
-impl Expr {
-    fn value<'a>(&'a self, event: &LogEvent<'a>, turn: &Turn<'a, '_>) -> Result<Datum<'a>, Raised> {
-        let start = match &self.start {
-            Start::Field(field) => event.value_of(field).unwrap_or_default(),
-            Start::Text(text) => Datum::Str(text),
-            Start::Constant(value) => value.clone(),
-        };
-        self.calls.iter().try_fold(start, |value, call| call.run(value, turn))
-    }
-}
-
-impl Call {
-    fn run<'a>(&'a self, value: Datum<'a>, turn: &Turn<'a, '_>) -> Result<Datum<'a>, Raised> {
-        let arena = turn.arena;
-        Ok(match (self, value) {
-            (Call::ToInteger, Datum::Null) => Datum::Int(0),
-            (Call::ToInteger, Datum::Float(number)) => Datum::Int(number as i64),
-            (Call::ToInteger, value @ (Datum::Int(_) | Datum::UInt(_))) => value,
-            (Call::ToInteger, Datum::Str(text)) => Datum::Int(super::grok::leading_integer(text)),
-            (Call::ToFloat, Datum::Null) => Datum::Float(0.0),
-            (Call::ToFloat, Datum::Int(number)) => Datum::Float(number as f64),
-            (Call::ToFloat, value @ Datum::Float(_)) => value,
-            (Call::ToFloat, Datum::Str(text)) => Datum::Float(super::grok::leading_float(text)),
-            (Call::ToText, Datum::List(_) | Datum::Map(_)) => return Err(Raised),
-            (Call::ToText, value) => Datum::Str(value.text_in(arena)),
-            (Call::Upcase, Datum::Str(text)) => Datum::Str(arena.str(&text.to_uppercase())),
-            (Call::Downcase, Datum::Str(text)) => Datum::Str(arena.str(&text.to_lowercase())),
-            (Call::Capitalize, Datum::Str(text)) => {
-                Datum::Str(arena.str(&super::mutate::capitalize(text)))
-            }
-            (Call::Strip, Datum::Str(text)) => Datum::Str(text.trim()),
-            (Call::Length, Datum::Str(text)) => Datum::whole(text.chars().count() as u64),
-            (Call::Length, Datum::List(items)) => Datum::whole(items.len() as u64),
-            (Call::Length, Datum::Map(map)) => Datum::whole(map.len() as u64),
-            (Call::First, Datum::List(items)) => items.into_iter().next().unwrap_or_default(),
-            (Call::Last, Datum::List(items)) => items.into_iter().next_back().unwrap_or_default(),
-            (Call::Compact, Datum::List(mut items)) => {
-                items.retain(|item| *item != Datum::Null);
-                Datum::List(items)
-            }
-            (Call::Unique, Datum::List(items)) => {
-                let mut kept: Vec<Datum<'a>> = Vec::with_capacity(items.len());
-                items.into_iter().for_each(|item| {
-                    if !kept.contains(&item) {
-                        kept.push(item);
-                    }
-                });
-                Datum::List(kept)
-            }
-            (Call::Reverse, Datum::List(mut items)) => {
-                items.reverse();
-                Datum::List(items)
-            }
-            (Call::Reverse, Datum::Str(text)) => {
-                Datum::Str(arena.str(&text.chars().rev().collect::<String>()))
-            }
-            (Call::Split(separator), Datum::Str(text)) => {
-                Datum::List(super::mutate::split(text, separator))
-            }
-            (Call::Join(separator), Datum::List(items)) => {
-                let texts: Vec<_> = items.iter().map(Datum::text).collect();
-                Datum::Str(arena.str(&texts.join(separator)))
-            }
-            // As in Ruby: there is no such method for the value.
-            _ => return Err(Raised),
-        })
     }
 }

@@ -66,7 +66,8 @@ fn decode<'a>(value: &mut Datum<'a>, arena: &'a Arena) -> bool {
     }
 }
 
-fn decoded(text: &str) -> Option<String> {
+/// The text without its escapes; nothing when it is not UTF-8 afterwards.
+pub(in crate::logstash) fn decoded(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;

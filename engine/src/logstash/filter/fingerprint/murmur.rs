@@ -1,4 +1,5 @@
-//! MurmurHash3 of Austin Appleby (public domain), the variants x86_32 and x64_128, with seed 0.
+//! MurmurHash3 of Austin Appleby (public domain), the variants x86_32 and x64_128, with seed 0 and,
+//! as Logstash has it, seed 2 for the wide one.
 
 /// The 32-bit hash.
 pub(super) fn murmur3_32(bytes: &[u8]) -> u32 {
@@ -40,9 +41,12 @@ fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The 128-bit hash, each half with its highest byte first.
+/// The seed that Logstash gives the wide hash.
+const WIDE_SEED: u64 = 2;
+
+/// The 128-bit hash, each half with its lowest byte first.
 pub(super) fn murmur3_128(bytes: &[u8]) -> [u8; 16] {
-    let (mut one, mut two) = (0_u64, 0_u64);
+    let (mut one, mut two) = (WIDE_SEED, WIDE_SEED);
     let mut blocks = bytes.chunks_exact(16);
     for block in &mut blocks {
         one ^= mix1(word(&block[..8]));
@@ -64,8 +68,8 @@ pub(super) fn murmur3_128(bytes: &[u8]) -> [u8; 16] {
     one = one.wrapping_add(two);
     two = two.wrapping_add(one);
     let mut out = [0; 16];
-    out[..8].copy_from_slice(&one.to_be_bytes());
-    out[8..].copy_from_slice(&two.to_be_bytes());
+    out[..8].copy_from_slice(&one.to_le_bytes());
+    out[8..].copy_from_slice(&two.to_le_bytes());
     out
 }
 
@@ -74,10 +78,14 @@ mod tests {
     use super::{murmur3_32, murmur3_128};
 
     #[test]
-    fn agrees_with_published_values() {
+    fn agrees_with_recorded_values() {
         assert_eq!(murmur3_32(b""), 0);
         assert_eq!(murmur3_32(b"hello"), 0x248b_fa47);
-        let hex: String = murmur3_128(b"hello").iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hex, "cbd8a7b341bd9b025b1e906a48ae1d19");
+        let hex = |bytes: &[u8]| -> String {
+            murmur3_128(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+        };
+        assert_eq!(hex(b"1970-01-01T00:00:00.000Z"), "37785b62a8cae473acc315d39b66d86e");
+        assert_eq!(hex(&123_i32.to_le_bytes()), "286816c693ac410ed63e1430dcd6f6fe");
+        assert_eq!(hex(&2_148_483_647_i64.to_le_bytes()), "fdc7699a82556c8c584131f0133ee989");
     }
 }

@@ -26,7 +26,7 @@ impl Case {
 }
 
 /// The first letter in upper case, all others in lower case.
-pub(in super::super) fn capitalize(text: &str) -> String {
+pub(in crate::logstash) fn capitalize(text: &str) -> String {
     let mut characters = text.chars();
     match characters.next() {
         Some(first) => {
@@ -37,7 +37,7 @@ pub(in super::super) fn capitalize(text: &str) -> String {
 }
 
 /// Without the blanks, and the zeros at the end, that Ruby strips.
-pub(in super::super) fn strip(text: &str) -> &str {
+pub(in crate::logstash) fn strip(text: &str) -> &str {
     let blank = |character: char| matches!(character, '\t'..='\r' | ' ');
     text.trim_start_matches(|c| blank(c) || c == '\0').trim_end_matches(|c| blank(c) || c == '\0')
 }
@@ -58,7 +58,7 @@ pub(super) fn each_text<'a>(value: &mut Datum<'a>, change: impl Fn(&'a str) -> &
 }
 
 /// Ruby's split by a text: empty pieces at the end are dropped, a blank stands for any blanks.
-pub(in super::super) fn split<'a>(text: &'a str, separator: &str) -> Vec<Datum<'a>> {
+pub(in crate::logstash) fn split<'a>(text: &'a str, separator: &str) -> Vec<Datum<'a>> {
     let mut pieces: Vec<&str> = match separator {
         " " => text.split_ascii_whitespace().collect(),
         "" => text.split("").filter(|piece| !piece.is_empty()).collect(),
@@ -133,7 +133,7 @@ impl Substitution {
 }
 
 /// Ruby's gsub with a text as replacement.
-pub(in super::super) fn replace_all(text: &str, found: &[Groups], replacement: &str) -> String {
+pub(in crate::logstash) fn replace_all(text: &str, found: &[Groups], replacement: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
     for groups in found {

@@ -1,0 +1,55 @@
+//! A bounded interpreter of the part of Ruby that inline code of configurations is written in. Code is
+//! read as a whole when it is loaded: what is not known here is named then, and never half run.
+
+mod tree;
+mod scan;
+mod parse;
+mod value;
+mod print;
+mod run;
+
+pub use run::{Machine, Memory, Stop};
+pub use tree::Script;
+pub use value::Value;
+
+/// Why code cannot be run, and where in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The byte of the code.
+    pub at: usize,
+    /// A sentence.
+    pub message: String,
+}
+
+impl Problem {
+    fn new(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+}
+
+impl Script {
+    /// Reads code that may call the functions `defined` elsewhere.
+    ///
+    /// # Errors
+    /// When there is something in it that is not understood or not known.
+    pub fn parse(code: &str, defined: &[String]) -> Result<Script, Problem> {
+        let body = parse::parse(code)?;
+        let known = run::check(&body, defined)?;
+        Ok(Script { body, remembers: known.remembers, defined: known.defined })
+    }
+
+    /// Whether it uses variables that outlive an event.
+    #[must_use]
+    pub fn remembers(&self) -> bool {
+        self.remembers
+    }
+
+    /// The functions that it defines.
+    #[must_use]
+    pub fn defined(&self) -> Vec<String> {
+        self.defined.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! Values as text: `to_s`, `inspect`, JSON.
+
+use super::value::{DEPTH_MAX, Value};
+use crate::logstash::datum::{float_text, iso8601};
+use chrono::Utc;
+use temblor_lang::value::push_json_string;
+
+impl Value {
+    /// Ruby's `to_s`.
+    #[must_use]
+    pub fn print(&self) -> String {
+        match self {
+            Value::Nil => String::new(),
+            Value::Text(text) | Value::Symbol(text) => text.to_string(),
+            Value::Match(found) => found.groups[0].as_deref().unwrap_or_default().to_string(),
+            Value::Error(error) => error.1.clone(),
+            Value::Constant(name) => name.to_string(),
+            Value::Time(time, true) => iso8601(time.with_timezone(&Utc)),
+            other => other.inspect(),
+        }
+    }
+
+    /// Ruby's `inspect`.
+    #[must_use]
+    pub fn inspect(&self) -> String {
+        let mut out = String::new();
+        self.push_inspect(&mut out, 0);
+        out
+    }
+
+    fn push_inspect(&self, out: &mut String, depth: usize) {
+        if depth > DEPTH_MAX {
+            out.push_str("[...]");
+            return;
+        }
+        match self {
+            Value::Nil => out.push_str("nil"),
+            Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+            Value::Int(number) => out.push_str(&number.to_string()),
+            Value::Float(number) => out.push_str(&float_text(*number)),
+            Value::Text(text) => push_quoted(out, text),
+            Value::Symbol(name) => {
+                out.push(':');
+                out.push_str(name);
+            }
+            Value::List(items) => {
+                let items = items.lock().clone();
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    item.push_inspect(out, depth + 1);
+                }
+                out.push(']');
+            }
+            Value::Hash(hash) => {
+                let pairs = hash.lock().pairs();
+                out.push('{');
+                for (at, (key, value)) in pairs.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    key.push_inspect(out, depth + 1);
+                    out.push_str("=>");
+                    value.push_inspect(out, depth + 1);
+                }
+                out.push('}');
+            }
+            Value::Range(range) => {
+                range.0.push_inspect(out, depth + 1);
+                out.push_str(if range.2 { "..." } else { ".." });
+                range.1.push_inspect(out, depth + 1);
+            }
+            Value::Time(time, false) => {
+                let zone = if time.offset().local_minus_utc() == 0 { " UTC" } else { " %z" };
+                out.push_str(&time.format(&format!("%Y-%m-%d %H:%M:%S{zone}")).to_string());
+            }
+            Value::Regex(_, text) => {
+                out.push('/');
+                out.push_str(text);
+                out.push('/');
+            }
+            Value::Match(found) => {
+                out.push_str("#<MatchData ");
+                push_quoted(out, found.groups[0].as_deref().unwrap_or_default());
+                out.push('>');
+            }
+            Value::Error(error) => {
+                out.push_str("#<");
+                out.push_str(&error.0);
+                out.push_str(": ");
+                out.push_str(&error.1);
+                out.push('>');
+            }
+            Value::Lambda(_) | Value::NewEvent => out.push_str("#<Proc>"),
+            Value::Event(_) => out.push_str("#<LogStash::Event>"),
+            Value::Time(..) | Value::Constant(_) => out.push_str(&self.print()),
+        }
+    }
+
+    /// Ruby's `to_json`.
+    #[must_use]
+    pub fn json(&self) -> String {
+        let mut out = String::new();
+        self.push_json(&mut out, 0, None);
+        out
+    }
+
+    /// Ruby's `JSON.pretty_generate`.
+    #[must_use]
+    pub fn pretty_json(&self) -> String {
+        let mut out = String::new();
+        self.push_json(&mut out, 0, Some(()));
+        out
+    }
+
+    fn push_json(&self, out: &mut String, depth: usize, pretty: Option<()>) {
+        let line = |out: &mut String, depth: usize| {
+            if pretty.is_some() {
+                out.push('\n');
+                out.extend(std::iter::repeat_n("  ", depth));
+            }
+        };
+        match self {
+            _ if depth > DEPTH_MAX => out.push_str("null"),
+            Value::Nil => out.push_str("null"),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) => out.push_str(&self.inspect()),
+            Value::List(items) => {
+                let items = items.lock().clone();
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    line(out, depth + 1);
+                    item.push_json(out, depth + 1, pretty);
+                }
+                if !items.is_empty() {
+                    line(out, depth);
+                }
+                out.push(']');
+            }
+            Value::Hash(hash) => {
+                let pairs = hash.lock().pairs();
+                out.push('{');
+                for (at, (key, value)) in pairs.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    line(out, depth + 1);
+                    push_json_text(out, &key.print());
+                    out.push_str(if pretty.is_some() { ": " } else { ":" });
+                    value.push_json(out, depth + 1, pretty);
+                }
+                if !pairs.is_empty() {
+                    line(out, depth);
+                }
+                out.push('}');
+            }
+            other => push_json_text(out, &other.print()),
+        }
+    }
+}
+
+fn push_json_text(out: &mut String, text: &str) {
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    push_json_string(&mut bytes, text);
+    out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+fn push_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for character in text.chars() {
+        match character {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
+            '\u{1b}' => out.push_str("\\e"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}

@@ -1,0 +1,583 @@
+//! Classes and modules: what they make, and which class a value is of.
+
+use super::{Answer, Found1, Given, Machine, Stop};
+use crate::logstash::filter::read_json;
+use crate::logstash::ruby::value::{Dictionary, Shared, Value};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+use hmac::{Hmac, Mac};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+/// Classes and modules that code may name.
+pub(super) const NAMES: &[&str] = &[
+    "String",
+    "Integer",
+    "Fixnum",
+    "Bignum",
+    "Float",
+    "Numeric",
+    "Array",
+    "Hash",
+    "Symbol",
+    "NilClass",
+    "TrueClass",
+    "FalseClass",
+    "Regexp",
+    "Range",
+    "Time",
+    "Date",
+    "DateTime",
+    "Proc",
+    "Object",
+    "Comparable",
+    "Enumerable",
+    "Math",
+    "JSON",
+    "LogStash::Json",
+    "Base64",
+    "Digest::MD5",
+    "Digest::SHA1",
+    "Digest::SHA256",
+    "Digest::SHA384",
+    "Digest::SHA512",
+    "Digest::SHA2",
+    "OpenSSL::Digest",
+    "OpenSSL::HMAC",
+    "OpenSSL::Digest::SHA256",
+    "OpenSSL::Digest::SHA1",
+    "SecureRandom",
+    "LogStash::Event",
+    "LogStash::Timestamp",
+    "Exception",
+    "StandardError",
+    "ArgumentError",
+    "TypeError",
+    "RuntimeError",
+    "NoMethodError",
+    "NameError",
+    "ZeroDivisionError",
+    "KeyError",
+    "IndexError",
+    "RangeError",
+    "RegexpError",
+    "JSON::ParserError",
+    "FloatDomainError",
+    "Float::INFINITY",
+    "Float::NAN",
+    "Math::PI",
+    "Math::E",
+    "IPAddr",
+    "URI",
+    "CGI",
+    "ENV",
+    "Random",
+    "Set",
+    "Kernel",
+    "Float::MAX",
+    "Integer::MAX",
+    "Java::JavaLang::Exception",
+    "URI::DEFAULT_PARSER",
+    "Date::Error",
+    "Encoding::UTF_8",
+    "ERB::Util",
+    "BigDecimal",
+    "Rational",
+];
+
+/// The methods of classes and modules.
+pub(super) const METHODS: &[&str] = &[
+    "new",
+    "now",
+    "at",
+    "parse",
+    "strptime",
+    "iso8601",
+    "mktime",
+    "local",
+    "utc",
+    "gm",
+    "today",
+    "generate",
+    "pretty_generate",
+    "dump",
+    "load",
+    "encode64",
+    "decode64",
+    "strict_encode64",
+    "strict_decode64",
+    "urlsafe_encode64",
+    "urlsafe_decode64",
+    "hexdigest",
+    "digest",
+    "base64digest",
+    "uuid",
+    "hex",
+    "random_number",
+    "sqrt",
+    "log",
+    "log2",
+    "log10",
+    "pow",
+    "exp",
+    "sin",
+    "cos",
+    "tan",
+    "atan",
+    "atan2",
+    "hypot",
+    "cbrt",
+    "floor",
+    "escape",
+    "unescape",
+    "union",
+    "last_match",
+    "coerce",
+    "parse_iso8601",
+    "decode_www_form_component",
+    "encode_www_form_component",
+    "decode_www_form",
+    "[]",
+    "fetch",
+    "name",
+    "unescapeHTML",
+    "escapeHTML",
+    "rand",
+    "Integer",
+    "Float",
+    "String",
+    "Array",
+    "host",
+    "path",
+    "query",
+    "port",
+    "scheme",
+    "quote",
+    "civil",
+    "xmlschema",
+    "rfc3339",
+    "key?",
+    "url_encode",
+    "try_convert",
+    "current",
+];
+
+pub(super) fn value(name: &str) -> Value {
+    match name {
+        "Float::INFINITY" => Value::Float(f64::INFINITY),
+        "Float::NAN" => Value::Float(f64::NAN),
+        "Float::MAX" => Value::Float(f64::MAX),
+        "Integer::MAX" => Value::Int(i64::MAX),
+        "Math::PI" => Value::Float(std::f64::consts::PI),
+        "Math::E" => Value::Float(std::f64::consts::E),
+        name => Value::Constant(name.trim_start_matches("::").into()),
+    }
+}
+
+/// Whether a value is of a class or one above it.
+pub(super) fn is_kind(value: &Value, class: &str) -> bool {
+    match class {
+        "Object" | "Kernel" | "BasicObject" => true,
+        "Numeric" => matches!(value, Value::Int(_) | Value::Float(_)),
+        "Fixnum" | "Bignum" => matches!(value, Value::Int(_)),
+        "Comparable" => {
+            matches!(value, Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Time(..))
+        }
+        "Enumerable" => matches!(value, Value::List(_) | Value::Hash(_) | Value::Range(_)),
+        "Set" => matches!(value, Value::List(_)),
+        class => match value {
+            Value::Error(error) => is_error(&error.0, class),
+            value => value.class() == class,
+        },
+    }
+}
+
+/// Whether an exception of class `raised` is caught by `class`.
+pub(super) fn is_error(raised: &str, class: &str) -> bool {
+    raised == class
+        || matches!(class, "StandardError" | "Exception" | "Java::JavaLang::Exception")
+        || (class == "NameError" && raised == "NoMethodError")
+        || (class == "IndexError" && raised == "KeyError")
+        || (class == "ArgumentError" && raised == "Date::Error")
+        || (class == "Date::Error" && raised == "ArgumentError")
+        || (class == "RangeError" && raised == "FloatDomainError")
+}
+
+/// `raise "a"`, `raise A, "b"`, `raise e`
+pub(super) fn raised(arguments: &[Value]) -> Stop {
+    match arguments {
+        [] => Stop::raise("RuntimeError", "unhandled exception"),
+        [Value::Error(error), ..] => Stop::Raised(error.clone()),
+        [Value::Constant(class)] => Stop::raise(class, &**class),
+        [Value::Constant(class), message, ..] => Stop::raise(class, message.print()),
+        [message, ..] => Stop::raise("RuntimeError", message.print()),
+    }
+}
+
+/// `Integer("1")`, `Float("1.5")`, `String(1)`, `Array(nil)`
+pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
+    let invalid = |value: &Value| {
+        let message = format!("invalid value for {name}(): {}", value.inspect());
+        Stop::raise("ArgumentError", message)
+    };
+    Ok(Some(match (name, arguments) {
+        ("Integer", [Value::Text(text), rest @ ..]) => {
+            let radix = match rest {
+                [Value::Int(radix), ..] => u32::try_from(*radix).ok(),
+                _ => None,
+            };
+            integer(text, radix).ok_or_else(|| invalid(&arguments[0]))?
+        }
+        ("Integer", [Value::Float(number), ..]) if number.is_finite() => Value::Int(*number as i64),
+        ("Integer", [number @ Value::Int(_), ..]) => number.clone(),
+        ("Integer" | "Float", [Value::Nil, ..]) => {
+            let message = format!("can't convert nil into {name}");
+            return Err(Stop::raise("TypeError", message));
+        }
+        ("Float", [Value::Text(text), ..]) => {
+            let clean = text.trim().replace('_', "");
+            let plain = clean.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
+                && !clean.ends_with('.');
+            let number = if plain { clean.parse().ok() } else { None };
+            Value::Float(number.ok_or_else(|| invalid(&arguments[0]))?)
+        }
+        ("Float", [Value::Int(number), ..]) => Value::Float(*number as f64),
+        ("Float", [number @ Value::Float(_), ..]) => number.clone(),
+        ("String", [value]) => Value::text(&value.print()),
+        ("Array", [Value::Nil]) => Value::list(Vec::new()),
+        ("Array", [list @ Value::List(_)]) => list.clone(),
+        ("Array", [Value::Hash(hash)]) => {
+            let pairs = hash.lock().pairs();
+            Value::list(
+                pairs.into_iter().map(|(key, value)| Value::list(vec![key, value])).collect(),
+            )
+        }
+        ("Array", [one]) => Value::list(vec![one.clone()]),
+        _ => return Ok(None),
+    }))
+}
+
+fn integer(text: &str, radix: Option<u32>) -> Option<Value> {
+    let text = text.trim().replace('_', "").to_lowercase();
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text.strip_prefix('+').unwrap_or(&text)),
+    };
+    let (digits, found) = match digits.get(..2) {
+        Some("0x") => (&digits[2..], 16),
+        Some("0b") => (&digits[2..], 2),
+        Some("0o") => (&digits[2..], 8),
+        _ if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
+        _ => (digits, 10),
+    };
+    let radix = radix.filter(|radix| (2..=36).contains(radix)).unwrap_or(found);
+    let number = i64::from_str_radix(digits, radix).ok()?;
+    Some(Value::Int(if negative { -number } else { number }))
+}
+
+fn digest(class: &str, bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(match class {
+        "Digest::MD5" | "MD5" | "md5" => Md5::digest(bytes).to_vec(),
+        "Digest::SHA1" | "OpenSSL::Digest::SHA1" | "SHA1" | "sha1" => Sha1::digest(bytes).to_vec(),
+        "Digest::SHA256" | "Digest::SHA2" | "OpenSSL::Digest::SHA256" | "SHA256" | "sha256" => {
+            Sha256::digest(bytes).to_vec()
+        }
+        "Digest::SHA384" | "SHA384" => Sha384::digest(bytes).to_vec(),
+        "Digest::SHA512" | "SHA512" | "sha512" => Sha512::digest(bytes).to_vec(),
+        _ => return None,
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn constant_method(
+        &mut self,
+        constant: &str,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        match constant {
+            "Time" | "DateTime" | "Date" => self.time_constant(name, arguments),
+            "LogStash::Event" | "LogStash::Timestamp" => {
+                self.logstash_constant(constant, name, arguments)
+            }
+            "JSON" | "LogStash::Json" => self.json(name, arguments),
+            "Base64" => base64(name, arguments),
+            "Math" => math(name, arguments),
+            "Kernel" => convert(name, arguments),
+            "SecureRandom" => Ok(Some(match name {
+                "uuid" => Value::text(&crate::logstash::filter::Random::new().uuid()),
+                "hex" => {
+                    Value::text(&crate::logstash::filter::Random::new().uuid().replace('-', ""))
+                }
+                _ => return Ok(None),
+            })),
+            "ENV" => Ok(Some(match (name, arguments) {
+                ("[]", [_]) => Value::Nil,
+                ("fetch", [_, default]) => default.clone(),
+                _ => return Ok(None),
+            })),
+            "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => uri(name, arguments),
+            "Regexp" => Ok(Some(match (name, arguments) {
+                ("escape" | "quote", [text]) => Value::text(&super::pattern::escape(&text.print())),
+                ("new", [Value::Text(text), ..]) => super::pattern::compile(text, "")?,
+                ("union", [Value::List(items)]) => {
+                    let texts: Vec<String> = items
+                        .lock()
+                        .iter()
+                        .map(|item| match item {
+                            Value::Regex(_, text) => text.to_string(),
+                            other => super::pattern::escape(&other.print()),
+                        })
+                        .collect();
+                    super::pattern::compile(&texts.join("|"), "")?
+                }
+                ("last_match", []) => self.found.clone().map_or(Value::Nil, Value::Match),
+                ("last_match", [which]) => match &self.found {
+                    Some(found) => super::pattern::group(found, which),
+                    None => Value::Nil,
+                },
+                _ => return Ok(None),
+            })),
+            "OpenSSL::HMAC" => hmac(name, arguments),
+            _ => self.make(constant, name, arguments, given),
+        }
+    }
+
+    /// `Array.new(3) { … }`, `Hash.new(0)`, `Digest::MD5.hexdigest(…)`
+    fn make(
+        &mut self,
+        constant: &str,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        Ok(Some(match (constant, name, arguments) {
+            ("Hash", "new", default) => {
+                let mut hash = Dictionary::default();
+                hash.default = default.first().cloned().unwrap_or_default();
+                Value::Hash(Shared::new(hash))
+            }
+            ("Hash", "[]", [Value::Hash(pairs)]) => Value::Hash(pairs.clone()),
+            ("Hash", "[]", [list]) => self.invoke(list, "to_h", &[], None)?,
+            ("Array" | "Set", "new", []) => Value::list(Vec::new()),
+            ("Set", "new", [list]) => self.invoke(list, "uniq", &[], None)?,
+            ("Array", "new", [Value::Int(count), value @ ..]) => {
+                let count = usize::try_from(*count).unwrap_or(0);
+                super::limited(count)?;
+                let mut items = Vec::with_capacity(count);
+                for at in 0..count {
+                    items.push(match given {
+                        Some(given) => self.give_to(given, vec![Value::Int(at as i64)])?,
+                        None => value.first().cloned().unwrap_or_default(),
+                    });
+                }
+                Value::list(items)
+            }
+            ("String", "new", text) => text.first().cloned().unwrap_or_else(|| Value::text("")),
+            ("Object", "new", []) => Value::hash([]),
+            (class, "hexdigest" | "digest" | "base64digest", [text, ..]) => {
+                let (class, text) = match (class, arguments) {
+                    ("OpenSSL::Digest", [class, text]) => (class.print(), text.print()),
+                    (class, _) => (class.to_string(), text.print()),
+                };
+                let Some(bytes) = digest(&class, text.as_bytes()) else { return Ok(None) };
+                match name {
+                    "hexdigest" => Value::text(&hex(&bytes)),
+                    "base64digest" => Value::text(&STANDARD.encode(bytes)),
+                    _ => Value::text(&String::from_utf8_lossy(&bytes)),
+                }
+            }
+            (class, "name" | "to_s", []) => Value::text(class),
+            (class, "new" | "exception", message)
+                if class.ends_with("Error") || class == "Exception" =>
+            {
+                let message = message.first().map_or(class.to_string(), Value::print);
+                Value::Error(std::sync::Arc::new((class.to_string(), message)))
+            }
+            (class, "===", [value]) => Value::Bool(is_kind(value, class)),
+            _ => return Ok(None),
+        }))
+    }
+
+    fn json(&mut self, name: &str, arguments: &[Value]) -> Found1 {
+        Ok(Some(match (name, arguments) {
+            ("parse" | "load" | "parse!", [Value::Text(text), options @ ..]) => {
+                let Some(datum) = read_json(text, self.arena) else {
+                    let shown: String = text.chars().take(40).collect();
+                    let message = format!("unexpected token at '{shown}'");
+                    return Err(Stop::raise("JSON::ParserError", message));
+                };
+                let value = Value::of_datum(&datum);
+                let symbols = match options {
+                    [Value::Hash(options)] => options
+                        .lock()
+                        .get(&Value::Symbol("symbolize_names".into()))
+                        .is_some_and(|flag| flag.is_true()),
+                    _ => false,
+                };
+                if symbols { symbolized(&value, 0) } else { value }
+            }
+            ("parse" | "load", [other, ..]) => {
+                let message = format!("no implicit conversion of {} into String", other.class());
+                return Err(Stop::raise("TypeError", message));
+            }
+            ("generate" | "dump", [Value::Event(number), ..]) => {
+                Value::text(&Value::of_map(&self.events[*number].data).json())
+            }
+            ("generate" | "dump", [value, ..]) => Value::text(&value.json()),
+            // An event is one value to the generator, not a hash.
+            ("pretty_generate", [Value::Event(number), ..]) => {
+                Value::text(&Value::of_map(&self.events[*number].data).json())
+            }
+            ("pretty_generate", [value, ..]) => Value::text(&value.pretty_json()),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+fn symbolized(value: &Value, depth: usize) -> Value {
+    if depth > crate::logstash::ruby::value::DEPTH_MAX {
+        return Value::Nil;
+    }
+    match value {
+        Value::Hash(hash) => Value::hash(hash.lock().pairs().into_iter().map(|(key, value)| {
+            (Value::Symbol(key.print().into()), symbolized(&value, depth + 1))
+        })),
+        Value::List(items) => {
+            Value::list(items.lock().iter().map(|item| symbolized(item, depth + 1)).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+fn base64(name: &str, arguments: &[Value]) -> Found1 {
+    let [text, ..] = arguments else { return Ok(None) };
+    let text = text.print();
+    let decoded = |bytes: Result<Vec<u8>, base64::DecodeError>| -> Answer {
+        let bytes = bytes.map_err(|_| Stop::raise("ArgumentError", "invalid base64"))?;
+        Ok(Value::text(&String::from_utf8_lossy(&bytes)))
+    };
+    Ok(Some(match name {
+        "strict_encode64" => Value::text(&STANDARD.encode(text)),
+        "urlsafe_encode64" => Value::text(&URL_SAFE.encode(text)),
+        "encode64" => {
+            // Lines of 60 characters, each with its end.
+            let encoded = STANDARD.encode(text);
+            let lines = encoded.as_bytes().chunks(60).map(String::from_utf8_lossy);
+            Value::text(&lines.map(|line| format!("{line}\n")).collect::<String>())
+        }
+        "strict_decode64" => decoded(STANDARD.decode(text.trim()))?,
+        "decode64" => {
+            let clean: String =
+                text.chars().filter(|c| c.is_ascii_alphanumeric() || "+/".contains(*c)).collect();
+            decoded(base64::engine::general_purpose::STANDARD_NO_PAD.decode(clean))?
+        }
+        "urlsafe_decode64" => {
+            let clean = text.trim_end_matches('=');
+            decoded(base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(clean))?
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn math(name: &str, arguments: &[Value]) -> Found1 {
+    let mut numbers = Vec::with_capacity(arguments.len());
+    for argument in arguments {
+        numbers.push(match argument {
+            Value::Int(number) => *number as f64,
+            Value::Float(number) => *number,
+            other => {
+                let message = format!("can't convert {} into Float", other.class());
+                return Err(Stop::raise("TypeError", message));
+            }
+        });
+    }
+    Ok(Some(Value::Float(match (name, numbers.as_slice()) {
+        ("sqrt", [number]) => number.sqrt(),
+        ("cbrt", [number]) => number.cbrt(),
+        ("exp", [number]) => number.exp(),
+        ("log", [number]) => number.ln(),
+        ("log", [number, base]) => number.log(*base),
+        ("log2", [number]) => number.log2(),
+        ("log10", [number]) => number.log10(),
+        ("sin", [number]) => number.sin(),
+        ("cos", [number]) => number.cos(),
+        ("tan", [number]) => number.tan(),
+        ("atan", [number]) => number.atan(),
+        ("atan2", [y, x]) => y.atan2(*x),
+        ("hypot", [x, y]) => x.hypot(*y),
+        ("pow", [base, power]) => base.powf(*power),
+        _ => return Ok(None),
+    })))
+}
+
+fn hmac(name: &str, arguments: &[Value]) -> Found1 {
+    let [method, key, text] = arguments else { return Ok(None) };
+    let (key, text) = (key.print(), text.print());
+    let sha256 = method.print().to_lowercase().contains("256");
+    let bytes = if sha256 {
+        let mac = Hmac::<Sha256>::new_from_slice(key.as_bytes());
+        let mut mac = mac.expect("HMAC takes keys of any length");
+        mac.update(text.as_bytes());
+        mac.finalize().into_bytes().to_vec()
+    } else {
+        let mac = Hmac::<Sha1>::new_from_slice(key.as_bytes());
+        let mut mac = mac.expect("HMAC takes keys of any length");
+        mac.update(text.as_bytes());
+        mac.finalize().into_bytes().to_vec()
+    };
+    Ok((name == "hexdigest").then(|| Value::text(&hex(&bytes))))
+}
+
+/// Escapes of addresses.
+fn uri(name: &str, arguments: &[Value]) -> Found1 {
+    let [text, ..] = arguments else { return Ok(None) };
+    let text = text.print();
+    Ok(Some(match name {
+        "decode_www_form_component" | "unescape" | "decode" => {
+            let text = if name == "decode" { text } else { text.replace('+', " ") };
+            Value::text(&decoded(&text))
+        }
+        "encode_www_form_component" | "escape" | "url_encode" | "encode" => {
+            let mut out = String::new();
+            for byte in text.bytes() {
+                match byte {
+                    b' ' if name != "url_encode" => out.push('+'),
+                    byte if byte.is_ascii_alphanumeric() || b"-_.*".contains(&byte) => {
+                        out.push(char::from(byte));
+                    }
+                    byte => out.push_str(&format!("%{byte:02X}")),
+                }
+            }
+            Value::text(&out)
+        }
+        "unescapeHTML" => Value::text(
+            &text
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&quot;", "\"")
+                .replace("&#39;", "'")
+                .replace("&amp;", "&"),
+        ),
+        "decode_www_form" => {
+            let part = |part: &str| Value::text(&decoded(&part.replace('+', " ")));
+            let pair = |pair: &str| {
+                let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+                Value::list(vec![part(key), part(value)])
+            };
+            Value::list(text.split('&').filter(|pair| !pair.is_empty()).map(pair).collect())
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Without the escapes; a text that is no UTF-8 then stays as it was.
+fn decoded(text: &str) -> String {
+    crate::logstash::filter::decode_percent(text).unwrap_or_else(|| text.to_string())
+}

@@ -1,0 +1,595 @@
+//! What lists, hashes and ranges can do with code: go through, choose, gather, sort.
+
+use super::list::{flatten, unique};
+use super::{Answer, Found1, Given, Machine, Stop, limited};
+use crate::logstash::ruby::value::{Dictionary, Value};
+use std::cmp::Ordering;
+
+/// The methods.
+pub(super) const NAMES: &[&str] = &[
+    "each",
+    "each_with_index",
+    "each_entry",
+    "each_pair",
+    "each_index",
+    "reverse_each",
+    "map",
+    "collect",
+    "flat_map",
+    "collect_concat",
+    "select",
+    "filter",
+    "reject",
+    "find",
+    "detect",
+    "find_all",
+    "find_index",
+    "filter_map",
+    "inject",
+    "reduce",
+    "sum",
+    "min",
+    "max",
+    "min_by",
+    "max_by",
+    "minmax",
+    "sort",
+    "sort_by",
+    "group_by",
+    "partition",
+    "uniq",
+    "zip",
+    "each_slice",
+    "each_cons",
+    "each_with_object",
+    "with_index",
+    "with_object",
+    "any?",
+    "all?",
+    "none?",
+    "one?",
+    "count",
+    "include?",
+    "member?",
+    "take_while",
+    "drop_while",
+    "take",
+    "drop",
+    "first",
+    "to_a",
+    "entries",
+    "to_set",
+    "to_h",
+    "tally",
+    "cycle",
+    "chunk_while",
+    "slice_when",
+    "lazy",
+    "force",
+    "index",
+    "times",
+    "upto",
+    "downto",
+    "step",
+    "each_key",
+    "each_value",
+    "compact",
+    "last",
+    "combination",
+    "each_char",
+    "values_at",
+    "grep",
+    "grep_v",
+    "product",
+    "tap",
+    "size",
+];
+
+/// Ruby's `<=>`.
+pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
+    match (left, right) {
+        (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
+        (Value::Int(left), Value::Float(right)) => (*left as f64).partial_cmp(right),
+        (Value::Float(left), Value::Int(right)) => left.partial_cmp(&(*right as f64)),
+        (Value::Float(left), Value::Float(right)) => left.partial_cmp(right),
+        (Value::Text(left), Value::Text(right)) | (Value::Symbol(left), Value::Symbol(right)) => {
+            Some(left.cmp(right))
+        }
+        (Value::Time(left, _), Value::Time(right, _)) => Some(left.cmp(right)),
+        (Value::List(left), Value::List(right)) => {
+            let (left, right) = (left.lock().clone(), right.lock().clone());
+            for (left, right) in left.iter().zip(&right) {
+                match order(left, right)? {
+                    Ordering::Equal => {}
+                    other => return Some(other),
+                }
+            }
+            Some(left.len().cmp(&right.len()))
+        }
+        (left, right) if left.equals(right) => Some(Ordering::Equal),
+        _ => None,
+    }
+}
+
+fn no_order(left: &Value, right: &Value) -> Stop {
+    let message = format!("comparison of {} with {} failed", left.class(), right.class());
+    Stop::raise("ArgumentError", message)
+}
+
+fn pair(left: Value, right: Value) -> Value {
+    Value::list(vec![left, right])
+}
+
+impl Machine<'_, '_> {
+    /// `whole` is what `each` gives back.
+    pub(super) fn enumerable_method(
+        &mut self,
+        items: Vec<Value>,
+        whole: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        let needs_code = matches!(
+            name,
+            "count"
+                | "min"
+                | "max"
+                | "uniq"
+                | "sum"
+                | "sort"
+                | "to_h"
+                | "any?"
+                | "all?"
+                | "none?"
+                | "one?"
+        );
+        if (given.is_none() || !needs_code)
+            && let Some(found) = self.plain(&items, name, arguments)?
+        {
+            return Ok(Some(found));
+        }
+        let Some(given) = given else { return self.without_code(items, name, arguments) };
+        if let Some(found) = self.gathering(&items, name, arguments, given)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.choosing(&items, name, given)? {
+            return Ok(Some(found));
+        }
+        self.going(items, whole, name, arguments, given)
+    }
+
+    /// Without code: an enumerator, for which a list stands here.
+    fn without_code(&mut self, items: Vec<Value>, name: &str, arguments: &[Value]) -> Found1 {
+        Ok(Some(match (name, arguments) {
+            ("each_with_index" | "with_index" | "each_entry", start) => {
+                let start = match start {
+                    [Value::Int(start)] => *start,
+                    _ => 0,
+                };
+                let number = |(at, item)| pair(item, Value::Int(start + at as i64));
+                Value::list(items.into_iter().enumerate().map(number).collect())
+            }
+            ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
+                let size = *size as usize;
+                let list = |part: &[Value]| Value::list(part.to_vec());
+                Value::list(match name {
+                    "each_slice" => items.chunks(size).map(list).collect(),
+                    _ => items.windows(size).map(list).collect(),
+                })
+            }
+            (
+                "each" | "map" | "collect" | "select" | "filter" | "reject" | "flat_map"
+                | "each_char" | "lazy" | "force" | "times",
+                [],
+            ) => Value::list(items),
+            ("reverse_each", []) => Value::list(items.into_iter().rev().collect()),
+            ("inject" | "reduce", [Value::Symbol(operator)]) => {
+                self.reduce(items, None, &Given::Method(operator.clone()))?
+            }
+            ("inject" | "reduce", [first, Value::Symbol(operator)]) => {
+                self.reduce(items, Some(first.clone()), &Given::Method(operator.clone()))?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn reduce(&mut self, items: Vec<Value>, first: Option<Value>, given: &Given) -> Answer {
+        let mut items = items.into_iter();
+        let Some(mut sum) = first.or_else(|| items.next()) else { return Ok(Value::Nil) };
+        for item in items {
+            sum = self.give_to(given, vec![sum, item])?;
+        }
+        Ok(sum)
+    }
+
+    /// What needs no code.
+    fn plain(&mut self, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+        Ok(Some(match (name, arguments) {
+            ("include?" | "member?", [value]) => {
+                Value::Bool(items.iter().any(|item| item.equals(value)))
+            }
+            ("count" | "size" | "length", []) => Value::Int(items.len() as i64),
+            ("count", [value]) => {
+                Value::Int(items.iter().filter(|item| item.equals(value)).count() as i64)
+            }
+            ("first", []) => items.first().cloned().unwrap_or_default(),
+            ("to_a" | "entries" | "force" | "to_set", []) => Value::list(items.to_vec()),
+            ("take" | "first", [Value::Int(count)]) => {
+                let count = usize::try_from(*count).unwrap_or(0).min(items.len());
+                Value::list(items[..count].to_vec())
+            }
+            ("drop", [Value::Int(count)]) => {
+                let count = usize::try_from(*count).unwrap_or(0).min(items.len());
+                Value::list(items[count..].to_vec())
+            }
+            ("sum", rest) => {
+                let mut sum = rest.first().cloned().unwrap_or(Value::Int(0));
+                for item in items {
+                    sum = self.invoke(&sum, "+", std::slice::from_ref(item), None)?;
+                }
+                sum
+            }
+            ("min" | "max", []) => self.extreme(items, name)?,
+            ("minmax", []) => pair(self.extreme(items, "min")?, self.extreme(items, "max")?),
+            ("min" | "max", [Value::Int(count)]) => {
+                let mut sorted = self.sorted(items.to_vec())?;
+                if name == "max" {
+                    sorted.reverse();
+                }
+                sorted.truncate(usize::try_from(*count).unwrap_or(0));
+                Value::list(sorted)
+            }
+            ("sort", []) => Value::list(self.sorted(items.to_vec())?),
+            ("uniq", []) => Value::list(unique(items.to_vec())),
+            ("tally", []) => {
+                let mut counts = Dictionary::default();
+                for item in items {
+                    let count = match counts.get(item) {
+                        Some(Value::Int(count)) => count,
+                        _ => 0,
+                    };
+                    counts.insert(item.clone(), Value::Int(count + 1));
+                }
+                Value::hash(counts.pairs())
+            }
+            ("zip", lists) => {
+                let mut columns = Vec::with_capacity(lists.len());
+                for list in lists {
+                    columns.push(self.items(list)?);
+                }
+                let row = |(at, item): (usize, &Value)| {
+                    let mut row = vec![item.clone()];
+                    row.extend(
+                        columns.iter().map(|list| list.get(at).cloned().unwrap_or_default()),
+                    );
+                    Value::list(row)
+                };
+                Value::list(items.iter().enumerate().map(row).collect())
+            }
+            ("to_h", []) => {
+                let mut pairs = Vec::with_capacity(items.len());
+                for item in items {
+                    pairs.push(self.pair_of(item)?);
+                }
+                Value::hash(pairs)
+            }
+            ("grep" | "grep_v", [pattern]) => {
+                let mut kept = Vec::new();
+                for item in items {
+                    if self.case_equal(pattern, item)? == (name == "grep") {
+                        kept.push(item.clone());
+                    }
+                }
+                Value::list(kept)
+            }
+            ("any?" | "all?" | "none?" | "one?", []) => {
+                let count = items.iter().filter(|item| item.is_true()).count();
+                Value::Bool(quantified(name, count, items.len()))
+            }
+            ("any?" | "all?" | "none?" | "one?", [pattern]) => {
+                let mut count = 0;
+                for item in items {
+                    count += usize::from(self.case_equal(pattern, item)?);
+                }
+                Value::Bool(quantified(name, count, items.len()))
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn pair_of(&mut self, value: &Value) -> Result<(Value, Value), Stop> {
+        match value {
+            Value::List(items) => match items.lock().as_slice() {
+                [key, value] => Ok((key.clone(), value.clone())),
+                _ => Err(Stop::raise("ArgumentError", "element has wrong array length")),
+            },
+            other => {
+                let message = format!("wrong element type {}", other.class());
+                Err(Stop::raise("TypeError", message))
+            }
+        }
+    }
+
+    fn extreme(&mut self, items: &[Value], name: &str) -> Answer {
+        let wanted = if name == "min" { Ordering::Less } else { Ordering::Greater };
+        let Some((first, rest)) = items.split_first() else { return Ok(Value::Nil) };
+        let mut best = first;
+        for item in rest {
+            match order(item, best) {
+                Some(order) if order == wanted => best = item,
+                Some(_) => {}
+                None => return Err(no_order(item, best)),
+            }
+        }
+        Ok(best.clone())
+    }
+
+    fn sorted(&mut self, mut items: Vec<Value>) -> Result<Vec<Value>, Stop> {
+        let mut failed = None;
+        items.sort_by(|left, right| {
+            order(left, right).unwrap_or_else(|| {
+                failed.get_or_insert_with(|| no_order(left, right));
+                Ordering::Equal
+            })
+        });
+        failed.map_or(Ok(items), Err)
+    }
+
+    /// Methods whose code makes a new value of all.
+    fn gathering(
+        &mut self,
+        items: &[Value],
+        name: &str,
+        arguments: &[Value],
+        given: &Given,
+    ) -> Found1 {
+        Ok(Some(match (name, arguments) {
+            ("inject" | "reduce", []) => self.reduce(items.to_vec(), None, given)?,
+            ("inject" | "reduce", [first]) => {
+                self.reduce(items.to_vec(), Some(first.clone()), given)?
+            }
+            ("sum", rest) => {
+                let mut sum = rest.first().cloned().unwrap_or(Value::Int(0));
+                for item in items {
+                    let value = self.give_to(given, vec![item.clone()])?;
+                    sum = self.invoke(&sum, "+", &[value], None)?;
+                }
+                sum
+            }
+            ("each_with_object" | "with_object", [object]) => {
+                for item in items {
+                    self.give_to(given, vec![item.clone(), object.clone()])?;
+                }
+                object.clone()
+            }
+            ("group_by" | "partition", []) => {
+                let mut groups = Dictionary::default();
+                if name == "partition" {
+                    groups.insert(Value::Bool(true), Value::list(Vec::new()));
+                    groups.insert(Value::Bool(false), Value::list(Vec::new()));
+                }
+                for item in items {
+                    let key = self.give_to(given, vec![item.clone()])?;
+                    let key = if name == "partition" { Value::Bool(key.is_true()) } else { key };
+                    match groups.get(&key) {
+                        Some(Value::List(group)) => group.lock().push(item.clone()),
+                        _ => groups.insert(key, Value::list(vec![item.clone()])),
+                    }
+                }
+                if name == "group_by" {
+                    Value::hash(groups.pairs())
+                } else {
+                    Value::list(groups.pairs().into_iter().map(|(_, group)| group).collect())
+                }
+            }
+            ("min_by" | "max_by" | "sort_by", []) => {
+                let mut keyed = Vec::with_capacity(items.len());
+                for item in items {
+                    let key = self.give_to(given, vec![item.clone()])?;
+                    keyed.push(pair(key, item.clone()));
+                }
+                let mut failed = None;
+                let key = |pair: &Value| match pair {
+                    Value::List(pair) => pair.lock()[0].clone(),
+                    _ => Value::Nil,
+                };
+                keyed.sort_by(|left, right| {
+                    order(&key(left), &key(right)).unwrap_or_else(|| {
+                        failed.get_or_insert_with(|| no_order(&key(left), &key(right)));
+                        Ordering::Equal
+                    })
+                });
+                if let Some(failed) = failed {
+                    return Err(failed);
+                }
+                let item = |pair: Value| match pair {
+                    Value::List(pair) => pair.lock()[1].clone(),
+                    other => other,
+                };
+                match name {
+                    "min_by" => keyed.into_iter().next().map(item).unwrap_or_default(),
+                    "max_by" => keyed.into_iter().next_back().map(item).unwrap_or_default(),
+                    _ => Value::list(keyed.into_iter().map(item).collect()),
+                }
+            }
+            ("sort" | "min" | "max", []) => {
+                let mut sorted: Vec<Value> = Vec::with_capacity(items.len());
+                for item in items {
+                    let mut at = sorted.len();
+                    while at > 0 {
+                        let order =
+                            self.give_to(given, vec![sorted[at - 1].clone(), item.clone()])?;
+                        if !matches!(order, Value::Int(order) if order > 0) {
+                            break;
+                        }
+                        at -= 1;
+                    }
+                    sorted.insert(at, item.clone());
+                }
+                match name {
+                    "min" => sorted.into_iter().next().unwrap_or_default(),
+                    "max" => sorted.into_iter().next_back().unwrap_or_default(),
+                    _ => Value::list(sorted),
+                }
+            }
+            ("to_h", []) => {
+                let mut pairs = Vec::with_capacity(items.len());
+                for item in items {
+                    let made = self.give_to(given, vec![item.clone()])?;
+                    pairs.push(self.pair_of(&made)?);
+                }
+                Value::hash(pairs)
+            }
+            ("uniq", []) => {
+                let mut seen = std::collections::HashSet::new();
+                let mut kept = Vec::new();
+                for item in items {
+                    if seen.insert(self.give_to(given, vec![item.clone()])?.inspect()) {
+                        kept.push(item.clone());
+                    }
+                }
+                Value::list(kept)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Methods whose code chooses.
+    fn choosing(&mut self, items: &[Value], name: &str, given: &Given) -> Found1 {
+        let mut kept = Vec::new();
+        let mut count = 0;
+        match name {
+            "select" | "filter" | "find_all" | "reject" | "filter_map" => {
+                for item in items {
+                    let value = self.give_to(given, vec![item.clone()])?;
+                    match name {
+                        "filter_map" if value.is_true() => kept.push(value),
+                        "filter_map" => {}
+                        name if value.is_true() == (name != "reject") => kept.push(item.clone()),
+                        _ => {}
+                    }
+                }
+                Ok(Some(Value::list(kept)))
+            }
+            "find" | "detect" | "find_index" | "index" => {
+                for (at, item) in items.iter().enumerate() {
+                    if self.give_to(given, vec![item.clone()])?.is_true() {
+                        let found = match name {
+                            "find" | "detect" => item.clone(),
+                            _ => Value::Int(at as i64),
+                        };
+                        return Ok(Some(found));
+                    }
+                }
+                Ok(Some(Value::Nil))
+            }
+            "any?" | "all?" | "none?" | "one?" | "count" => {
+                for item in items {
+                    count += usize::from(self.give_to(given, vec![item.clone()])?.is_true());
+                    match name {
+                        "any?" if count > 0 => break,
+                        "all?" if count == 0 => break,
+                        _ => {}
+                    }
+                }
+                Ok(Some(match name {
+                    "count" => Value::Int(count as i64),
+                    name => Value::Bool(quantified(name, count, items.len())),
+                }))
+            }
+            "take_while" | "drop_while" => {
+                let mut end = 0;
+                for item in items {
+                    if !self.give_to(given, vec![item.clone()])?.is_true() {
+                        break;
+                    }
+                    end += 1;
+                }
+                let part = if name == "take_while" { &items[..end] } else { &items[end..] };
+                Ok(Some(Value::list(part.to_vec())))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Methods that go through all.
+    fn going(
+        &mut self,
+        items: Vec<Value>,
+        whole: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: &Given,
+    ) -> Found1 {
+        match (name, arguments) {
+            ("each" | "each_entry" | "reverse_each" | "each_pair", []) => {
+                let items: Vec<_> = match name {
+                    "reverse_each" => items.into_iter().rev().collect(),
+                    _ => items,
+                };
+                for item in items {
+                    self.give_to(given, vec![item])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            ("each_with_index", []) => {
+                for (at, item) in items.into_iter().enumerate() {
+                    self.give_to(given, vec![item, Value::Int(at as i64)])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            ("each_index", []) => {
+                for at in 0..items.len() {
+                    self.give_to(given, vec![Value::Int(at as i64)])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            ("map" | "collect" | "flat_map" | "collect_concat", []) => {
+                let mut made = Vec::with_capacity(items.len());
+                for item in items {
+                    made.push(self.give_to(given, vec![item])?);
+                }
+                if matches!(name, "flat_map" | "collect_concat") {
+                    let mut flat = Vec::new();
+                    flatten(&made, 1, &mut flat)?;
+                    made = flat;
+                }
+                Ok(Some(Value::list(made)))
+            }
+            ("with_index", start) => {
+                let start = match start {
+                    [Value::Int(start)] => *start,
+                    _ => 0,
+                };
+                let mut made = Vec::with_capacity(items.len());
+                for (at, item) in items.into_iter().enumerate() {
+                    made.push(self.give_to(given, vec![item, Value::Int(start + at as i64)])?);
+                }
+                Ok(Some(Value::list(made)))
+            }
+            ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
+                let size = *size as usize;
+                let parts: Vec<Vec<Value>> = match name {
+                    "each_slice" => items.chunks(size).map(<[Value]>::to_vec).collect(),
+                    _ => items.windows(size).map(<[Value]>::to_vec).collect(),
+                };
+                for part in parts {
+                    limited(part.len())?;
+                    self.give_to(given, vec![Value::list(part)])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+fn quantified(name: &str, count: usize, all: usize) -> bool {
+    match name {
+        "any?" => count > 0,
+        "all?" => count == all,
+        "none?" => count == 0,
+        _ => count == 1,
+    }
+}

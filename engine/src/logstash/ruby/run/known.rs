@@ -1,0 +1,265 @@
+//! Looks through code for names that nothing here answers to, before it runs.
+
+use super::{constant, enumerable, event, hash, list, number, object, pattern, text, time};
+use crate::logstash::ruby::Problem;
+use crate::logstash::ruby::tree::{Block, Call, Kind, Node, Part, Target};
+use std::cell::Cell;
+use temblor_lang::diagnostic::nearest;
+
+/// Functions that need no receiver.
+const FUNCTIONS: &[&str] = &[
+    "raise",
+    "fail",
+    "require",
+    "require_relative",
+    "load",
+    "puts",
+    "print",
+    "p",
+    "pp",
+    "warn",
+    "format",
+    "sprintf",
+    "rand",
+    "sleep",
+    "loop",
+    "lambda",
+    "proc",
+    "Integer",
+    "Float",
+    "String",
+    "Array",
+    "event",
+    "block_given?",
+    "new_event_block",
+    "map",
+    "map_meta",
+];
+/// Operators and what every kind has.
+const OPERATORS: &[&str] = &[
+    "+", "-", "*", "/", "%", "**", "<", ">", "<=", ">=", "==", "===", "=~", "<=>", "<<", ">>", "&",
+    "|", "^", "-@", "[]", "call",
+];
+
+/// The first name that is not known.
+pub(in crate::logstash::ruby) fn check(body: &Node, defined: &[String]) -> Result<Known, Problem> {
+    let mut checker = Checker { defined: defined.to_vec(), remembers: Cell::new(false) };
+    checker.collect(body);
+    checker.node(body)?;
+    Ok(Known { defined: checker.defined, remembers: checker.remembers.get() })
+}
+
+/// What a look through code tells.
+pub(in crate::logstash::ruby) struct Known {
+    pub defined: Vec<String>,
+    pub remembers: bool,
+}
+
+struct Checker {
+    /// Functions and constants that the code defines.
+    defined: Vec<String>,
+    /// Whether a variable was seen that outlives an event.
+    remembers: Cell<bool>,
+}
+
+impl Checker {
+    fn collect(&mut self, node: &Node) {
+        match &node.kind {
+            Kind::Define(name, _) => self.defined.push(name.to_string()),
+            Kind::Assign(Target::Kept(name), _) => self.defined.push(name.to_string()),
+            Kind::Sequence(nodes) => nodes.iter().for_each(|node| self.collect(node)),
+            Kind::Begin(body, ..) => self.collect(body),
+            _ => {}
+        }
+    }
+
+    /// `$1` and `$~` live as long as the event.
+    fn keep(&self, name: &str) {
+        let short = name
+            .strip_prefix('$')
+            .is_some_and(|rest| rest == "~" || rest.bytes().all(|byte| byte.is_ascii_digit()));
+        if !short {
+            self.remembers.set(true);
+        }
+    }
+
+    fn block(&self, block: &Block) -> Result<(), Problem> {
+        for parameter in &block.parameters {
+            parameter.default.as_ref().map_or(Ok(()), |node| self.node(node))?;
+        }
+        self.node(&block.body)
+    }
+
+    fn nodes(&self, nodes: &[Node]) -> Result<(), Problem> {
+        nodes.iter().try_for_each(|node| self.node(node))
+    }
+
+    fn parts(&self, parts: &[Part]) -> Result<(), Problem> {
+        parts.iter().try_for_each(|part| match part {
+            Part::Text(_) => Ok(()),
+            Part::Code(node) => self.node(node),
+        })
+    }
+
+    fn target(&self, target: &Target) -> Result<(), Problem> {
+        match target {
+            Target::Index(receiver, keys) => {
+                self.node(receiver)?;
+                self.nodes(keys)
+            }
+            Target::Attribute(receiver, _) => self.node(receiver),
+            Target::Rest(inner) => self.target(inner),
+            Target::Group(targets) => targets.iter().try_for_each(|target| self.target(target)),
+            Target::Kept(name) => {
+                self.keep(name);
+                Ok(())
+            }
+            Target::Local(_) => Ok(()),
+        }
+    }
+
+    fn node(&self, node: &Node) -> Result<(), Problem> {
+        match &node.kind {
+            Kind::Nil
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Symbol(_)
+            | Kind::Regex(..)
+            | Kind::Local(_)
+            | Kind::Defined(_)
+            | Kind::Get(_) => Ok(()),
+            Kind::Kept(name) => {
+                self.keep(name);
+                Ok(())
+            }
+            Kind::Constant(name) => self.constant(node.at, name),
+            Kind::Text(parts) | Kind::OpenRegex(parts, _) => self.parts(parts),
+            Kind::List(nodes) | Kind::Sequence(nodes) => self.nodes(nodes),
+            Kind::Hash(pairs) => pairs.iter().try_for_each(|(key, value)| {
+                self.node(key)?;
+                self.node(value)
+            }),
+            Kind::Range(left, right, _)
+            | Kind::And(left, right)
+            | Kind::Or(left, right)
+            | Kind::While(left, right, _) => {
+                self.node(left)?;
+                self.node(right)
+            }
+            Kind::Splat(inner)
+            | Kind::Not(inner)
+            | Kind::Return(inner)
+            | Kind::Next(inner)
+            | Kind::Break(inner) => self.node(inner),
+            Kind::Assign(target, value) | Kind::Change(target, _, value) => {
+                self.target(target)?;
+                self.node(value)
+            }
+            Kind::AssignAll(targets, value) => {
+                targets.iter().try_for_each(|target| self.target(target))?;
+                self.node(value)
+            }
+            Kind::If(condition, then, otherwise) => {
+                self.node(condition)?;
+                self.node(then)?;
+                self.node(otherwise)
+            }
+            Kind::For(target, list, body) => {
+                self.target(target)?;
+                self.node(list)?;
+                self.node(body)
+            }
+            Kind::Case(subject, arms, otherwise) => {
+                subject.as_ref().map_or(Ok(()), |node| self.node(node))?;
+                for (values, body) in arms {
+                    self.nodes(values)?;
+                    self.node(body)?;
+                }
+                self.node(otherwise)
+            }
+            Kind::Begin(body, rescues, otherwise, ensure) => {
+                self.node(body)?;
+                rescues.iter().try_for_each(|rescue| self.node(&rescue.body))?;
+                otherwise.as_ref().map_or(Ok(()), |node| self.node(node))?;
+                ensure.as_ref().map_or(Ok(()), |node| self.node(node))
+            }
+            Kind::Lambda(block) => self.block(block),
+            Kind::Define(_, block) => {
+                self.remembers.set(true);
+                self.block(block)
+            }
+            Kind::Call(call) => self.call(node.at, call),
+        }
+    }
+
+    fn constant(&self, at: usize, name: &str) -> Result<(), Problem> {
+        let name = name.trim_start_matches("::");
+        if constant::NAMES.contains(&name)
+            || self.defined.iter().any(|one| one == name)
+            || name.ends_with("Error")
+        {
+            return Ok(());
+        }
+        Err(Problem::new(at, format!("the class or module `{name}` is not known here")))
+    }
+
+    fn call(&self, at: usize, call: &Call) -> Result<(), Problem> {
+        let name = &*call.name;
+        if call.receiver.is_none() && name == "test" {
+            // Tests of a file are not run with it.
+            return Ok(());
+        }
+        if let Some(receiver) = &call.receiver {
+            self.node(receiver)?;
+        }
+        self.nodes(&call.arguments)?;
+        if let Some(block) = &call.block {
+            self.block(block)?;
+        }
+        if let Some(passed) = &call.passed {
+            self.node(passed)?;
+        }
+        let defined = self.defined.iter().any(|one| one == name);
+        if call.receiver.is_none() {
+            if FUNCTIONS.contains(&name) || defined {
+                return Ok(());
+            }
+            let message = format!("the function or variable `{name}` is not known here");
+            return Err(Problem::new(at, message));
+        }
+        if is_method(name) || defined {
+            return Ok(());
+        }
+        let mut message = format!("the method `{name}` is not known here");
+        if let Some(near) = nearest(name, methods()) {
+            message.push_str(&format!("; `{near}` is"));
+        }
+        Err(Problem::new(at, message))
+    }
+}
+
+fn tables() -> [&'static [&'static str]; 12] {
+    [
+        OPERATORS,
+        object::NAMES,
+        text::NAMES,
+        list::NAMES,
+        enumerable::NAMES,
+        hash::NAMES,
+        number::NAMES,
+        time::NAMES,
+        event::NAMES,
+        constant::METHODS,
+        pattern::NAMES,
+        FUNCTIONS,
+    ]
+}
+
+fn methods() -> impl Iterator<Item = &'static str> {
+    tables().into_iter().flatten().copied()
+}
+
+fn is_method(name: &str) -> bool {
+    methods().any(|known| known == name)
+}

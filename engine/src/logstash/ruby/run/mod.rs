@@ -1,0 +1,409 @@
+//! Runs Ruby code. Every run is bounded in steps and depth; what goes wrong is an exception of the
+//! code, never of the engine.
+
+mod assign;
+mod call;
+mod constant;
+mod enumerable;
+mod event;
+mod hash;
+mod known;
+mod list;
+mod number;
+mod object;
+mod pattern;
+mod text;
+mod time;
+
+pub(super) use known::check;
+
+use super::tree::{Block, Kind, Node, Part, Rescue, Script};
+use super::value::{Closure, Found, Value};
+use crate::logstash::event::LogEvent;
+use chrono::{DateTime, Utc};
+use std::collections::HashMap;
+use std::sync::Arc;
+use temblor_lang::value::Arena;
+
+/// Nodes that one event may run.
+const STEPS_MAX: usize = 2_000_000;
+/// Calls that may be open at a time.
+const CALLS_MAX: usize = 128;
+/// Items of a list and bytes of a text that code may make at once.
+const SIZE_MAX: usize = 1 << 20;
+
+/// What code remembers from event to event.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// `@a`
+    kept: HashMap<Arc<str>, Value>,
+    functions: HashMap<Arc<str>, Arc<Block>>,
+}
+
+/// Why code stopped.
+#[derive(Clone, Debug)]
+pub enum Stop {
+    /// `raise`: class and message.
+    Raised(Arc<(String, String)>),
+    /// `break`
+    Break(Value),
+    /// `next`
+    Next(Value),
+    /// `return`
+    Return(Value),
+    /// It ran too long.
+    Limit,
+}
+
+impl Stop {
+    fn raise(class: &str, message: impl Into<String>) -> Self {
+        Stop::Raised(Arc::new((class.to_string(), message.into())))
+    }
+
+    /// The message of the exception.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match self {
+            Stop::Raised(error) => error.1.clone(),
+            Stop::Limit => format!("the code ran more than {STEPS_MAX} steps"),
+            _ => "unexpected jump".to_string(),
+        }
+    }
+}
+
+type Answer = Result<Value, Stop>;
+/// Nothing when the value has no such method.
+type Found1 = Result<Option<Value>, Stop>;
+
+/// One run over one event.
+#[derive(Debug)]
+pub struct Machine<'a, 'm> {
+    /// The event is the first; the others were made by the code.
+    pub events: Vec<LogEvent<'a>>,
+    /// The numbers of events that are sent on.
+    pub emitted: Vec<usize>,
+    memory: &'m mut Memory,
+    arena: &'a Arena,
+    now: DateTime<Utc>,
+    locals: Vec<(Arc<str>, Value)>,
+    /// Variables below this belong to callers.
+    base: usize,
+    steps: usize,
+    calls: usize,
+    /// `$~`
+    found: Option<Arc<Found>>,
+}
+
+/// The code that a method is given.
+#[derive(Clone, Debug)]
+enum Given {
+    /// `{ |a| b }`
+    Block(Arc<Block>),
+    /// `&lambda`
+    Lambda(Arc<Closure>),
+    /// `&:name`
+    Method(Arc<str>),
+}
+
+impl<'a, 'm> Machine<'a, 'm> {
+    /// A run over `event`.
+    pub fn new(
+        event: LogEvent<'a>,
+        memory: &'m mut Memory,
+        arena: &'a Arena,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            events: vec![event],
+            emitted: Vec::new(),
+            memory,
+            arena,
+            now,
+            locals: Vec::new(),
+            base: 0,
+            steps: 0,
+            calls: 0,
+            found: None,
+        }
+    }
+
+    /// Sets a variable that the code sees.
+    pub fn give(&mut self, name: &str, value: Value) {
+        self.locals.push((name.into(), value));
+    }
+
+    /// The value of a variable.
+    #[must_use]
+    pub fn local(&self, name: &str) -> Option<&Value> {
+        let visible = &self.locals[self.base..];
+        visible.iter().rev().find(|(known, _)| &**known == name).map(|(_, value)| value)
+    }
+
+    /// Runs code.
+    ///
+    /// # Errors
+    /// When it raises an exception or runs too long.
+    pub fn run(&mut self, script: &Script) -> Answer {
+        match self.eval(&script.body) {
+            Err(Stop::Return(value) | Stop::Next(value) | Stop::Break(value)) => Ok(value),
+            other => other,
+        }
+    }
+
+    /// Calls a method that the code has defined; nothing when there is none.
+    ///
+    /// # Errors
+    /// As [`Machine::run`].
+    pub fn call_defined(
+        &mut self,
+        name: &str,
+        arguments: Vec<Value>,
+    ) -> Result<Option<Value>, Stop> {
+        let Some(block) = self.memory.functions.get(name).cloned() else { return Ok(None) };
+        self.call_function(&block, arguments).map(Some)
+    }
+
+    fn step(&mut self) -> Result<(), Stop> {
+        self.steps += 1;
+        if self.steps > STEPS_MAX { Err(Stop::Limit) } else { Ok(()) }
+    }
+
+    fn eval(&mut self, node: &Node) -> Answer {
+        self.step()?;
+        Ok(match &node.kind {
+            Kind::Nil => Value::Nil,
+            Kind::Bool(value) => Value::Bool(*value),
+            Kind::Int(number) => Value::Int(*number),
+            Kind::Float(number) => Value::Float(*number),
+            Kind::Text(parts) => match parts.as_slice() {
+                [Part::Text(text)] => Value::Text(text.clone()),
+                parts => Value::text(&self.interpolate(parts)?),
+            },
+            Kind::Symbol(name) => Value::Symbol(name.clone()),
+            Kind::Regex(pattern, text) => Value::Regex(pattern.clone(), text.clone()),
+            Kind::OpenRegex(parts, flags) => {
+                let text = self.interpolate(parts)?;
+                pattern::compile(&text, flags)?
+            }
+            Kind::List(items) => Value::list(self.values(items)?),
+            Kind::Hash(pairs) => {
+                let mut values = Vec::with_capacity(pairs.len());
+                for (key, value) in pairs {
+                    values.push((self.eval(key)?, self.eval(value)?));
+                }
+                Value::hash(values)
+            }
+            Kind::Range(from, to, exclusive) => {
+                Value::Range(Arc::new((self.eval(from)?, self.eval(to)?, *exclusive)))
+            }
+            Kind::Local(name) => match self.local(name) {
+                Some(value) => value.clone(),
+                None => event::given(name),
+            },
+            Kind::Kept(name) => self.kept(name),
+            Kind::Constant(name) => match self.memory.kept.get(name) {
+                Some(value) => value.clone(),
+                None => constant::value(name),
+            },
+            Kind::Get(field) => {
+                let number = match self.local("event") {
+                    Some(Value::Event(number)) => *number,
+                    _ => 0,
+                };
+                let value = self.events[number].value_of(field);
+                value.as_ref().map_or(Value::Nil, Value::of_datum)
+            }
+            Kind::Splat(inner) => self.eval(inner)?,
+            Kind::Assign(target, value) => {
+                let value = self.eval(value)?;
+                self.assign(target, value.clone())?;
+                value
+            }
+            Kind::Change(target, operator, value) => self.change(target, operator, value)?,
+            Kind::AssignAll(targets, value) => {
+                let value = self.eval(value)?;
+                self.assign_all(targets, &value)?;
+                value
+            }
+            Kind::And(left, right) => {
+                let left = self.eval(left)?;
+                if left.is_true() { self.eval(right)? } else { left }
+            }
+            Kind::Or(left, right) => {
+                let left = self.eval(left)?;
+                if left.is_true() { left } else { self.eval(right)? }
+            }
+            Kind::Not(inner) => Value::Bool(!self.eval(inner)?.is_true()),
+            Kind::Defined(inner) => self.defined(inner),
+            Kind::Call(call) => return self.call(call),
+            Kind::Sequence(statements) => {
+                let mut last = Value::Nil;
+                for statement in statements {
+                    last = self.eval(statement)?;
+                }
+                last
+            }
+            Kind::Return(value) => return Err(Stop::Return(self.eval(value)?)),
+            Kind::Next(value) => return Err(Stop::Next(self.eval(value)?)),
+            Kind::Break(value) => return Err(Stop::Break(self.eval(value)?)),
+            Kind::Lambda(block) => {
+                let locals = self.locals[self.base..].to_vec();
+                Value::Lambda(Arc::new(Closure { block: block.clone(), locals }))
+            }
+            Kind::Define(name, block) => {
+                self.memory.functions.insert(name.clone(), block.clone());
+                Value::Symbol(name.clone())
+            }
+            branching => return self.branch(branching),
+        })
+    }
+
+    fn branch(&mut self, kind: &Kind) -> Answer {
+        match kind {
+            Kind::If(condition, then, otherwise) => {
+                if self.eval(condition)?.is_true() {
+                    self.eval(then)
+                } else {
+                    self.eval(otherwise)
+                }
+            }
+            Kind::While(condition, body, body_first) => self.repeat(condition, body, *body_first),
+            Kind::For(target, list, body) => {
+                let list = self.eval(list)?;
+                for item in self.items(&list)? {
+                    self.assign(target, item)?;
+                    match self.eval(body) {
+                        Err(Stop::Break(value)) => return Ok(value),
+                        Err(Stop::Next(_)) | Ok(_) => {}
+                        Err(stop) => return Err(stop),
+                    }
+                }
+                Ok(list)
+            }
+            Kind::Case(subject, arms, otherwise) => {
+                let subject = subject.as_ref().map(|subject| self.eval(subject)).transpose()?;
+                for (values, body) in arms {
+                    for value in self.values(values)? {
+                        let holds = match &subject {
+                            Some(subject) => self.case_equal(&value, subject)?,
+                            None => value.is_true(),
+                        };
+                        if holds {
+                            return self.eval(body);
+                        }
+                    }
+                }
+                self.eval(otherwise)
+            }
+            Kind::Begin(body, rescues, otherwise, ensure) => {
+                let result = self.guarded(body, rescues, otherwise.as_deref());
+                if let Some(ensure) = ensure {
+                    self.eval(ensure)?;
+                }
+                result
+            }
+            _ => Ok(Value::Nil),
+        }
+    }
+
+    fn repeat(&mut self, condition: &Node, body: &Node, body_first: bool) -> Answer {
+        let mut first = body_first;
+        while first || self.eval(condition)?.is_true() {
+            first = false;
+            match self.eval(body) {
+                Err(Stop::Break(value)) => return Ok(value),
+                Err(Stop::Next(_)) | Ok(_) => {}
+                Err(stop) => return Err(stop),
+            }
+        }
+        Ok(Value::Nil)
+    }
+
+    fn guarded(&mut self, body: &Node, rescues: &[Rescue], otherwise: Option<&Node>) -> Answer {
+        let error = match self.eval(body) {
+            Err(Stop::Raised(error)) => error,
+            Ok(value) => return otherwise.map_or(Ok(value), |node| self.eval(node)),
+            other => return other,
+        };
+        for rescue in rescues {
+            let mut fits = rescue.classes.is_empty();
+            for class in self.values(&rescue.classes)? {
+                fits = fits || constant::is_error(&error.0, &class.print());
+            }
+            if fits {
+                if let Some(name) = &rescue.name {
+                    self.set_local(name, Value::Error(error));
+                }
+                return self.eval(&rescue.body);
+            }
+        }
+        Err(Stop::Raised(error))
+    }
+
+    /// Values in a list or among arguments.
+    fn values(&mut self, nodes: &[Node]) -> Result<Vec<Value>, Stop> {
+        let mut values = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            let value = self.eval(node)?;
+            match (&node.kind, value) {
+                (Kind::Splat(_), Value::Nil) => {}
+                (Kind::Splat(_), spread @ (Value::List(_) | Value::Range(_) | Value::Hash(_))) => {
+                    values.extend(self.items(&spread)?);
+                }
+                (_, value) => values.push(value),
+            }
+        }
+        Ok(values)
+    }
+
+    fn interpolate(&mut self, parts: &[Part]) -> Result<String, Stop> {
+        let mut text = String::new();
+        for part in parts {
+            match part {
+                Part::Text(part) => text.push_str(part),
+                Part::Code(node) => {
+                    let value = self.eval(node)?;
+                    text.push_str(&self.print(&value)?);
+                }
+            }
+            limited(text.len())?;
+        }
+        Ok(text)
+    }
+
+    fn kept(&self, name: &Arc<str>) -> Value {
+        let Some(found) = name.strip_prefix('$') else {
+            return self.memory.kept.get(name).cloned().unwrap_or_default();
+        };
+        match (found, &self.found) {
+            ("~", Some(found)) => Value::Match(found.clone()),
+            (digits, found) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                let group = digits.parse::<usize>().ok();
+                let text = found
+                    .as_ref()
+                    .zip(group)
+                    .and_then(|(found, group)| found.groups.get(group).cloned().flatten());
+                text.map_or(Value::Nil, Value::Text)
+            }
+            _ => self.memory.kept.get(name).cloned().unwrap_or_default(),
+        }
+    }
+
+    fn defined(&mut self, node: &Node) -> Value {
+        let there = match &node.kind {
+            Kind::Local(name) => self.local(name).is_some() || event::is_given(name),
+            Kind::Kept(name) => self.memory.kept.contains_key(name),
+            Kind::Call(call) if call.receiver.is_none() => {
+                self.local(&call.name).is_some() || self.memory.functions.contains_key(&call.name)
+            }
+            Kind::Constant(_) => true,
+            _ => self.eval(node).is_ok(),
+        };
+        if there { Value::text("expression") } else { Value::Nil }
+    }
+}
+
+/// Whether a text or list may become as large as this.
+fn limited(size: usize) -> Result<(), Stop> {
+    if size > SIZE_MAX { Err(Stop::Limit) } else { Ok(()) }
+}

@@ -1,0 +1,590 @@
+//! Ruby code as words. Whether `/` divides or opens a pattern is decided by what stands before it, as
+//! Ruby does.
+
+use super::Problem;
+
+/// A word.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Token {
+    /// `a`, `if`, `empty?`
+    Name(String),
+    /// `A`
+    Constant(String),
+    /// `@a`, `$a`
+    Kept(String),
+    /// `a:` before a value
+    Label(String),
+    Int(i64),
+    Float(f64),
+    /// `"a#{b}"`
+    Text(Vec<Piece>),
+    /// `:a`, `:"a"`
+    Symbol(String),
+    /// `/a/i`
+    Regex(Vec<Piece>, String),
+    /// `%w[a b]`; whether they are symbols
+    Words(Vec<String>, bool),
+    /// `+`
+    Operator(&'static str),
+    Newline,
+    End,
+}
+
+/// A part of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Piece {
+    Text(String),
+    /// The code and where it begins.
+    Code(String, usize),
+}
+
+/// A word with its place.
+#[derive(Clone, Debug)]
+pub(super) struct Lexeme {
+    pub token: Token,
+    pub at: usize,
+    /// Whether blanks stand before it.
+    pub space: bool,
+    /// Whether blanks stand behind it.
+    pub space_after: bool,
+}
+
+/// Longest first.
+const OPERATORS: &[&str] = &[
+    "**=", "<=>", "===", "...", "<<=", ">>=", "&&=", "||=", "&.", "**", "==", "!=", ">=", "<=",
+    "&&", "||", "=~", "!~", "..", "::", "+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<", ">>",
+    "->", "=>", "+", "-", "*", "/", "%", "=", "<", ">", "!", "&", "|", "^", "~", "?", ":", ",",
+    ".", "(", ")", "[", "]", "{", "}", ";",
+];
+
+/// Words behind which a value is expected.
+const BEFORE_VALUE: &[&str] = &[
+    "if", "unless", "while", "until", "and", "or", "not", "return", "when", "in", "case", "then",
+    "do", "else", "elsif", "begin", "rescue", "ensure", "puts", "raise", "p", "print",
+];
+
+/// Cuts code into words. `base` is added to all places.
+pub(super) fn scan(text: &str, base: usize) -> Result<Vec<Lexeme>, Problem> {
+    let mut scanner = Scanner { text, at: 0, base, lexemes: Vec::new() };
+    while scanner.next()? {}
+    let mut lexemes = scanner.lexemes;
+    for at in 0..lexemes.len().saturating_sub(1) {
+        let blank = lexemes[at + 1].space || lexemes[at + 1].token == Token::Newline;
+        lexemes[at].space_after = blank;
+    }
+    let at = base + text.len();
+    lexemes.push(Lexeme { token: Token::End, at, space: true, space_after: true });
+    Ok(lexemes)
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    base: usize,
+    lexemes: Vec<Lexeme>,
+}
+
+impl<'t> Scanner<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn problem(&self, message: &str) -> Problem {
+        Problem::new(self.base + self.at, message)
+    }
+
+    fn push(&mut self, token: Token, at: usize, space: bool) {
+        let lexeme = Lexeme { token, at: self.base + at, space, space_after: false };
+        self.lexemes.push(lexeme);
+    }
+
+    /// Whether an operand should stand here.
+    fn wants_value(&self, space: bool) -> bool {
+        let next = self.rest()[1..].chars().next();
+        match self.lexemes.last().map(|lexeme| &lexeme.token) {
+            None | Some(Token::Newline | Token::Label(_)) => true,
+            Some(Token::Operator(operator)) => !matches!(*operator, ")" | "]" | "}"),
+            Some(Token::Name(name)) => {
+                let called = self.lexemes.len() > 1
+                    && matches!(
+                        self.lexemes[self.lexemes.len() - 2].token,
+                        Token::Operator("." | "&.")
+                    );
+                (!called && BEFORE_VALUE.contains(&name.as_str()))
+                    || (space && next.is_some_and(|next| !next.is_whitespace() && next != '='))
+            }
+            Some(_) => false,
+        }
+    }
+
+    fn skip_blanks(&mut self) -> bool {
+        let start = self.at;
+        loop {
+            let rest = self.rest();
+            if rest.starts_with([' ', '\t', '\r']) {
+                self.at += 1;
+            } else if rest.starts_with("\\\n") {
+                self.at += 2;
+            } else if rest.starts_with("\\\r\n") {
+                self.at += 3;
+            } else if rest.starts_with('#') {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else {
+                return self.at > start;
+            }
+        }
+    }
+
+    /// Whether the next line goes on with `.name`.
+    fn line_goes_on(&self) -> bool {
+        let mut rest = self.rest();
+        loop {
+            rest = rest.trim_start();
+            if !rest.starts_with('#') {
+                break;
+            }
+            rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
+        }
+        (rest.starts_with('.') && !rest.starts_with("..")) || rest.starts_with("&.")
+    }
+
+    /// Reads one word; false at the end.
+    fn next(&mut self) -> Result<bool, Problem> {
+        let space = self.skip_blanks();
+        let start = self.at;
+        let Some(first) = self.rest().chars().next() else { return Ok(false) };
+        match first {
+            '\n' => {
+                self.at += 1;
+                if !self.line_goes_on() {
+                    self.push(Token::Newline, start, space);
+                }
+            }
+            '0'..='9' => {
+                let token = self.number()?;
+                self.push(token, start, space);
+            }
+            'a'..='z' | '_' | 'A'..='Z' | '\u{80}'.. => self.word(start, space),
+            '@' | '$' => {
+                let length = 1 + self.rest()[1..]
+                    .find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '@')))
+                    .unwrap_or(self.rest().len() - 1);
+                let length = if length == 1 { 2.min(self.rest().len()) } else { length };
+                let Some(name) = self.rest().get(..length) else {
+                    return Err(self.problem("a name is missing"));
+                };
+                self.at += length;
+                self.push(Token::Kept(name.to_string()), start, space);
+            }
+            '"' | '`' => {
+                if first == '`' {
+                    return Err(self.problem("commands of the shell are not run"));
+                }
+                self.at += 1;
+                let pieces = self.pieces('"', None, true)?;
+                // `"a": 1`
+                match (self.rest().starts_with(':') && !self.rest().starts_with("::"), &*pieces) {
+                    (true, [Piece::Text(text)]) if self.in_braces() => {
+                        self.at += 1;
+                        self.push(Token::Label(text.clone()), start, space);
+                    }
+                    _ => self.push(Token::Text(pieces), start, space),
+                }
+            }
+            '\'' => {
+                self.at += 1;
+                let pieces = self.pieces('\'', None, false)?;
+                self.push(Token::Text(pieces), start, space);
+            }
+            '/' if self.wants_value(space) => {
+                self.at += 1;
+                let pieces = self.raw_pieces('/', None)?;
+                let token = self.regex(pieces);
+                self.push(token, start, space);
+            }
+            '%' if self.wants_value(space) && self.percent(start, space)? => {}
+            '<' if self.wants_value(space)
+                && (self.rest().starts_with("<<~") || self.rest().starts_with("<<-")) =>
+            {
+                return Err(self.problem("texts between lines (heredocs) are not known"));
+            }
+            ':' if !self.rest().starts_with("::") && self.symbol(start, space)? => {}
+            '?' if self.wants_value(space) && self.character(start, space) => {}
+            _ => self.operator(start, space)?,
+        }
+        Ok(true)
+    }
+
+    /// Whether the text before `:` can be a key.
+    fn in_braces(&self) -> bool {
+        let last = self.lexemes.last().map(|lexeme| &lexeme.token);
+        let before = self.lexemes.iter().rev().find(|lexeme| lexeme.token != Token::Newline);
+        matches!(last, Some(Token::Operator("{" | "," | "(")))
+            || matches!(before.map(|one| &one.token), Some(Token::Operator("{" | ",")))
+    }
+
+    fn operator(&mut self, start: usize, space: bool) -> Result<(), Problem> {
+        let rest = self.rest();
+        let Some(operator) = OPERATORS.iter().find(|one| rest.starts_with(**one)) else {
+            return Err(self.problem("this is no Ruby"));
+        };
+        self.at += operator.len();
+        let token = if *operator == ";" { Token::Newline } else { Token::Operator(operator) };
+        self.push(token, start, space);
+        Ok(())
+    }
+
+    /// `?a`
+    fn character(&mut self, start: usize, space: bool) -> bool {
+        let mut characters = self.rest()[1..].chars();
+        let (Some(character), after) = (characters.next(), characters.next()) else { return false };
+        if character.is_whitespace() || after.is_some_and(|after| after.is_alphanumeric()) {
+            return false;
+        }
+        self.at += 1 + character.len_utf8();
+        self.push(Token::Text(vec![Piece::Text(character.to_string())]), start, space);
+        true
+    }
+
+    fn word(&mut self, start: usize, space: bool) {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        let mut length = end;
+        let behind = &rest[end..];
+        let marked = behind.starts_with(['?', '!']) && !behind[1..].starts_with('=');
+        let marked = marked || behind.starts_with("?==") || behind.starts_with("!==");
+        if marked {
+            length += 1;
+        }
+        let behind = &rest[length..];
+        let label = behind.starts_with(':')
+            && !behind.starts_with("::")
+            && !matches!(
+                self.lexemes.last().map(|lexeme| &lexeme.token),
+                Some(Token::Operator("?" | "." | "&."))
+            )
+            && !self.in_ternary();
+        let name = rest[..length].to_string();
+        self.at += length;
+        let token = if label {
+            self.at += 1;
+            Token::Label(name)
+        } else if name.starts_with(char::is_uppercase) {
+            Token::Constant(name)
+        } else {
+            Token::Name(name)
+        };
+        self.push(token, start, space);
+    }
+
+    /// Whether a `?` of this line waits for its `:`.
+    fn in_ternary(&self) -> bool {
+        let mut depth = 0_i32;
+        for lexeme in self.lexemes.iter().rev() {
+            match lexeme.token {
+                Token::Newline => return false,
+                Token::Operator(")" | "]" | "}") => depth += 1,
+                Token::Operator("(" | "[" | "{") => depth -= 1,
+                Token::Operator("?") if depth == 0 => return true,
+                Token::Operator(":") if depth == 0 => return false,
+                _ => {}
+            }
+            if depth < 0 {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn number(&mut self) -> Result<Token, Problem> {
+        let rest = self.rest();
+        for (prefix, radix) in [("0x", 16), ("0X", 16), ("0b", 2), ("0o", 8)] {
+            if let Some(digits) = rest.strip_prefix(prefix) {
+                let end = digits.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+                let digits = &digits[..end.unwrap_or(digits.len())];
+                self.at += prefix.len() + digits.len();
+                return i64::from_str_radix(&digits.replace('_', ""), radix)
+                    .map(Token::Int)
+                    .map_err(|_| self.problem("this is no number"));
+            }
+        }
+        let bytes = rest.as_bytes();
+        let digits = |from: usize| {
+            bytes[from..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count()
+        };
+        let mut end = digits(0);
+        let mut fraction = false;
+        if bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
+            fraction = true;
+            end += 1 + digits(end + 1);
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            if bytes.get(end + 1 + sign).is_some_and(u8::is_ascii_digit) {
+                fraction = true;
+                end += 1 + sign + digits(end + 1 + sign);
+            }
+        }
+        let text = rest[..end].replace('_', "");
+        let token = if fraction {
+            text.parse().ok().map(Token::Float)
+        } else if text.len() > 1 && text.starts_with('0') {
+            i64::from_str_radix(&text, 8).ok().map(Token::Int)
+        } else {
+            text.parse().ok().map(Token::Int)
+        };
+        let token = token.ok_or_else(|| self.problem("this number is too large"))?;
+        self.at += end;
+        Ok(token)
+    }
+
+    /// `:name`, `:"name"`; false when it is another colon.
+    fn symbol(&mut self, start: usize, space: bool) -> Result<bool, Problem> {
+        let rest = &self.rest()[1..];
+        let value = !matches!(
+            self.lexemes.last().map(|lexeme| &lexeme.token),
+            None | Some(Token::Operator(_) | Token::Newline)
+        );
+        if value && self.in_ternary() {
+            return Ok(false);
+        }
+        if let Some(quote @ ('"' | '\'')) = rest.chars().next() {
+            if !self.wants_value(space) {
+                return Ok(false);
+            }
+            self.at += 2;
+            let pieces = self.pieces(quote, None, false)?;
+            let text = match pieces.into_iter().next() {
+                Some(Piece::Text(text)) => text,
+                _ => String::new(),
+            };
+            self.push(Token::Symbol(text), start, space);
+            return Ok(true);
+        }
+        let named = rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let operator = ["+", "-", "*", "<=>", "==", "[]"]
+            .into_iter()
+            .find(|one| rest.starts_with(one) && !rest[one.len()..].starts_with([' ', '1', '2']));
+        let length = match (named, operator) {
+            (true, _) => {
+                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                let end = end.unwrap_or(rest.len());
+                end + usize::from(rest[end..].starts_with(['?', '!']))
+            }
+            (false, Some(operator)) => operator.len(),
+            (false, None) => return Ok(false),
+        };
+        self.at += 1 + length;
+        self.push(Token::Symbol(rest[..length].to_string()), start, space);
+        Ok(true)
+    }
+
+    /// `%w[a b]`, `%q(a)`, `%r{a}`; false when it is the remainder.
+    fn percent(&mut self, start: usize, space: bool) -> Result<bool, Problem> {
+        let rest = &self.rest()[1..];
+        let mut characters = rest.chars();
+        let Some(first) = characters.next() else { return Ok(false) };
+        let (kind, open) = if first.is_ascii_alphabetic() {
+            (first, characters.next().unwrap_or(' '))
+        } else {
+            ('Q', first)
+        };
+        if open.is_alphanumeric() || open.is_whitespace() || !"wWiIqQr".contains(kind) {
+            return Ok(false);
+        }
+        self.at += 1 + usize::from(first.is_ascii_alphabetic()) + open.len_utf8();
+        let close = match open {
+            '(' => ')',
+            '[' => ']',
+            '{' => '}',
+            '<' => '>',
+            same => same,
+        };
+        let nested = (open != close).then_some(open);
+        let token = match kind {
+            'w' | 'W' | 'i' | 'I' => {
+                let pieces = self.pieces(close, nested, false)?;
+                let text = match pieces.first() {
+                    Some(Piece::Text(text)) => text.as_str(),
+                    _ => "",
+                };
+                let words = text.split_whitespace().map(str::to_string).collect();
+                Token::Words(words, matches!(kind, 'i' | 'I'))
+            }
+            'r' => {
+                let pieces = self.raw_pieces(close, nested)?;
+                self.regex(pieces)
+            }
+            kind => Token::Text(self.pieces(close, nested, kind == 'Q')?),
+        };
+        self.push(token, start, space);
+        Ok(true)
+    }
+
+    fn regex(&mut self, pieces: Vec<Piece>) -> Token {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !"imxounse".contains(c)).unwrap_or(rest.len());
+        let flags = rest[..end].to_string();
+        self.at += end;
+        Token::Regex(pieces, flags)
+    }
+
+    /// A pattern up to its end; only the escape of the delimiter is taken off.
+    fn raw_pieces(&mut self, close: char, open: Option<char>) -> Result<Vec<Piece>, Problem> {
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        let mut depth = 0;
+        loop {
+            let Some(character) = self.rest().chars().next() else {
+                return Err(self.problem("this pattern is never closed"));
+            };
+            if self.rest().starts_with("#{") {
+                self.code(&mut pieces, &mut text)?;
+                continue;
+            }
+            self.at += character.len_utf8();
+            match character {
+                '\\' => {
+                    let Some(next) = self.rest().chars().next() else { continue };
+                    self.at += next.len_utf8();
+                    if next != '/' {
+                        text.push('\\');
+                    }
+                    text.push(next);
+                }
+                _ if character == close && depth == 0 => break,
+                _ => {
+                    if Some(character) == open {
+                        depth += 1;
+                    } else if character == close {
+                        depth -= 1;
+                    }
+                    text.push(character);
+                }
+            }
+        }
+        if !text.is_empty() || pieces.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+        Ok(pieces)
+    }
+
+    /// A text up to its end.
+    fn pieces(
+        &mut self,
+        close: char,
+        open: Option<char>,
+        escapes: bool,
+    ) -> Result<Vec<Piece>, Problem> {
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        let mut depth = 0;
+        loop {
+            let Some(character) = self.rest().chars().next() else {
+                return Err(self.problem("this text is never closed"));
+            };
+            if escapes && self.rest().starts_with("#{") {
+                self.code(&mut pieces, &mut text)?;
+                continue;
+            }
+            self.at += character.len_utf8();
+            match character {
+                '\\' if escapes => self.escape(&mut text)?,
+                '\\' => {
+                    let next = self.rest().chars().next();
+                    match next {
+                        Some(next) if next == close || next == '\\' || Some(next) == open => {
+                            self.at += next.len_utf8();
+                            text.push(next);
+                        }
+                        _ => text.push('\\'),
+                    }
+                }
+                _ if character == close && depth == 0 => break,
+                _ => {
+                    if Some(character) == open {
+                        depth += 1;
+                    } else if character == close {
+                        depth -= 1;
+                    }
+                    text.push(character);
+                }
+            }
+        }
+        if !text.is_empty() || pieces.is_empty() {
+            pieces.push(Piece::Text(text));
+        }
+        Ok(pieces)
+    }
+
+    /// `#{…}`
+    fn code(&mut self, pieces: &mut Vec<Piece>, text: &mut String) -> Result<(), Problem> {
+        if !text.is_empty() {
+            pieces.push(Piece::Text(std::mem::take(text)));
+        }
+        self.at += 2;
+        let start = self.at;
+        let mut depth = 0;
+        let mut quote = None;
+        let mut characters = self.rest().char_indices();
+        while let Some((offset, character)) = characters.next() {
+            match (quote, character) {
+                (_, '\\') => {
+                    let _ = characters.next();
+                }
+                (Some(open), close) if open == close => quote = None,
+                (Some(_), _) => {}
+                (None, '"' | '\'') => quote = Some(character),
+                (None, '{') => depth += 1,
+                (None, '}') if depth == 0 => {
+                    let code = self.rest()[..offset].to_string();
+                    self.at += offset + 1;
+                    pieces.push(Piece::Code(code, self.base + start));
+                    return Ok(());
+                }
+                (None, '}') => depth -= 1,
+                _ => {}
+            }
+        }
+        Err(self.problem("`#{` is never closed"))
+    }
+
+    fn escape(&mut self, text: &mut String) -> Result<(), Problem> {
+        let Some(next) = self.rest().chars().next() else {
+            return Err(self.problem("this text is never closed"));
+        };
+        self.at += next.len_utf8();
+        match next {
+            'n' => text.push('\n'),
+            't' => text.push('\t'),
+            'r' => text.push('\r'),
+            '0' => text.push('\0'),
+            'e' => text.push('\u{1b}'),
+            's' => text.push(' '),
+            'a' => text.push('\u{7}'),
+            'b' => text.push('\u{8}'),
+            'f' => text.push('\u{c}'),
+            'v' => text.push('\u{b}'),
+            '\n' => {}
+            'u' | 'x' => {
+                let rest = self.rest();
+                let (digits, length) = match rest.strip_prefix('{') {
+                    Some(inside) => {
+                        let end = inside.find('}').unwrap_or(0);
+                        (&inside[..end], end + 2)
+                    }
+                    None => {
+                        let most = if next == 'u' { 4 } else { 2 };
+                        let end = rest.bytes().take(most).take_while(u8::is_ascii_hexdigit).count();
+                        (&rest[..end], end)
+                    }
+                };
+                let character = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
+                text.push(character.ok_or_else(|| self.problem("this is no character"))?);
+                self.at += length;
+            }
+            other => text.push(other),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,332 @@
+//! Values of Ruby code. Lists and hashes are shared, as in Ruby: who changes one changes it for all
+//! who hold it. No lock is held while another is taken.
+
+use super::tree::Block;
+use crate::logstash::datum::{Datum, Map};
+use crate::logstash::pattern::Pattern;
+use chrono::{DateTime, FixedOffset, Utc};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use temblor_lang::value::Arena;
+
+/// Lists and hashes nest no deeper when they are printed, compared or put into an event.
+pub(super) const DEPTH_MAX: usize = 100;
+
+/// A value of Ruby code.
+#[derive(Clone, Debug, Default)]
+pub enum Value {
+    /// `nil`
+    #[default]
+    Nil,
+    /// `true`
+    Bool(bool),
+    /// `1`
+    Int(i64),
+    /// `1.5`
+    Float(f64),
+    /// `"a"`
+    Text(Arc<str>),
+    /// `:a`
+    Symbol(Arc<str>),
+    /// `[1]`
+    List(Shared<Vec<Value>>),
+    /// `{ "a" => 1 }`
+    Hash(Shared<Dictionary>),
+    /// `1..2`; whether the end is left out
+    Range(Arc<(Value, Value, bool)>),
+    /// `Time.now`, and whether it is a `LogStash::Timestamp`
+    Time(DateTime<FixedOffset>, bool),
+    /// `/a/` with its text
+    Regex(Arc<Pattern>, Arc<str>),
+    /// What a pattern found: the groups, with the text before and behind.
+    Match(Arc<Found>),
+    /// `->(a) { b }` with the variables that it saw
+    Lambda(Arc<Closure>),
+    /// `event`, by number
+    Event(usize),
+    /// `Time`, `LogStash::Event`
+    Constant(Arc<str>),
+    /// An exception: class and message.
+    Error(Arc<(String, String)>),
+    /// `new_event_block`
+    NewEvent,
+}
+
+/// A container that several values may hold.
+#[derive(Debug, Default)]
+pub struct Shared<T>(Arc<Mutex<T>>);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Shared<T> {
+    pub(super) fn new(inner: T) -> Self {
+        Self(Arc::new(Mutex::new(inner)))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// Code with the variables that it saw when it was made.
+#[derive(Debug)]
+pub struct Closure {
+    pub(super) block: Arc<Block>,
+    pub(super) locals: Vec<(Arc<str>, Value)>,
+}
+
+/// What a pattern found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub(super) groups: Vec<Option<Arc<str>>>,
+    pub(super) names: Vec<(String, usize)>,
+    pub(super) before: Arc<str>,
+    pub(super) after: Arc<str>,
+}
+
+/// A hash in order of insertion.
+#[derive(Clone, Debug, Default)]
+pub struct Dictionary {
+    /// Removed entries leave holes, which are filled up when they are many.
+    entries: Vec<Option<(Value, Value)>>,
+    places: HashMap<Key, usize>,
+    /// What a missing key is.
+    pub(super) default: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Key {
+    Text(Arc<str>),
+    Symbol(Arc<str>),
+    Int(i64),
+    /// As it is printed.
+    Other(String),
+}
+
+impl Key {
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Text(text) => Key::Text(text.clone()),
+            Value::Symbol(text) => Key::Symbol(text.clone()),
+            Value::Int(number) => Key::Int(*number),
+            other => Key::Other(other.inspect()),
+        }
+    }
+}
+
+impl Dictionary {
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn get(&self, key: &Value) -> Option<Value> {
+        let at = *self.places.get(&Key::of(key))?;
+        self.entries[at].as_ref().map(|(_, value)| value.clone())
+    }
+
+    pub(super) fn insert(&mut self, key: Value, value: Value) {
+        let name = Key::of(&key);
+        match self.places.get(&name) {
+            Some(at) => self.entries[*at] = Some((key, value)),
+            None => {
+                self.places.insert(name, self.entries.len());
+                self.entries.push(Some((key, value)));
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &Value) -> Option<Value> {
+        let at = self.places.remove(&Key::of(key))?;
+        let removed = self.entries[at].take().map(|(_, value)| value);
+        if self.entries.len() > 2 * self.places.len() + 8 {
+            let old = std::mem::take(&mut self.entries);
+            self.places.clear();
+            old.into_iter().flatten().for_each(|(key, value)| self.insert(key, value));
+        }
+        removed
+    }
+
+    pub(super) fn pairs(&self) -> Vec<(Value, Value)> {
+        self.entries.iter().flatten().cloned().collect()
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.places.clear();
+    }
+}
+
+impl FromIterator<(Value, Value)> for Dictionary {
+    fn from_iter<I: IntoIterator<Item = (Value, Value)>>(pairs: I) -> Self {
+        let mut dictionary = Self::default();
+        pairs.into_iter().for_each(|(key, value)| dictionary.insert(key, value));
+        dictionary
+    }
+}
+
+impl Value {
+    /// A text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Value::Text(text.into())
+    }
+
+    /// A list.
+    #[must_use]
+    pub fn list(items: Vec<Value>) -> Self {
+        Value::List(Shared::new(items))
+    }
+
+    /// A hash.
+    #[must_use]
+    pub fn hash(pairs: impl IntoIterator<Item = (Value, Value)>) -> Self {
+        Value::Hash(Shared::new(pairs.into_iter().collect()))
+    }
+
+    /// Whether a condition holds.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        !matches!(self, Value::Nil | Value::Bool(false))
+    }
+
+    /// `LogStash::Timestamp`
+    #[must_use]
+    pub fn timestamp(time: DateTime<Utc>) -> Self {
+        Value::Time(time.fixed_offset(), true)
+    }
+
+    /// A copy of a value of an event.
+    #[must_use]
+    pub fn of_datum(datum: &Datum<'_>) -> Self {
+        match datum {
+            Datum::Null => Value::Nil,
+            Datum::Bool(value) => Value::Bool(*value),
+            Datum::Int(number) => Value::Int(*number),
+            Datum::UInt(number) => Value::Float(*number as f64),
+            Datum::Float(number) => Value::Float(*number),
+            Datum::Str(text) => Value::text(text),
+            Datum::Time(time) => Value::timestamp(*time),
+            Datum::List(items) => Value::list(items.iter().map(Self::of_datum).collect()),
+            Datum::Map(map) => Self::of_map(map),
+        }
+    }
+
+    /// A copy of a map of an event.
+    #[must_use]
+    pub fn of_map(map: &Map<'_>) -> Self {
+        Value::hash(map.iter().map(|(key, value)| (Value::text(key), Self::of_datum(value))))
+    }
+
+    /// As a value of an event; nothing for what an event cannot hold.
+    #[must_use]
+    pub fn to_datum<'a>(&self, arena: &'a Arena) -> Option<Datum<'a>> {
+        self.datum_at(arena, 0)
+    }
+
+    fn datum_at<'a>(&self, arena: &'a Arena, depth: usize) -> Option<Datum<'a>> {
+        if depth > DEPTH_MAX {
+            return None;
+        }
+        Some(match self {
+            Value::Nil => Datum::Null,
+            Value::Bool(value) => Datum::Bool(*value),
+            Value::Int(number) => Datum::Int(*number),
+            Value::Float(number) => Datum::Float(*number),
+            Value::Text(text) | Value::Symbol(text) => Datum::Str(arena.str(text)),
+            Value::Time(time, _) => Datum::Time(time.with_timezone(&Utc)),
+            Value::List(items) => {
+                let items = items.lock().clone();
+                let items = items.iter().map(|item| item.datum_at(arena, depth + 1));
+                Datum::List(items.collect::<Option<_>>()?)
+            }
+            Value::Hash(hash) => {
+                let pairs = hash.lock().pairs();
+                let mut map = Map::default();
+                for (key, value) in pairs {
+                    map.insert(arena.str(&key.print()), value.datum_at(arena, depth + 1)?);
+                }
+                Datum::Map(map)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Ruby's `==`.
+    #[must_use]
+    pub fn equals(&self, other: &Value) -> bool {
+        self.equals_at(other, 0)
+    }
+
+    fn equals_at(&self, other: &Value, depth: usize) -> bool {
+        match (self, other) {
+            _ if depth > DEPTH_MAX => false,
+            (Value::Nil, Value::Nil) | (Value::NewEvent, Value::NewEvent) => true,
+            (Value::Bool(left), Value::Bool(right)) => left == right,
+            (Value::Int(left), Value::Int(right)) => left == right,
+            (Value::Int(left), Value::Float(right)) => *left as f64 == *right,
+            (Value::Float(left), Value::Int(right)) => *left == *right as f64,
+            (Value::Float(left), Value::Float(right)) => left == right,
+            (Value::Text(left), Value::Text(right))
+            | (Value::Symbol(left), Value::Symbol(right))
+            | (Value::Constant(left), Value::Constant(right))
+            | (Value::Regex(_, left), Value::Regex(_, right)) => left == right,
+            (Value::Time(left, _), Value::Time(right, _)) => left == right,
+            (Value::Event(left), Value::Event(right)) => left == right,
+            (Value::Range(left), Value::Range(right)) => {
+                left.2 == right.2 && left.0.equals(&right.0) && left.1.equals(&right.1)
+            }
+            (Value::List(left), Value::List(right)) => {
+                if left.is(right) {
+                    return true;
+                }
+                let (left, right) = (left.lock().clone(), right.lock().clone());
+                left.len() == right.len()
+                    && left.iter().zip(&right).all(|(left, right)| left.equals_at(right, depth + 1))
+            }
+            (Value::Hash(left), Value::Hash(right)) => {
+                if left.is(right) {
+                    return true;
+                }
+                let (left, right) = (left.lock().pairs(), right.lock().clone());
+                left.len() == right.len()
+                    && left.iter().all(|(key, value)| {
+                        right.get(key).is_some_and(|other| value.equals_at(&other, depth + 1))
+                    })
+            }
+            _ => false,
+        }
+    }
+
+    /// The name of its class.
+    #[must_use]
+    pub fn class(&self) -> &str {
+        match self {
+            Value::Nil => "NilClass",
+            Value::Bool(true) => "TrueClass",
+            Value::Bool(false) => "FalseClass",
+            Value::Int(_) => "Integer",
+            Value::Float(_) => "Float",
+            Value::Text(_) => "String",
+            Value::Symbol(_) => "Symbol",
+            Value::List(_) => "Array",
+            Value::Hash(_) => "Hash",
+            Value::Range(_) => "Range",
+            Value::Time(_, false) => "Time",
+            Value::Time(_, true) => "LogStash::Timestamp",
+            Value::Regex(..) => "Regexp",
+            Value::Match(_) => "MatchData",
+            Value::Lambda(_) | Value::NewEvent => "Proc",
+            Value::Event(_) => "LogStash::Event",
+            Value::Constant(_) => "Class",
+            Value::Error(error) => &error.0,
+        }
+    }
+}
