@@ -173,6 +173,7 @@ impl<'r> Evaluator<'r> {
         let sample = sample.event();
         let mut took = Duration::ZERO;
         for _ in 0..runs {
+            self.setup.check()?;
             let arena = Arena::new();
             let facts = self.setup.facts(now_ns);
             let (event, mut state) = (sample.read(&arena), Owned::Null);

@@ -188,7 +188,7 @@ impl Samples {
         if bytes.len() as u64 > SAMPLE_BYTES_MAX {
             let problem = Some(format!("longer than {SAMPLE_BYTES_MAX} bytes"));
             let line = Some(String::new());
-            return Ok(Some(Sample { line, problem, ..Sample::default() }));
+            return Ok(Some(Sample { line, is_json: true, problem, error: None }));
         }
         let text = String::from_utf8_lossy(&bytes);
         let line = text.trim_end_matches(['\n', '\r']).to_string();

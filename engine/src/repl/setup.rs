@@ -9,7 +9,7 @@ use temblor_lang::builtin::Facts;
 use temblor_lang::diagnostic::Colour;
 
 /// Turns of loops and calls of functions that one evaluation may take in the REPL.
-pub const STEPS_MAX: u64 = 10_000_000;
+pub const STEPS_MAX: u64 = 5_000_000;
 
 /// Columns where there is no terminal.
 const WIDTH: usize = 80;

@@ -49,13 +49,15 @@ impl Pipeline {
                 let changes = difference(&visit.before, after, self.setup.colour);
                 changes.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
             }
-            let here = |one: &&Happening| match one {
-                Happening::Failed { node, .. } | Happening::Dropped { node, .. } => node == name,
-                _ => false,
-            };
-            for happening in happenings.iter().filter(here) {
-                let (_, _, label) = self.outcome(std::slice::from_ref(happening));
-                text.push_str(&format!("  {}\n", paint(self.setup.colour, "31", &label)));
+            for happening in &happenings {
+                let end = match happening {
+                    Happening::Failed { node, error, .. } if node == name => {
+                        format!("failed: {}", error.message())
+                    }
+                    Happening::Dropped { node, .. } if node == name => "dropped".to_string(),
+                    _ => continue,
+                };
+                text.push_str(&format!("  {}\n", paint(self.setup.colour, "31", &end)));
             }
         }
         if visits.is_empty() {

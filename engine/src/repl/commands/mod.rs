@@ -86,6 +86,7 @@ pub const COMMANDS: &[Command] = &[
     command("mode", "json|pretty|logfmt|table|changes", "choose how events are shown", mode),
     command("list", "", "list what was entered so far", list),
     command("undo", "", "take back the last definition or assignment", undo),
+    command("reset", "", "forget all that was entered; samples stay", reset),
     command("edit", "[FILE]", "open $EDITOR, then enter what was written", files::edit),
     command("watch", "FILE | off", "run a program again when its file is saved", files::watch),
     command("save", "test NAME [FILE] | session FILE", "write a test, or all entries", files::save),
@@ -137,6 +138,12 @@ fn list(session: &mut Session, _: &str) -> Result<String, String> {
 fn undo(session: &mut Session, _: &str) -> Result<String, String> {
     let last = session.kept.pop().ok_or("error: there is nothing to take back")?;
     Ok(format!("took back {}\n", last.text))
+}
+
+fn reset(session: &mut Session, _: &str) -> Result<String, String> {
+    session.kept.clear();
+    (session.pipeline, session.before, session.last) = (None, None, None);
+    Ok(String::new())
 }
 
 fn number(text: &str) -> Result<usize, String> {

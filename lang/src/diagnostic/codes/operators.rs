@@ -87,7 +87,7 @@ pub(super) const PAGES: &[Page] = &[
     page(
         "E0440",
         "an evaluation that takes too many steps",
-        "The REPL stops an evaluation after ten million turns of loops and calls of functions. Runs have no such limit.",
+        "The REPL stops an evaluation after five million turns of loops and calls of functions. Runs have no such limit.",
         "fn again(n) with recur(n) end;\nagain(1)",
         "1",
     ),
