@@ -73,6 +73,42 @@ fn odd_json_never_panics_and_never_stops_the_rest() {
     }
 }
 
+/// The pipeline leaves one event untouched, and of the other all but one field.
+const WHOLE_FILES: &str = r#"define flow main
+flow
+  use tremor::connectors;
+  define connector input from file
+  with
+    codec = "json",
+    config = { "path": "PATH", "mode": "read" }
+  end;
+  define pipeline both
+  pipeline
+    define script change script let event.b = 2; event end;
+    create script change;
+    select event from in into out;
+    select event from in into change;
+    select event from change into out;
+  end;
+  create connector input;
+  create connector console from connectors::console;
+  create pipeline both;
+  connect /connector/input to /pipeline/both;
+  connect /pipeline/both to /connector/console;
+end;
+deploy flow main;
+"#;
+
+#[test]
+fn an_event_that_was_written_over_several_lines_leaves_as_one() {
+    let directory = scratch("whole_files");
+    let (input, flow) = (directory.join("in.json"), directory.join("flow.troy"));
+    std::fs::write(&input, "{\n  \"a\": [\n    1\n  ],\n  \"b\": 1\n}\n").unwrap();
+    std::fs::write(&flow, WHOLE_FILES.replace("PATH", &input.display().to_string())).unwrap();
+    let ran = temblor(&["run", "--quiet", &flow.display().to_string()], b"");
+    assert_eq!(ran.out, "{\"a\":[1],\"b\":1}\n{\"a\":[1],\"b\":2}\n", "{}", ran.err);
+}
+
 #[test]
 fn of_repeated_keys_the_last_counts() {
     let ran = temblor(

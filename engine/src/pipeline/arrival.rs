@@ -65,6 +65,8 @@ impl Input {
         let reason = match decoded {
             Ok(None) => return Arrived::Nothing,
             Ok(Some((value, raw))) => {
+                // With a line break inside, the bytes as they came would tear the line that they leave as.
+                let raw = raw.filter(|raw| frame.is_line || !raw.contains(&b'\n'));
                 let meta = arena.record_builder(0).finish();
                 let event = Event { raw, ..Event::new(value, meta, facts.ingest_ns) };
                 return Arrived::Event(self.node, event);
@@ -119,6 +121,7 @@ pub(super) fn frames<'b>(batch: &'b Batch, input: &Input) -> impl Iterator<Item 
         bytes: &bad.head,
         line: bad.line,
         index: 0,
+        is_line: false,
         bad: Some(&bad.reason),
     });
     let mut frames = Frames::new(batch, input.codec);

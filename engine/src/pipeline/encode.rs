@@ -67,6 +67,8 @@ pub(super) struct Frame<'b> {
     pub line: u64,
     /// Its number among the events of the batch, from 0.
     pub index: u64,
+    /// Whether it was a line, so that no line break can be inside.
+    pub is_line: bool,
     /// What the source found wrong with it; `bytes` is then its beginning only.
     pub bad: Option<&'b str>,
 }

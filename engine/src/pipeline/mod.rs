@@ -15,7 +15,7 @@ use crate::batch::{BadFrame, Batch};
 use crate::clock::Timestamp;
 use crate::codec::Format;
 use crate::error::Error;
-use crate::framing::FrameCursor;
+use crate::framing::{FrameCursor, Framing};
 use crate::graph::{Graph, Memory, States};
 use crate::operator::Surroundings;
 use crate::outputs::Outputs;
@@ -159,6 +159,8 @@ struct Frames {
     events: u64,
     /// Whether a blank frame is an event.
     takes_blank: bool,
+    /// Whether frames are lines.
+    are_lines: bool,
 }
 
 impl Frames {
@@ -168,6 +170,7 @@ impl Frames {
             line: batch.first_line().saturating_sub(1),
             events: 0,
             takes_blank: codec != InputCodec::Json,
+            are_lines: batch.framing == Framing::Lines,
         }
     }
 
@@ -178,7 +181,8 @@ impl Frames {
             let bytes = &batch.bytes()[range];
             if self.takes_blank || !bytes.trim_ascii().is_empty() {
                 self.events += 1;
-                return Some(Frame { bytes, line: self.line, index: self.events - 1, bad: None });
+                let (line, index, is_line) = (self.line, self.events - 1, self.are_lines);
+                return Some(Frame { bytes, line, index, is_line, bad: None });
             }
         }
     }
