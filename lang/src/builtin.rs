@@ -163,15 +163,17 @@ impl Function {
         call: &Call<'a>,
         arguments: &[Value<'a>],
     ) -> Result<Value<'a>, CallError> {
-        let (least, most) = self.argument_range();
-        if arguments.len() < least || most.is_some_and(|most| arguments.len() > most) {
-            return Err(CallError::BadArity);
-        }
-        let kinds = self.params.iter().chain(self.params.last().into_iter().cycle());
-        for (argument, (_, kind)) in arguments.iter().zip(kinds) {
-            if !argument.kind().fits(*kind) {
-                return Err(CallError::BadType);
+        if arguments.len() != self.params.len() {
+            let (least, most) = self.argument_range();
+            if arguments.len() < least || most.is_some_and(|most| arguments.len() > most) {
+                return Err(CallError::BadArity);
             }
+        }
+        let (plain, repeated) = arguments.split_at(arguments.len().min(self.params.len()));
+        let fits = |(argument, (_, kind)): (&Value<'a>, &(&str, Kind))| argument.kind().fits(*kind);
+        let last = self.params.last().into_iter().cycle();
+        if !plain.iter().zip(self.params).all(fits) || !repeated.iter().zip(last).all(fits) {
+            return Err(CallError::BadType);
         }
         (self.call)(call, arguments)
     }

@@ -2,12 +2,12 @@
 
 use super::module::{Callee, Scope};
 use super::names::{Names, Position};
-use super::{Compiler, complain};
+use super::{Compiler, complain, opposites};
 use crate::builtin::{Function, Purity};
 use crate::coverage::BranchKind;
 use crate::program::{
-    AggregateCall, Binary, Block, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, Key,
-    TextPart, UserFn,
+    AggregateCall, Binary, Block, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr,
+    Guarding, Key, TextPart, UserFn,
 };
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
@@ -35,6 +35,7 @@ impl Compiler<'_> {
             let is_last = number + 1 == exprs.len();
             self.statement(expr, is_last, position, &mut block, (scope, names));
         }
+        opposites::pair(&mut block);
         block
     }
 
@@ -173,7 +174,7 @@ impl Compiler<'_> {
     pub(super) fn key(&mut self, text: &tree::StringLit, code: Code<'_, '_>) -> Key {
         match self.string(text, code) {
             Expr::Text(parts) => Key::Text(parts),
-            expr => Key::Const(expr.as_constant().and_then(Value::as_str).unwrap_or("").into()),
+            expr => Key::constant(expr.as_constant().and_then(Value::as_str).unwrap_or("")),
         }
     }
 
@@ -195,7 +196,7 @@ impl Compiler<'_> {
         for (key, value) in fields {
             let key = self.key(key, (scope, names));
             let value = self.expression(value, Position::VALUE, (scope, names));
-            constant &= matches!(key, Key::Const(_)) && value.as_constant().is_some();
+            constant &= matches!(key, Key::Const(..)) && value.as_constant().is_some();
             lowered.push((key, value));
         }
         let expr = Expr::Record(lowered);
@@ -453,7 +454,8 @@ impl Compiler<'_> {
         }
         let fold = tree.fold.map(|(op, _)| op);
         let used = position.used;
-        Expr::For(Box::new(Comprehension { target, arms, into, fold, used, span }))
+        let guarding = Guarding::Alone;
+        Expr::For(Box::new(Comprehension { target, arms, into, fold, used, guarding, span }))
     }
 
     /// `when …`

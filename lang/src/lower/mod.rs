@@ -10,6 +10,7 @@ mod lookups;
 mod matching;
 mod module;
 mod names;
+mod opposites;
 mod patch;
 mod path;
 
@@ -117,6 +118,7 @@ impl<'r> Compiler<'r> {
                 definition => self.define(definition, &mut scope),
             }
         }
+        opposites::pair(&mut body);
         self.check_names(&names);
         self.check_reached(tree.items.iter().filter_map(|item| match item {
             tree::Item::Expr(expr) => Some(expr),

@@ -126,10 +126,18 @@ pub enum TextPart {
 /// The name of a field in a record literal or a patch.
 #[derive(Debug)]
 pub enum Key {
-    /// `"a"`
-    Const(Box<str>),
+    /// `"a"` and its hash
+    Const(Box<str>, u32),
     /// `"a_#{x}"`
     Text(Vec<TextPart>),
+}
+
+impl Key {
+    /// A key that is known at load.
+    #[must_use]
+    pub fn constant(name: &str) -> Self {
+        Key::Const(name.into(), value::Key::new(name).hash())
+    }
 }
 
 /// A part of a bytes literal.
@@ -213,7 +221,7 @@ impl Root {
 #[derive(Debug)]
 pub enum Segment {
     /// `.a`, `["a"]`
-    Field(Box<str>, u64, Span),
+    Field(Box<str>, u32, Span),
     /// `[1]`
     Index(usize, Span),
     /// `[x]`
@@ -283,8 +291,21 @@ pub struct Comprehension {
     /// Whether the value goes somewhere; else the arms are run for their effect and nothing is
     /// gathered.
     pub used: bool,
+    /// How the guard is asked.
+    pub guarding: Guarding,
     /// All of it.
     pub span: Span,
+}
+
+/// How the only guard of a loop has to do with that of the loop in the statement before or after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Guarding {
+    /// Not at all.
+    Alone,
+    /// The next loop goes through the same record and asks the opposite.
+    Noted,
+    /// The loop before went through the same record and has asked the opposite.
+    OppositeOfNoted,
 }
 
 /// `case (k, v) when g => block`

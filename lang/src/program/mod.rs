@@ -5,8 +5,9 @@ mod expr;
 mod pattern;
 
 pub use expr::{
-    Binary, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, FnCase, FnCases, Key, Patch,
-    PatchOp, Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn, UserFnBody,
+    Binary, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, FnCase, FnCases, Guarding,
+    Key, Patch, PatchOp, Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn,
+    UserFnBody,
 };
 pub use pattern::{Arm, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch};
 

@@ -49,7 +49,7 @@ pub struct Lookup {
     /// Number of the first arm after the run.
     pub end: usize,
     /// Name and hash of the field that is tested; `None`: the target itself.
-    pub field: Option<(Box<str>, u64)>,
+    pub field: Option<(Box<str>, u32)>,
     /// The tests; number 0 is that of the first arm.
     pub tests: Box<dyn ManyTests>,
 }
@@ -97,7 +97,7 @@ pub struct FieldPattern {
     /// The field.
     pub name: Box<str>,
     /// Hash of the name.
-    pub hash: u64,
+    pub hash: u32,
     /// What is asked.
     pub test: FieldTest,
     /// All of it.

@@ -2,9 +2,10 @@
 
 use super::{Eval, Run, arithmetic, failure};
 use crate::error::EvalError;
-use crate::program::{Block, Comprehension, Expr, Key};
+use crate::program::{Block, CompArm, Comprehension, Expr, Guarding, Key};
 use crate::syntax::tree::BinaryOp;
-use crate::value::{ArrayBuilder, Kind, RecordBuilder, Value};
+use crate::value::{ArrayBuilder, Kind, Record, RecordBuilder, Value};
+use bumpalo::collections::Vec;
 
 /// Where the results go.
 enum Gather<'a> {
@@ -14,22 +15,30 @@ enum Gather<'a> {
     Fold(Value<'a>, BinaryOp),
 }
 
+/// What the guard of a loop has said of each field of a record.
+#[derive(Debug)]
+pub(crate) struct Verdicts<'a> {
+    record: &'a Record<'a>,
+    taken: Vec<'a, bool>,
+}
+
 impl<'a> Run<'a, '_, '_> {
     pub(super) fn comprehension(&mut self, comprehension: &'a Comprehension) -> Eval<'a> {
         let target = self.eval(&comprehension.target)?;
-        let mut gather = self.start(comprehension)?;
-        if let Some(items) = target.as_array(self.arena()) {
+        let items = target.as_array(self.arena());
+        let record = target.as_record(self.arena());
+        let turns = items.map_or(0, <[_]>::len) + record.map_or(0, Record::len);
+        let mut gather = self.start(comprehension, turns)?;
+        if let Some(items) = items {
             for (index, item) in items.iter().enumerate() {
-                if !self.turn(comprehension, Value::UInt(index as u64), *item, &mut gather)? {
+                let index = Value::UInt(index as u64);
+                let arm = self.arm_for(comprehension, index, *item)?;
+                if !self.turn(comprehension, arm, &mut gather)? {
                     break;
                 }
             }
-        } else if let Some(record) = target.as_record(self.arena()) {
-            for (key, value) in record.iter() {
-                if !self.turn(comprehension, Value::Str(key), value, &mut gather)? {
-                    break;
-                }
-            }
+        } else if let Some(record) = record {
+            self.fields(comprehension, record, &mut gather)?;
         }
         Ok(match gather {
             Gather::Nowhere => Value::Null,
@@ -39,13 +48,54 @@ impl<'a> Run<'a, '_, '_> {
         })
     }
 
-    fn start(&mut self, comprehension: &'a Comprehension) -> Eval<'a, Gather<'a>> {
+    fn fields(
+        &mut self,
+        comprehension: &'a Comprehension,
+        record: &'a Record<'a>,
+        gather: &mut Gather<'a>,
+    ) -> Eval<'a, ()> {
+        let before = self.verdicts.take().filter(|verdicts| {
+            comprehension.guarding == Guarding::OppositeOfNoted
+                && std::ptr::eq(verdicts.record, record)
+        });
+        let mut taken = Vec::new_in(self.arena().bump());
+        if comprehension.guarding == Guarding::Noted {
+            taken.reserve_exact(record.len());
+        }
+        for (number, field) in record.entries().iter().enumerate() {
+            let (key, value) = (Value::Str(field.key), field.value);
+            let arm = match before.as_ref().and_then(|before| before.taken.get(number)) {
+                Some(true) => None,
+                Some(false) => {
+                    self.memo.note(&field.name());
+                    comprehension.arms.first().inspect(|arm| self.bind_turn(arm, key, value))
+                }
+                None => {
+                    self.memo.note(&field.name());
+                    self.arm_for(comprehension, key, value)?
+                }
+            };
+            if comprehension.guarding == Guarding::Noted {
+                taken.push(arm.is_some());
+            }
+            if !self.turn(comprehension, arm, gather)? {
+                break;
+            }
+        }
+        if comprehension.guarding == Guarding::Noted {
+            self.verdicts = Some(Verdicts { record, taken });
+        }
+        Ok(())
+    }
+
+    /// `turns`: how many elements there are to go through.
+    fn start(&mut self, comprehension: &'a Comprehension, turns: usize) -> Eval<'a, Gather<'a>> {
         let arena = self.arena();
         if !comprehension.used {
             return Ok(Gather::Nowhere);
         }
         let Some(into) = &comprehension.into else {
-            return Ok(Gather::Array(arena.array_builder(0)));
+            return Ok(Gather::Array(arena.array_builder(turns)));
         };
         let initial = self.eval(into)?;
         let op = comprehension.fold.unwrap_or(BinaryOp::Add);
@@ -56,38 +106,55 @@ impl<'a> Run<'a, '_, '_> {
             return Ok(Gather::Fold(initial, op));
         }
         if let Some(items) = initial.as_array(arena) {
-            let mut builder = arena.array_builder(items.len());
+            let mut builder = arena.array_builder(items.len() + turns);
             builder.extend(items);
             return Ok(Gather::Array(builder));
         }
         if let Some(record) = initial.as_record(arena) {
-            return Ok(Gather::Record(RecordBuilder::from_record(arena, record, 0)));
+            return Ok(Gather::Record(RecordBuilder::from_record(arena, record, turns)));
         }
         Ok(Gather::Fold(initial, op))
     }
 
-    /// One element; false ends the comprehension early.
-    fn turn(
+    /// The arm that takes an element.
+    #[inline]
+    fn arm_for(
         &mut self,
         comprehension: &'a Comprehension,
         key: Value<'a>,
         value: Value<'a>,
+    ) -> Eval<'a, Option<&'a CompArm>> {
+        for arm in &comprehension.arms {
+            self.bind_turn(arm, key, value);
+            if self.guard(arm.guard.as_ref())? {
+                return Ok(Some(arm));
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn bind_turn(&mut self, arm: &CompArm, key: Value<'a>, value: Value<'a>) {
+        self.set_local(arm.key, key);
+        self.set_local(arm.value, value);
+    }
+
+    /// Runs the arm that takes an element; false ends the comprehension early.
+    #[inline]
+    fn turn(
+        &mut self,
+        comprehension: &'a Comprehension,
+        arm: Option<&'a CompArm>,
         gather: &mut Gather<'a>,
     ) -> Eval<'a, bool> {
         self.spend(comprehension.span)?;
-        for arm in &comprehension.arms {
-            self.set_local(arm.key, key);
-            self.set_local(arm.value, value);
-            if self.guard(arm.guard.as_ref())? {
-                if let (Gather::Record(record), Some(fields)) = (&mut *gather, literal(&arm.body)) {
-                    self.add_fields(record, fields)?;
-                    return Ok(true);
-                }
-                let result = self.block(&arm.body)?;
-                return Ok(self.gather(comprehension, gather, result)?);
-            }
+        let Some(arm) = arm else { return Ok(true) };
+        if let (Gather::Record(record), Some(fields)) = (&mut *gather, literal(&arm.body)) {
+            self.add_fields(record, fields)?;
+            return Ok(true);
         }
-        Ok(true)
+        let result = self.block(&arm.body)?;
+        Ok(self.gather(comprehension, gather, result)?)
     }
 
     /// Adds the fields of a record literal without building the record.
@@ -98,7 +165,7 @@ impl<'a> Run<'a, '_, '_> {
     ) -> Eval<'a, ()> {
         for (key, value) in fields {
             let key = self.key(key)?;
-            record.insert(key, self.operand(value)?);
+            record.insert_key(&key, self.operand(value)?);
         }
         Ok(())
     }
@@ -117,7 +184,9 @@ impl<'a> Run<'a, '_, '_> {
                     let kind = result.kind();
                     return Err(failure::conflicting_type(kind, "record", comprehension.span));
                 };
-                fields.iter().for_each(|(key, value)| record.insert(key, value));
+                for field in fields.entries() {
+                    record.insert_key(&field.name(), field.value);
+                }
             }
             Gather::Fold(value, op) => {
                 *value = self.fold(comprehension, *op, *value, result)?;

@@ -46,7 +46,7 @@ impl<'a> Run<'a, '_, '_> {
         self.assign(target, value)
     }
 
-    /// As [`Run::eval`]; constants and locals take the short way.
+    /// As [`Run::eval`]; constants, locals and paths take the short way.
     #[inline]
     pub(super) fn operand(&mut self, expr: &'a Expr) -> Eval<'a> {
         match expr {
@@ -55,6 +55,7 @@ impl<'a> Run<'a, '_, '_> {
                 Some(value) => Ok(value),
                 None => self.eval(expr),
             },
+            Expr::Path(path) => self.read(path),
             _ => self.eval(expr),
         }
     }
@@ -69,7 +70,7 @@ impl<'a> Run<'a, '_, '_> {
             },
             Expr::Path(path) => self.read(path),
             Expr::Binary(binary) => self.binary(binary),
-            Expr::Logic(binary) => self.truth(expr, "", binary.span).map(Value::Bool),
+            Expr::Logic(binary) => self.truth(expr, "", &binary.span).map(Value::Bool),
             Expr::Call(call) => self.call(call),
             Expr::Match(matching) => {
                 let arm = self.arm_of(matching)?;
@@ -118,7 +119,7 @@ impl<'a> Run<'a, '_, '_> {
         let mut record = self.arena().record_builder(fields.len());
         for (key, value) in fields {
             let key = self.key(key)?;
-            record.insert(key, self.operand(value)?);
+            record.insert_key(&key, self.operand(value)?);
         }
         Ok(record.finish())
     }
@@ -130,7 +131,26 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     fn call(&mut self, call: &'a Call) -> Eval<'a> {
-        let arguments = self.values(&call.arguments)?;
+        // Most functions take one or two arguments: those need no memory of the event.
+        match call.arguments.as_slice() {
+            [only] => {
+                let only = self.operand(only)?;
+                self.invoke(call, &[only])
+            }
+            [first, second] => {
+                let first = self.operand(first)?;
+                let second = self.operand(second)?;
+                self.invoke(call, &[first, second])
+            }
+            arguments => {
+                let arguments = self.values(arguments)?;
+                self.invoke(call, arguments)
+            }
+        }
+    }
+
+    #[inline]
+    fn invoke(&self, call: &Call, arguments: &[Value<'a>]) -> Eval<'a> {
         call.function
             .invoke(&self.context.call, arguments)
             .map_err(|error| failure::call(call.function, &error, arguments, call.span).into())

@@ -115,7 +115,7 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     #[inline]
-    fn field_of(&mut self, subject: Subject<'a>, name: &str, hash: u64) -> Option<Value<'a>> {
+    fn field_of(&mut self, subject: Subject<'a>, name: &str, hash: u32) -> Option<Value<'a>> {
         let key = Key::with_hash(name, hash);
         match subject {
             Subject::Event => self.event_field(&key),
@@ -123,9 +123,13 @@ impl<'a> Run<'a, '_, '_> {
         }
     }
 
+    #[inline]
     pub(super) fn guard(&mut self, guard: Option<&'a (Expr, Span)>) -> Eval<'a, bool> {
         let Some((guard, span)) = guard else { return Ok(true) };
-        self.truth(guard, "a guard", *span)
+        if let Some(known) = self.known(guard) {
+            return Ok(known);
+        }
+        self.truth(guard, "a guard", span)
     }
 
     /// Predicate mode: whether the pattern matches; nothing is built.

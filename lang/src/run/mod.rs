@@ -110,6 +110,8 @@ pub(crate) struct Run<'a, 'c, 'm> {
     pub context: &'c mut Context<'a, 'm>,
     pub event: event::Working<'a>,
     pub memo: path::Memo<'a>,
+    /// What the guard of the last loop has said, if the next loop wants to know.
+    pub verdicts: Option<comprehension::Verdicts<'a>>,
     /// Locals of all active functions; `None` is a local that has no value.
     pub locals: bumpalo::collections::Vec<'a, Option<Value<'a>>>,
     /// First slot of the running function.
@@ -125,7 +127,7 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
         locals.resize(slots, None);
         let event = event::Working::default();
         let memo = path::Memo::default();
-        Self { context, event, memo, locals, base: 0, emitted: None, recur: None }
+        Self { context, event, memo, verdicts: None, locals, base: 0, emitted: None, recur: None }
     }
 
     pub fn arena(&self) -> &'a Arena {

@@ -5,14 +5,14 @@ use super::{Eval, Run, failure};
 use crate::error::EvalError;
 use crate::program::{Expr, Patch, PatchOp};
 use crate::span::Span;
-use crate::value::{Arena, Kind, RecordBuilder, Value, deeper};
+use crate::value::{Arena, Key, Kind, RecordBuilder, Value, deeper};
 use bumpalo::collections::Vec;
 
 /// Key and value of an operation, evaluated.
 struct Prepared<'a> {
-    key: &'a str,
+    key: Key<'a>,
     /// The second key of `move` and `copy`.
-    to: &'a str,
+    to: Key<'a>,
     value: Value<'a>,
 }
 
@@ -77,8 +77,8 @@ impl<'a> Run<'a, '_, '_> {
             PatchOp::MergeAll(value) => (None, None, Some(value)),
             PatchOp::DefaultAll(_) => (None, None, None),
         };
-        let key = key.map_or(Ok(""), |key| self.key(key))?;
-        let to = to.map_or(Ok(""), |to| self.key(to))?;
+        let key = key.map_or(Ok(Key::default()), |key| self.key(key))?;
+        let to = to.map_or(Ok(Key::default()), |to| self.key(to))?;
         let value = value.map_or(Ok(Value::Null), |value| self.eval(value))?;
         Ok(Prepared { key, to, value })
     }
@@ -91,20 +91,20 @@ impl<'a> Run<'a, '_, '_> {
         span: Span,
     ) -> Eval<'a, ()> {
         match op {
-            PatchOp::Insert(..) if record.contains(key) => {
-                return Err(failure::key_exists(key, span).into());
+            PatchOp::Insert(..) if record.contains_key(&key) => {
+                return Err(failure::key_exists(key.text(), span).into());
             }
-            PatchOp::Update(..) if !record.contains(key) => {
-                return Err(failure::update_missing(key, span).into());
+            PatchOp::Update(..) if !record.contains_key(&key) => {
+                return Err(failure::update_missing(key.text(), span).into());
             }
             PatchOp::Insert(..) | PatchOp::Upsert(..) | PatchOp::Update(..) => {
-                record.insert(key, value);
+                record.insert_key(&key, value);
             }
             PatchOp::Erase(_) => {
-                record.remove(key);
+                record.remove_key(&key);
             }
-            PatchOp::Move(..) | PatchOp::Copy(..) => self.transfer(record, op, key, to, span)?,
-            PatchOp::Merge(..) => self.merge_field(record, key, value, span)?,
+            PatchOp::Move(..) | PatchOp::Copy(..) => transfer(record, op, &key, &to, span)?,
+            PatchOp::Merge(..) => self.merge_field(record, &key, value, span)?,
             PatchOp::MergeAll(_) => {
                 if value.kind() != Kind::Record {
                     return Err(failure::conflicting_type(value.kind(), "record", span).into());
@@ -112,9 +112,9 @@ impl<'a> Run<'a, '_, '_> {
                 merge_into(self.arena(), record, value);
             }
             PatchOp::Default(_, default) => {
-                if !record.contains(key) {
+                if !record.contains_key(&key) {
                     let value = self.eval(default)?;
-                    record.insert(key, value);
+                    record.insert_key(&key, value);
                 }
             }
             PatchOp::DefaultAll(default) => self.default_all(record, default, span)?,
@@ -122,35 +122,14 @@ impl<'a> Run<'a, '_, '_> {
         Ok(())
     }
 
-    fn transfer(
-        &self,
-        record: &mut RecordBuilder<'a>,
-        op: &PatchOp,
-        from: &'a str,
-        to: &'a str,
-        span: Span,
-    ) -> Result<(), EvalError> {
-        if record.contains(to) {
-            return Err(failure::key_exists(to, span));
-        }
-        let value = match op {
-            PatchOp::Move(..) => record.remove(from),
-            _ => record.get(from),
-        };
-        if let Some(value) = value {
-            record.insert(to, value);
-        }
-        Ok(())
-    }
-
     fn merge_field(
         &self,
         record: &mut RecordBuilder<'a>,
-        key: &'a str,
+        key: &Key<'a>,
         value: Value<'a>,
         span: Span,
     ) -> Result<(), EvalError> {
-        let merged = match record.get(key) {
+        let merged = match record.get_key(key) {
             None => value,
             Some(field) => match (field.kind(), value.kind()) {
                 (Kind::Record, Kind::Record) => merged(self.arena(), field, value),
@@ -159,7 +138,7 @@ impl<'a> Run<'a, '_, '_> {
                 }
             },
         };
-        record.insert(key, merged);
+        record.insert_key(key, merged);
         Ok(())
     }
 
@@ -210,6 +189,27 @@ impl<'a> Run<'a, '_, '_> {
     }
 }
 
+/// `move` and `copy`.
+fn transfer<'a>(
+    record: &mut RecordBuilder<'a>,
+    op: &PatchOp,
+    from: &Key<'a>,
+    to: &Key<'a>,
+    span: Span,
+) -> Result<(), EvalError> {
+    if record.contains_key(to) {
+        return Err(failure::key_exists(to.text(), span));
+    }
+    let value = match op {
+        PatchOp::Move(..) => record.remove_key(from),
+        _ => record.get_key(from),
+    };
+    if let Some(value) = value {
+        record.insert_key(to, value);
+    }
+    Ok(())
+}
+
 /// Whether the patch does all or nothing when it is applied in place: no operation can fail after
 /// another one has been applied, and none evaluates anything while it is applied.
 fn is_in_one_go(patch: &Patch) -> bool {
@@ -229,29 +229,30 @@ fn merged<'a>(arena: &'a Arena, target: Value<'a>, with: Value<'a>) -> Value<'a>
 
 fn merge_into<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, with: Value<'a>) {
     let Some(with) = with.as_record(arena) else { return };
-    for (key, value) in with.iter() {
-        let value = match record.get(key) {
-            Some(old) if old.kind() == Kind::Record && value.kind() == Kind::Record => {
-                deeper(|| merged(arena, old, value))
+    record.reserve(with.len());
+    for field in with.entries() {
+        record.upsert(&field.name(), |old| match old {
+            Some(old) if old.kind() == Kind::Record && field.value.kind() == Kind::Record => {
+                deeper(|| merged(arena, old, field.value))
             }
-            _ => value,
-        };
-        record.insert(key, value);
+            _ => field.value,
+        });
     }
 }
 
 /// Adds what is missing, at all levels where both sides hold records.
 fn fill<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, default: Value<'a>) {
     let Some(default) = default.as_record(arena) else { return };
-    for (key, value) in default.iter() {
-        let Some(old) = record.get(key) else {
-            record.insert(key, value);
+    for field in default.entries() {
+        let (key, value) = (field.name(), field.value);
+        let Some(old) = record.get_key(&key) else {
+            record.insert_key(&key, value);
             continue;
         };
         if let (Some(inner), Kind::Record) = (old.as_record(arena), value.kind()) {
             let mut inner = RecordBuilder::from_record(arena, inner, 0);
             deeper(|| fill(arena, &mut inner, value));
-            record.insert(key, inner.finish());
+            record.insert_key(&key, inner.finish());
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Eval, Run, failure};
 use crate::error::EvalError;
-use crate::program::{Path, Root, Segment};
+use crate::program::{Expr, Path, Root, Segment};
 use crate::span::Span;
-use crate::value::{Key, Kind, Owned, Value};
+use crate::value::{Key, Kind, Owned, Record, Value};
 
 /// A segment whose expression has been evaluated.
 enum Step<'a> {
@@ -15,30 +15,82 @@ enum Step<'a> {
     Range(usize, usize),
 }
 
-/// The last look-up of a computed name. A script often asks for the same place twice: whether it
-/// is there, and then for what is there. Neither records nor names change or go while a program
-/// runs, so that their addresses stand for them.
+/// The last computed name and the last look-up of it. A script often asks for the same place
+/// twice, whether it is there, and then for what is there, and for one name in several records.
+/// Neither records nor names change or go while a program runs, so that their addresses stand for
+/// them.
 #[derive(Debug, Default)]
 pub(crate) struct Memo<'a> {
-    record: usize,
     name: (usize, usize),
+    hash: u32,
+    record: usize,
     found: Option<Value<'a>>,
+}
+
+impl<'a> Memo<'a> {
+    /// Takes in a name whose hash is known.
+    #[inline]
+    pub fn note(&mut self, key: &Key<'a>) {
+        let name = address(key.text());
+        *self = Self { name, hash: key.hash(), record: 0, found: None };
+    }
+
+    /// The name with its hash.
+    #[inline]
+    pub fn key(&self, name: &'a str) -> Key<'a> {
+        if self.name == address(name) { Key::with_hash(name, self.hash) } else { Key::new(name) }
+    }
+
+    #[inline]
+    fn find(&mut self, record: &'a Record<'a>, name: &'a str) -> Option<Value<'a>> {
+        let record_address = std::ptr::from_ref(record) as usize;
+        if self.name != address(name) {
+            self.note(&Key::new(name));
+        } else if self.record == record_address {
+            return self.found;
+        }
+        self.record = record_address;
+        self.found = record.get_key(&Key::with_hash(name, self.hash));
+        self.found
+    }
+}
+
+#[inline]
+fn address(name: &str) -> (usize, usize) {
+    (name.as_ptr() as usize, name.len())
 }
 
 impl<'a> Run<'a, '_, '_> {
     /// The field of `container` that is called `name`.
     fn named(&mut self, container: Value<'a>, name: &'a str) -> Option<Value<'a>> {
-        let Value::Record(record) = container else { return container.get(&Key::new(name)) };
-        let record_address = std::ptr::from_ref(record) as usize;
-        let name_address = (name.as_ptr() as usize, name.len());
-        if self.memo.record != record_address || self.memo.name != name_address {
-            let found = record.get(name);
-            self.memo = Memo { record: record_address, name: name_address, found };
+        match container {
+            Value::Record(record) => self.memo.find(record, name),
+            container => container.get(&self.memo.key(name)),
         }
-        self.memo.found
+    }
+
+    /// `table[name]`, the way of most look-ups in loops: a field of a record whose name is in a
+    /// local. `None` when the path is none of that kind, `Some(None)` when there is no such field.
+    #[inline]
+    pub(super) fn table_field(&mut self, path: &'a Path) -> Option<Option<Value<'a>>> {
+        let [Segment::Expr(Expr::Local(name, _), _)] = path.segments.as_slice() else {
+            return None;
+        };
+        let table = match &path.root {
+            Root::Expr(Expr::Const(value)) => value.get(),
+            Root::Local(slot, _) => self.local(*slot)?,
+            _ => return None,
+        };
+        match (table, self.local(*name)?) {
+            (Value::Record(record), Value::Str(name)) => Some(self.memo.find(record, name)),
+            _ => None,
+        }
     }
 
     pub(super) fn read(&mut self, path: &'a Path) -> Eval<'a> {
+        if let Some(Some(found)) = self.table_field(path) {
+            return Ok(found);
+        }
         if let Root::State = path.root {
             return self.read_state(path);
         }
@@ -59,7 +111,7 @@ impl<'a> Run<'a, '_, '_> {
         let step = self.step(segment, kind)?;
         let value = match &step {
             Step::Field(key) => self.event_field(key),
-            Step::Name(name) => self.event_field(&Key::new(name)),
+            Step::Name(name) => self.event_field(&self.memo.key(name)),
             Step::Index(_) | Step::Range(..) => None,
         };
         if let Some(value) = value {
@@ -217,6 +269,9 @@ impl<'a> Run<'a, '_, '_> {
     /// `present path`: false when the path leads nowhere, an error only for a dynamic segment of
     /// a bad kind and for a reversed range.
     pub(super) fn is_present(&mut self, path: &'a Path) -> Eval<'a, bool> {
+        if let Some(found) = self.table_field(path) {
+            return Ok(found.is_some());
+        }
         let mut segments = path.segments.as_slice();
         let root = match (&path.root, segments) {
             (Root::Event, [Segment::Field(name, hash, _), rest @ ..]) => {

@@ -1,8 +1,8 @@
 //! Interpolated text and computed keys.
 
 use super::{Eval, Run};
-use crate::program::{Key, TextPart};
-use crate::value::{Value, to_json};
+use crate::program::{self, TextPart};
+use crate::value::{Key, Value, to_json};
 
 impl<'a> Run<'a, '_, '_> {
     pub(super) fn text(&mut self, parts: &'a [TextPart]) -> Eval<'a, &'a str> {
@@ -28,10 +28,13 @@ impl<'a> Run<'a, '_, '_> {
         Ok(text.into_bump_str())
     }
 
-    pub(super) fn key(&mut self, key: &'a Key) -> Eval<'a, &'a str> {
+    pub(super) fn key(&mut self, key: &'a program::Key) -> Eval<'a, Key<'a>> {
         match key {
-            Key::Const(key) => Ok(key),
-            Key::Text(parts) => self.text(parts),
+            program::Key::Const(name, hash) => Ok(Key::with_hash(name, *hash)),
+            program::Key::Text(parts) => {
+                let name = self.text(parts)?;
+                Ok(self.memo.key(name))
+            }
         }
     }
 }

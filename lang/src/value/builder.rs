@@ -16,6 +16,11 @@ pub struct RecordBuilder<'a> {
     /// As in [`Record`], but with room to grow; empty while the record is small.
     index: Vec<'a, u32>,
     verbatim: Option<Verbatim<'a>>,
+    /// As in [`Record`].
+    intact: usize,
+    /// Whether no field that was read has been touched: then `intact` counts all of them, and none
+    /// knows where it ends.
+    untouched: bool,
 }
 
 impl<'a> RecordBuilder<'a> {
@@ -29,6 +34,8 @@ impl<'a> RecordBuilder<'a> {
             filter: Filter::default(),
             index: Vec::new_in(arena.bump()),
             verbatim: None,
+            intact: 0,
+            untouched: false,
         }
     }
 
@@ -43,6 +50,7 @@ impl<'a> RecordBuilder<'a> {
         }
         builder.filter = record.filter;
         builder.verbatim = record.verbatim;
+        builder.intact = record.intact;
         builder
     }
 
@@ -51,15 +59,16 @@ impl<'a> RecordBuilder<'a> {
     #[must_use]
     pub fn from_tape(arena: &'a Arena, record: Lazy<'a>, more: usize, text: &'a [u8]) -> Self {
         let mut builder = Self::with_capacity(arena, record.raw_len() + more);
-        let verbatim = Verbatim::of(record, text);
-        let mut fields = record.raw_fields();
-        let mut field = fields.next();
-        while let Some((key, value)) = field {
-            field = fields.next();
-            let end = verbatim.map_or(0, |verbatim| verbatim.end(field.map(|(next, _)| next)));
-            builder.insert_entry(Entry { key, value, end }, &Key::new(key));
+        for (key, value) in record.raw_fields() {
+            let key = Key::new(key);
+            builder.insert_entry(Entry { key: key.text(), value, end: 0, hash: key.hash() });
         }
-        builder.verbatim = verbatim;
+        // A key that is written twice has no place of its own in the text.
+        if builder.len() == record.raw_len() {
+            builder.verbatim = Verbatim::of(record, text);
+            builder.untouched = builder.verbatim.is_some();
+            builder.intact = if builder.untouched { builder.len() } else { 0 };
+        }
         builder
     }
 
@@ -77,7 +86,13 @@ impl<'a> RecordBuilder<'a> {
 
     #[inline]
     fn position(&self, key: &Key<'_>) -> Option<usize> {
-        position(&self.entries, &self.tags, &self.index, self.filter, key)
+        if !self.filter.may_hold(key.tag()) {
+            return None;
+        }
+        if !self.index.is_empty() {
+            return find(&self.index, &self.entries, key).ok();
+        }
+        position(&self.entries, &self.tags, key)
     }
 
     /// The value under `key`.
@@ -95,7 +110,13 @@ impl<'a> RecordBuilder<'a> {
     /// Whether `key` is there.
     #[must_use]
     pub fn contains(&self, key: &str) -> bool {
-        self.position(&Key::new(key)).is_some()
+        self.contains_key(&Key::new(key))
+    }
+
+    /// As [`RecordBuilder::contains`], for a key whose hash is known.
+    #[must_use]
+    pub fn contains_key(&self, key: &Key<'_>) -> bool {
+        self.position(key).is_some()
     }
 
     /// Sets `key`, over an earlier value if there is one.
@@ -105,31 +126,79 @@ impl<'a> RecordBuilder<'a> {
 
     /// As [`RecordBuilder::insert`], for a key whose hash is known.
     pub fn insert_key(&mut self, key: &Key<'a>, value: Value<'a>) {
-        self.insert_entry(Entry { key: key.text(), value, end: 0 }, key);
+        self.insert_entry(Entry { key: key.text(), value, end: 0, hash: key.hash() });
     }
 
     #[inline]
-    fn insert_entry(&mut self, entry: Entry<'a>, key: &Key<'_>) {
-        if self.filter.may_hold(key.tag())
-            && let Some(at) = self.position(key)
-        {
-            self.entries[at].value = entry.value;
-            self.entries[at].end = 0;
+    fn insert_entry(&mut self, entry: Entry<'a>) {
+        let key = entry.name();
+        if let Some(at) = self.position(&key) {
+            self.replace(at, entry.value);
             return;
         }
-        self.append_entry(entry, key);
+        self.append_entry(entry);
+    }
+
+    #[inline]
+    fn replace(&mut self, at: usize, value: Value<'a>) {
+        self.touch(at);
+        self.entries[at].value = value;
+        self.entries[at].end = 0;
+    }
+
+    /// Before the field at `at` changes or goes: those around it learn where they end.
+    #[inline]
+    fn touch(&mut self, at: usize) {
+        if at < self.intact
+            && let Some(verbatim) = self.verbatim
+        {
+            self.mark(verbatim, at.saturating_sub(1));
+            self.intact = at;
+        }
+    }
+
+    /// Marks the end of the intact fields from number `from` on.
+    fn mark(&mut self, verbatim: Verbatim<'a>, from: usize) {
+        let (end, next) = if std::mem::take(&mut self.untouched) {
+            (self.intact, None)
+        } else {
+            (self.intact - 1, Some(self.entries[self.intact - 1].key))
+        };
+        verbatim.mark(&mut self.entries[from..end], next);
+    }
+
+    /// Sets `key` to what `value` makes of the earlier value.
+    #[inline]
+    pub fn upsert(&mut self, key: &Key<'a>, value: impl FnOnce(Option<Value<'a>>) -> Value<'a>) {
+        match self.position(key) {
+            Some(at) => self.replace(at, value(Some(self.entries[at].value))),
+            None => self.append_key(key, value(None)),
+        }
+    }
+
+    /// Makes room for `more` fields.
+    pub fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more);
+        self.tags.reserve(more);
     }
 
     /// Adds a field whose key is known to be new.
     pub fn append(&mut self, key: &'a str, value: Value<'a>) {
-        self.append_entry(Entry { key, value, end: 0 }, &Key::new(key));
+        self.append_key(&Key::new(key), value);
+    }
+
+    /// As [`RecordBuilder::append`], for a key whose hash is known.
+    #[inline]
+    pub fn append_key(&mut self, key: &Key<'a>, value: Value<'a>) {
+        self.append_entry(Entry { key: key.text(), value, end: 0, hash: key.hash() });
     }
 
     #[inline]
-    fn append_entry(&mut self, entry: Entry<'a>, key: &Key<'_>) {
+    fn append_entry(&mut self, entry: Entry<'a>) {
+        let tag = entry.name().tag();
         self.entries.push(entry);
-        self.tags.push(key.tag());
-        self.filter.add(key.tag());
+        self.tags.push(tag);
+        self.filter.add(tag);
         if self.entries.len() > TAGGED_MAX || !self.index.is_empty() {
             self.extend_index();
         }
@@ -147,7 +216,13 @@ impl<'a> RecordBuilder<'a> {
 
     /// Removes `key` and returns its value; the order of the others stays.
     pub fn remove(&mut self, key: &str) -> Option<Value<'a>> {
-        let at = self.position(&Key::new(key))?;
+        self.remove_key(&Key::new(key))
+    }
+
+    /// As [`RecordBuilder::remove`], for a key whose hash is known.
+    pub fn remove_key(&mut self, key: &Key<'_>) -> Option<Value<'a>> {
+        let at = self.position(key)?;
+        self.touch(at);
         let entry = self.entries.remove(at);
         self.tags.remove(at);
         if !self.index.is_empty() {
@@ -174,7 +249,7 @@ impl<'a> RecordBuilder<'a> {
     }
 
     fn index_entry(&mut self, number: usize) {
-        let key = Key::new(self.entries[number].key);
+        let key = self.entries[number].name();
         if let Err(slot) = find(&self.index, &self.entries, &key) {
             self.index[slot] = u32::try_from(number + 1).expect("fewer fields than input bytes");
         }
@@ -182,15 +257,32 @@ impl<'a> RecordBuilder<'a> {
 
     /// The finished record.
     #[must_use]
-    pub fn into_record(self) -> &'a Record<'a> {
+    pub fn into_record(mut self) -> &'a Record<'a> {
+        self.mark_last();
         let record = Record {
             entries: self.entries.into_bump_slice(),
             tags: self.tags.into_bump_slice(),
             filter: self.filter,
             index: self.index.into_bump_slice(),
             verbatim: self.verbatim,
+            intact: self.intact,
         };
         self.arena.alloc_record(record)
+    }
+
+    /// Sees to it that the last intact field knows where it ends; where that cannot be said, each
+    /// field is asked for itself.
+    fn mark_last(&mut self) {
+        let (Some(verbatim), Some(last)) = (self.verbatim, self.intact.checked_sub(1)) else {
+            return;
+        };
+        if self.untouched {
+            self.mark(verbatim, last);
+        }
+        if self.entries[last].end == 0 {
+            self.mark(verbatim, 0);
+            self.intact = 0;
+        }
     }
 
     /// The finished record as a value.

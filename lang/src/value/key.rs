@@ -7,7 +7,14 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'k> {
     text: &'k str,
-    hash: u64,
+    hash: u32,
+}
+
+impl Default for Key<'_> {
+    /// The empty key.
+    fn default() -> Self {
+        Key::new("")
+    }
 }
 
 impl<'k> Key<'k> {
@@ -15,20 +22,20 @@ impl<'k> Key<'k> {
     #[must_use]
     #[inline]
     pub fn new(text: &'k str) -> Self {
-        Self { text, hash: hash(text.as_bytes()) }
+        Self { text, hash: hash(text.as_bytes()) as u32 }
     }
 
-    /// A key whose hash was taken by [`Key::new`] before.
+    /// A key whose hash was taken by [`Key::new`] before. With any other hash it is found nowhere.
     #[must_use]
     #[inline]
-    pub(crate) fn with_hash(text: &'k str, hash: u64) -> Self {
+    pub fn with_hash(text: &'k str, hash: u32) -> Self {
         Self { text, hash }
     }
 
     /// The hash, to be kept beside a key that is stored.
     #[must_use]
     #[inline]
-    pub fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u32 {
         self.hash
     }
 
@@ -42,12 +49,39 @@ impl<'k> Key<'k> {
     /// A byte of the hash: what a small record is searched by.
     #[inline]
     pub(super) fn tag(&self) -> u8 {
-        (self.hash >> 56) as u8
+        (self.hash >> 24) as u8
+    }
+
+    /// Whether this is the key `text` with the hash `hash`.
+    #[inline]
+    pub(super) fn is(&self, text: &str, hash: u32) -> bool {
+        self.hash == hash && same_text(self.text, text)
     }
 }
 
-/// Keys are short: up to 16 bytes are two words, which one multiplication mixes (as wyhash does);
-/// longer ones go through XXH3.
+/// As `==`. Keys of which the hash is the same are nearly always the same, and short: two words
+/// of each are compared sooner than a function is called.
+#[inline]
+fn same_text(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    if left.len() != right.len() {
+        return false;
+    }
+    match left.len() {
+        4..=8 => {
+            half(left.first_chunk()) == half(right.first_chunk())
+                && half(left.last_chunk()) == half(right.last_chunk())
+        }
+        9..=16 => {
+            word(left.first_chunk()) == word(right.first_chunk())
+                && word(left.last_chunk()) == word(right.last_chunk())
+        }
+        _ => left == right,
+    }
+}
+
+/// Keys are short: up to 16 bytes are two words, which one multiplication mixes (as wyhash does),
+/// up to 32 bytes are four; longer ones go through XXH3.
 #[inline]
 fn hash(text: &[u8]) -> u64 {
     /// Neither byte 0xff is part of UTF-8, so no key makes a factor zero.
@@ -60,10 +94,21 @@ fn hash(text: &[u8]) -> u64 {
         }
         4..=8 => (u64::from(half(text.first_chunk())), u64::from(half(text.last_chunk()))),
         9..=16 => (word(text.first_chunk()), word(text.last_chunk())),
+        length @ 17..=32 => (
+            mix(word(text.first_chunk()) ^ FACTORS.1, word(text[8..].first_chunk()) ^ FACTORS.0),
+            mix(
+                word(text[length - 16..].first_chunk()) ^ FACTORS.0,
+                word(text.last_chunk()) ^ FACTORS.1,
+            ),
+        ),
         _ => return xxh3_64(text),
     };
-    let low = low ^ FACTORS.0 ^ text.len() as u64;
-    let product = u128::from(low) * u128::from(high ^ FACTORS.1);
+    mix(low ^ FACTORS.0 ^ text.len() as u64, high ^ FACTORS.1)
+}
+
+#[inline]
+fn mix(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
     (product >> 64) as u64 ^ product as u64
 }
 
@@ -90,9 +135,23 @@ mod tests {
     }
 
     #[test]
+    fn keys_are_the_same_only_when_every_byte_is() {
+        for length in 0..40 {
+            let text = "k".repeat(length);
+            assert!(Key::new(&text).is(&text.clone(), Key::new(&text).hash()));
+            for place in 0..length {
+                let mut other = text.clone();
+                other.replace_range(place..=place, "x");
+                assert!(!same_text(&text, &other), "{text} and {other}");
+                assert_ne!(Key::new(&text).hash(), Key::new(&other).hash(), "{text} and {other}");
+            }
+        }
+    }
+
+    #[test]
     fn every_length_has_a_hash_of_its_own() {
         let text = "a".repeat(64);
-        let mut hashes: Vec<u64> =
+        let mut hashes: Vec<u32> =
             (0..=text.len()).map(|length| Key::new(&text[..length]).hash()).collect();
         hashes.sort_unstable();
         hashes.dedup();

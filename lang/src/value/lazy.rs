@@ -70,14 +70,8 @@ impl<'a> Lazy<'a> {
 
     /// The fields of a record as written, repeated keys included.
     pub fn raw_fields(self) -> impl Iterator<Item = (&'a str, Value<'a>)> {
-        let mut at = 1;
         let count = if self.is_record() { self.raw_len() } else { 0 };
-        (0..count).map(move |_| {
-            let key = if let Node::String(key) = self.0[at] { key } else { "" };
-            let value = value_at(self.0, at + 1);
-            at = skip(self.0, at + 1);
-            (key, value)
-        })
+        Fields { nodes: self.0.get(1..).unwrap_or_default(), count }
     }
 
     /// The fields of a record; of repeated keys only the last.
@@ -123,15 +117,47 @@ impl<'a> Lazy<'a> {
     }
 }
 
+/// The fields that begin where `nodes` begins.
+struct Fields<'a> {
+    nodes: &'a [Node<'a>],
+    count: usize,
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = (&'a str, Value<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.count = self.count.checked_sub(1)?;
+        let [Node::String(key), nodes @ ..] = self.nodes else { return None };
+        let (value, size) = match nodes.first()? {
+            Node::String(text) => (Value::Str(text), 1),
+            Node::Static(value) => (scalar(*value), 1),
+            Node::Object { count, .. } | Node::Array { count, .. } => {
+                (Value::Lazy(Lazy(nodes)), count + 1)
+            }
+        };
+        self.nodes = nodes.get(size..)?;
+        Some((key, value))
+    }
+}
+
+#[inline]
+fn scalar<'a>(value: StaticNode) -> Value<'a> {
+    match value {
+        StaticNode::Null => Value::Null,
+        StaticNode::Bool(value) => Value::Bool(value),
+        StaticNode::I64(value) => Value::Int(value),
+        StaticNode::U64(value) => Value::UInt(value),
+        StaticNode::F64(value) => Value::Float(value),
+    }
+}
+
 /// The value whose node is at `at`.
 fn value_at<'a>(nodes: &'a [Node<'a>], at: usize) -> Value<'a> {
     match nodes[at] {
         Node::String(text) => Value::Str(text),
-        Node::Static(StaticNode::Null) => Value::Null,
-        Node::Static(StaticNode::Bool(value)) => Value::Bool(value),
-        Node::Static(StaticNode::I64(value)) => Value::Int(value),
-        Node::Static(StaticNode::U64(value)) => Value::UInt(value),
-        Node::Static(StaticNode::F64(value)) => Value::Float(value),
+        Node::Static(value) => scalar(value),
         Node::Object { .. } | Node::Array { .. } => Value::Lazy(Lazy(&nodes[at..])),
     }
 }

@@ -17,6 +17,17 @@ pub struct Entry<'a> {
     pub value: Value<'a>,
     /// Where the field ends in the record's text; 0 when it does not stand there like this.
     pub(super) end: u32,
+    /// Hash of the name, so that what is copied from record to record is not hashed again.
+    pub(super) hash: u32,
+}
+
+impl<'a> Entry<'a> {
+    /// The name with its hash.
+    #[must_use]
+    #[inline]
+    pub fn name(&self) -> Key<'a> {
+        Key::with_hash(self.key, self.hash)
+    }
 }
 
 /// A record that is complete and will not change.
@@ -32,6 +43,9 @@ pub struct Record<'a> {
     pub(super) index: &'a [u32],
     /// What untouched fields were read from.
     pub(super) verbatim: Option<Verbatim<'a>>,
+    /// So many fields at the beginning are the fields at the beginning of the text: the first tells
+    /// where they start, the last where they end, and those between need not know.
+    pub(super) intact: usize,
 }
 
 impl<'a> Record<'a> {
@@ -66,6 +80,7 @@ impl<'a> Record<'a> {
 
     /// The value under a key whose hash is known.
     #[must_use]
+    #[inline]
     pub fn get_key(&self, key: &Key<'_>) -> Option<Value<'a>> {
         self.position_key(key).map(|at| self.entries[at].value)
     }
@@ -78,14 +93,21 @@ impl<'a> Record<'a> {
 
     /// As [`Record::position`], for a key whose hash is known.
     #[must_use]
+    #[inline]
     pub fn position_key(&self, key: &Key<'_>) -> Option<usize> {
-        position(self.entries, self.tags, self.index, self.filter, key)
+        if !self.filter.may_hold(key.tag()) {
+            return None;
+        }
+        if !self.index.is_empty() {
+            return find(self.index, self.entries, key).ok();
+        }
+        position(self.entries, self.tags, key)
     }
 
     /// For each field in order its text as it was read, or `None` when it has to be written anew;
     /// neighbours in the text come as one.
     pub(super) fn parts(&self) -> Parts<'a> {
-        Parts { entries: self.entries, verbatim: self.verbatim }
+        Parts { entries: self.entries, verbatim: self.verbatim, intact: self.intact }
     }
 }
 
@@ -105,25 +127,28 @@ impl Filter {
     }
 }
 
-/// Where `key` stands among `entries`.
-#[inline]
-pub(super) fn position(
-    entries: &[Entry<'_>],
-    tags: &[u8],
-    index: &[u32],
-    filter: Filter,
-    key: &Key<'_>,
-) -> Option<usize> {
-    let tag = key.tag();
-    if !filter.may_hold(tag) {
-        return None;
-    }
-    if !index.is_empty() {
-        return find(index, entries, key).ok();
+/// Where `key` stands among the entries of a record without an index, by their tags.
+pub(super) fn position(entries: &[Entry<'_>], tags: &[u8], key: &Key<'_>) -> Option<usize> {
+    let is_key = |at: &usize| entries.get(*at).is_some_and(|entry| key.is(entry.key, entry.hash));
+    let (words, rest) = tags.as_chunks::<8>();
+    if words.len() <= WORDS_MAX {
+        let pattern = u64::from_le_bytes([key.tag(); 8]);
+        for (number, word) in words.iter().enumerate() {
+            let mut hits = zero_bytes(u64::from_le_bytes(*word) ^ pattern);
+            while hits != 0 {
+                let at = number * 8 + hits.trailing_zeros() as usize / 8;
+                if is_key(&at) {
+                    return Some(at);
+                }
+                hits &= hits - 1;
+            }
+        }
+        let first = words.len() * 8;
+        return (first..first + rest.len()).find(is_key);
     }
     let mut from = 0;
-    while let Some(at) = memchr::memchr(tag, tags.get(from..)?) {
-        if entries[from + at].key == key.text() {
+    while let Some(at) = memchr::memchr(key.tag(), tags.get(from..)?) {
+        if is_key(&(from + at)) {
             return Some(from + at);
         }
         from += at + 1;
@@ -131,7 +156,20 @@ pub(super) fn position(
     None
 }
 
+/// Up to this many words of tags are compared here: a function for more bytes is called too long.
+const WORDS_MAX: usize = 8;
+
+/// The top bit of each byte that is zero; bytes behind the first zero may be marked wrongly. See
+/// "Bit Twiddling Hacks" (S. E. Anderson), "Determine if a word has a zero byte".
+#[inline]
+fn zero_bytes(word: u64) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
+    word.wrapping_sub(ONES) & !word & TOPS
+}
+
 /// Looks `key` up in an index: `Ok(entry number)`, or `Err(free slot)` where it would belong.
+#[inline]
 pub(super) fn find(index: &[u32], entries: &[Entry<'_>], key: &Key<'_>) -> Result<usize, usize> {
     let mask = index.len() - 1;
     let mut slot = key.hash() as usize & mask;
@@ -140,7 +178,7 @@ pub(super) fn find(index: &[u32], entries: &[Entry<'_>], key: &Key<'_>) -> Resul
             0 => return Err(slot),
             number => {
                 let at = number as usize - 1;
-                if entries[at].key == key.text() {
+                if key.is(entries[at].key, entries[at].hash) {
                     return Ok(at);
                 }
             }
@@ -161,17 +199,20 @@ pub(super) enum Part<'a> {
 pub(super) struct Parts<'a> {
     entries: &'a [Entry<'a>],
     verbatim: Option<Verbatim<'a>>,
+    intact: usize,
 }
 
 impl<'a> Iterator for Parts<'a> {
     type Item = Part<'a>;
 
     fn next(&mut self) -> Option<Part<'a>> {
-        let (first, mut rest) = self.entries.split_first()?;
+        let first = self.entries.first()?;
+        let (together, mut rest) = self.entries.split_at(std::mem::take(&mut self.intact).max(1));
+        let end = together.last().map_or(0, |last| last.end as usize);
         let part = match self.verbatim {
-            Some(verbatim) if first.end != 0 => {
+            Some(verbatim) if end != 0 => {
                 let start = verbatim.start(first.key);
-                let mut end = first.end as usize;
+                let mut end = end;
                 // A neighbour follows after nothing but a comma.
                 while let Some((next, more)) = rest.split_first()
                     && next.end != 0

@@ -1,7 +1,7 @@
 //! The text that the fields of an event's record were read from. A field that nobody has touched
 //! is written as it came in; its text is trusted only where it is certain which part it is.
 
-use super::Lazy;
+use super::{Entry, Lazy};
 
 /// The JSON text of a whole record, and where a copy of it stood that the record's keys point into.
 #[derive(Clone, Copy, Debug)]
@@ -36,9 +36,19 @@ impl<'a> Verbatim<'a> {
         (key.as_ptr() as usize).wrapping_sub(self.copy).wrapping_sub(1)
     }
 
+    /// Notes where each of `entries` ends, which follow each other in the text; after them comes
+    /// the field with the key `next`, or nothing.
+    pub fn mark<'k>(self, entries: &mut [Entry<'k>], mut next: Option<&'k str>) {
+        for entry in entries.iter_mut().rev() {
+            entry.end = self.end(next);
+            next = Some(entry.key);
+        }
+    }
+
     /// Where the field ends whose successor has the key `next`; `None` stands for the last one.
     /// Zero when that cannot be said.
-    pub fn end(self, next: Option<&str>) -> u32 {
+    #[inline]
+    fn end(self, next: Option<&str>) -> u32 {
         let (end, separator) = match next {
             Some(next) => (self.start(next), b','),
             None => (self.text.len(), b'}'),

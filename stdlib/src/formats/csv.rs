@@ -87,7 +87,7 @@ impl Csv {
         let mut record = arena.record_builder(self.columns.len());
         self.fields(line, arena, |number, at, field| {
             if let Some((key, kind)) = self.columns.get(number) {
-                record.insert(keys.name(*key), self.typed(*kind, line, at, field)?);
+                record.insert_key(&keys.key(*key), self.typed(*kind, line, at, field)?);
             } else if self.strict {
                 return Err(FormatError::new(line, at, "no more fields than columns"));
             } else {

@@ -2,13 +2,20 @@
 //! an event's arena is one copy and no look-up.
 
 use std::ops::Range;
-use temblor_lang::value::Arena;
+use temblor_lang::value::{Arena, Key};
 
 /// Names in the order in which they were added; equal names share a number.
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     text: String,
-    ranges: Vec<Range<usize>>,
+    names: Vec<Name>,
+}
+
+/// Where a name stands, and its hash.
+#[derive(Clone, Debug)]
+struct Name {
+    range: Range<usize>,
+    hash: u32,
 }
 
 impl Keys {
@@ -19,31 +26,32 @@ impl Keys {
         }
         let start = self.text.len();
         self.text.push_str(name);
-        self.ranges.push(start..self.text.len());
-        self.ranges.len() - 1
+        let range = start..self.text.len();
+        self.names.push(Name { range, hash: Key::new(name).hash() });
+        self.names.len() - 1
     }
 
     /// How many different names there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ranges.len()
+        self.names.len()
     }
 
     /// Whether there is no name.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
+        self.names.is_empty()
     }
 
     /// The names in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.ranges.iter().map(|range| &self.text[range.clone()])
+        self.names.iter().map(|name| &self.text[name.range.clone()])
     }
 
     /// Copies the names into `arena`.
     #[must_use]
     pub fn place<'a, 'k>(&'k self, arena: &'a Arena) -> PlacedKeys<'a, 'k> {
-        PlacedKeys { text: arena.str(&self.text), ranges: &self.ranges }
+        PlacedKeys { text: arena.str(&self.text), names: &self.names }
     }
 }
 
@@ -51,14 +59,21 @@ impl Keys {
 #[derive(Clone, Copy, Debug)]
 pub struct PlacedKeys<'a, 'k> {
     text: &'a str,
-    ranges: &'k [Range<usize>],
+    names: &'k [Name],
 }
 
 impl<'a> PlacedKeys<'a, '_> {
     /// The name with this number.
     #[must_use]
     pub fn name(&self, number: usize) -> &'a str {
-        &self.text[self.ranges[number].clone()]
+        &self.text[self.names[number].range.clone()]
+    }
+
+    /// The name with this number, with its hash.
+    #[must_use]
+    #[inline]
+    pub fn key(&self, number: usize) -> Key<'a> {
+        Key::with_hash(self.name(number), self.names[number].hash)
     }
 }
 

@@ -76,7 +76,7 @@ impl NamedGroups {
         let mut record = arena.record_builder(self.groups.len());
         for (key, group) in self.groups.iter().enumerate() {
             if let (Some(start), Some(end)) = (slots[group * 2], slots[group * 2 + 1]) {
-                record.append(keys.name(key), Value::Str(&text[start.get()..end.get()]));
+                record.append_key(&keys.key(key), Value::Str(&text[start.get()..end.get()]));
             }
         }
         Ok(record.finish())
@@ -98,7 +98,7 @@ impl NamedGroups {
         let mut record = arena.record_builder(self.groups.len());
         for (key, list) in lists.into_iter().enumerate() {
             if !list.is_empty() {
-                record.append(keys.name(key), list.finish());
+                record.append_key(&keys.key(key), list.finish());
             }
         }
         record.finish()

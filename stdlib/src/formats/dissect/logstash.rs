@@ -121,7 +121,7 @@ impl LogstashDissect {
         };
         for (field, text) in self.fields.iter().zip(&found) {
             if field.kind == Kind::Set {
-                record.insert(keys.name(field.key), Value::Str(text));
+                record.insert_key(&keys.key(field.key), Value::Str(text));
             }
         }
         for place in &self.appends {

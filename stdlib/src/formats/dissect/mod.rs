@@ -116,11 +116,11 @@ struct Fields<'a, 'k> {
 impl<'a> Sink<'a> for Fields<'a, '_> {
     #[inline]
     fn set(&mut self, key: usize, repeated: bool, value: Value<'a>) {
-        let key = self.keys.name(key);
+        let key = self.keys.key(key);
         if repeated {
-            self.record.insert(key, value);
+            self.record.insert_key(&key, value);
         } else {
-            self.record.append(key, value);
+            self.record.append_key(&key, value);
         }
     }
 
@@ -129,16 +129,16 @@ impl<'a> Sink<'a> for Fields<'a, '_> {
     }
 
     fn append(&mut self, key: usize, joiner: &str, text: &'a str) {
-        let key = self.keys.name(key);
-        match self.record.get(key) {
-            None => self.record.append(key, Value::Str(text)),
+        let key = self.keys.key(key);
+        match self.record.get_key(&key) {
+            None => self.record.append_key(&key, Value::Str(text)),
             Some(Value::Str(before)) => {
                 let joined = self.arena.format(format_args!("{before}{joiner}{text}"));
-                self.record.insert(key, Value::Str(joined));
+                self.record.insert_key(&key, Value::Str(joined));
             }
             // Text cannot be appended to a number; the field is lost, as it always was.
             Some(_) => {
-                self.record.remove(key);
+                self.record.remove_key(&key);
             }
         }
     }
