@@ -8,10 +8,10 @@ use crate::logstash;
 use std::path::Path;
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
-use temblor_lang::diagnostic::{Class, Diagnostic};
+use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::index::Index;
 use temblor_lang::lower::Loader;
-use temblor_lang::span::{SourceId, Sources, Span};
+use temblor_lang::span::{Sources, Span};
 use temblor_lang::syntax;
 
 /// Steps that the folding of constants may take: a text that is being written must not hold up the
@@ -58,9 +58,6 @@ pub struct Analysis {
     /// Whether it could not be read completely: names may be missing.
     pub is_partial: bool,
 }
-
-/// The number of the text itself among the sources of an analysis.
-const OWN: SourceId = SourceId(0);
 
 impl Analysis {
     /// The names of a text.
@@ -109,7 +106,7 @@ fn names(text: &str, language: Language) -> (Index, bool) {
 }
 
 /// Everything that `temblor check` says about a text, and the texts that it is about; number 0 is
-/// the text itself.
+/// the text itself. Nothing about a text that is too large.
 #[must_use]
 pub fn diagnose(
     name: &str,
@@ -118,11 +115,7 @@ pub fn diagnose(
     loader: &dyn Loader,
 ) -> (Vec<Diagnostic>, Sources) {
     if text.len() > DOCUMENT_BYTES_MAX {
-        let span = Span::new(OWN, 0, 0);
-        let message = format!("larger than {DOCUMENT_BYTES_MAX} bytes: not analysed");
-        let mut sources = Sources::default();
-        sources.add(name, text);
-        return (vec![Diagnostic::warning("W0000", Class::General, span, message)], sources);
+        return (Vec::new(), Sources::default());
     }
     match dialect {
         Dialect::Program(language) => {

@@ -1,10 +1,10 @@
 //! What is wrong with a text, as an editor shows it: the diagnostics of `temblor check`, each at its
 //! place, with the places that belong to it.
 
-use super::DIAGNOSTICS_MAX;
 use super::analysis::{self, Analysis};
 use super::place::{Lines, path_of, uri_of};
 use super::workspace::Workspace;
+use super::{DIAGNOSTICS_MAX, DOCUMENT_BYTES_MAX};
 use lsp_types::{
     Diagnostic as EditorDiagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location,
     NumberOrString, Uri,
@@ -26,6 +26,14 @@ impl Workspace {
     /// As the editor shows it: errors at once, warnings too when there are no errors.
     pub fn problems(&self, uri: &Uri) -> Vec<EditorDiagnostic> {
         let Some(document) = self.document(uri) else { return Vec::new() };
+        if document.analysis.text.len() > DOCUMENT_BYTES_MAX {
+            return vec![EditorDiagnostic {
+                severity: Some(DiagnosticSeverity::INFORMATION),
+                source: Some("temblor".to_string()),
+                message: format!("larger than {DOCUMENT_BYTES_MAX} bytes: not analysed here"),
+                ..EditorDiagnostic::default()
+            }];
+        }
         let (found, sources) = self.diagnose(uri);
         let has_errors = found.iter().any(|one| one.severity == Severity::Error);
         let mut wanted: Vec<_> =

@@ -4,6 +4,7 @@
 
 mod indent;
 mod spacing;
+mod wrap;
 
 use super::scan::{Kind, Scan, Token, scan};
 use super::{parse_deploy, parse_program, parse_query, parse_script, print_deploy, print_program};
@@ -11,6 +12,8 @@ use super::{parse_module, print_query, print_script};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
 use indent::Indents;
+pub use wrap::LINE_CHARS_MAX;
+use wrap::Place;
 
 /// Blanks for each level of nesting.
 const INDENT: &str = "  ";
@@ -34,7 +37,7 @@ pub enum TextKind {
 /// The diagnostics of a text that cannot be parsed.
 pub fn format(text: &str, kind: TextKind) -> Result<String, Vec<Diagnostic>> {
     let before = meaning(text, kind)?;
-    let formatted = Formatter::new(&scan(text, SourceId::default())).run();
+    let formatted = wrap::wrapped(&scan(text, SourceId::default()), LINE_CHARS_MAX);
     match meaning(&formatted, kind) {
         Ok(after) if after == before => Ok(formatted),
         // A bug of the formatter must not become one of the program.
@@ -116,15 +119,34 @@ impl<'t> Gap<'t> {
 struct Formatter<'s, 't> {
     scan: &'s Scan<'t>,
     indents: Indents<'s, 't>,
+    /// For each token, whether it starts a line although the text does not ask for it.
+    wraps: &'s [bool],
     out: String,
+    places: Vec<Place>,
+    /// Lines so far, and where the current one begins.
+    line: (usize, usize),
+}
+
+/// A text that was written.
+struct Written {
+    text: String,
+    /// Where its tokens are, in order.
+    places: Vec<Place>,
 }
 
 impl<'s, 't> Formatter<'s, 't> {
-    fn new(scan: &'s Scan<'t>) -> Self {
-        Self { scan, indents: Indents::new(scan), out: String::with_capacity(scan.source().len()) }
+    fn new(scan: &'s Scan<'t>, wraps: &'s [bool]) -> Self {
+        Self {
+            scan,
+            indents: Indents::new(scan, wraps),
+            wraps,
+            out: String::with_capacity(scan.source().len()),
+            places: Vec::with_capacity(scan.tokens.len()),
+            line: (0, 0),
+        }
     }
 
-    fn run(mut self) -> String {
+    fn run(mut self) -> Written {
         let tokens = &self.scan.tokens;
         let mut end = 0;
         for (index, token) in tokens.iter().enumerate() {
@@ -133,6 +155,7 @@ impl<'s, 't> Formatter<'s, 't> {
             let text = self.scan.text(token);
             let line_only = token.kind == Kind::Doc;
             self.out.push_str(if line_only { text.trim_end() } else { text });
+            self.note(index, text);
             end = token.end;
         }
         let rest = Gap::read(&self.scan.source()[end..]);
@@ -142,7 +165,21 @@ impl<'s, 't> Formatter<'s, 't> {
         if !self.out.is_empty() {
             self.out.push('\n');
         }
-        self.out
+        Written { text: self.out, places: self.places }
+    }
+
+    /// Notes where a token was written; of one with several lines the first counts.
+    fn note(&mut self, token: usize, text: &str) {
+        let start = self.out.len() - text.len().min(self.out.len());
+        let fresh = &self.out[self.line.1..start];
+        if let Some(at) = fresh.rfind('\n') {
+            self.line = (self.line.0 + fresh.matches('\n').count(), self.line.1 + at + 1);
+        }
+        let first = text.lines().next().unwrap_or("");
+        let end = self.out[self.line.1..start].chars().count() + first.chars().count();
+        // A doc comment is a line of its own and cannot be broken.
+        let end = if self.scan.tokens[token].kind == Kind::Doc { 0 } else { end };
+        self.places.push(Place { token, line: self.line.0, end });
     }
 
     /// Writes what stands in front of a token.
@@ -180,7 +217,7 @@ impl<'s, 't> Formatter<'s, 't> {
         if matches!(text, ";" | ",") && tokens[index].kind == Kind::Sign {
             return false;
         }
-        gap.breaks || self.indents.must_break(index)
+        gap.breaks || self.wraps[index] || self.indents.must_break(index)
     }
 
     fn comments(&mut self, gap: &Gap<'_>, level: usize, is_first: bool) {

@@ -18,7 +18,7 @@ use crate::span::{SourceId, Sources};
 use build::Builder;
 pub use build::OPERATORS_MAX;
 pub use classes::{TokenClass, classes, forms, is_open};
-pub use format::{TextKind, format};
+pub use format::{LINE_CHARS_MAX, TextKind, format};
 use grammar::{Grammar, Pair, Rule};
 pub use keywords::KEYWORDS;
 use pest::Parser;

@@ -75,9 +75,20 @@ string::len("a")"###,
         text: r###"A module is read before the one that uses it, so that two modules cannot use
 each other, even through others. Move what both need into a third."###,
         wrong: r###"use cyclic::a;
-1"###,
-        right: r###"use std::string;
-1"###,
+a::ONE
+--- module cyclic/a.tremor
+use cyclic::b;
+const ONE = b::ONE;
+--- module cyclic/b.tremor
+use cyclic::a;
+const ONE = 1;"###,
+        right: r###"use linear::a;
+a::ONE
+--- module linear/a.tremor
+use linear::b;
+const ONE = b::ONE;
+--- module linear/b.tremor
+const ONE = 1;"###,
     },
     Page {
         code: "E0308",

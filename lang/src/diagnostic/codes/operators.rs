@@ -2,6 +2,19 @@
 
 use super::Page;
 
+/// A flow with all that it needs.
+const WHOLE_FLOW: &str = "define flow f\nflow
+  define connector clock from metronome with config = {\"interval\": 1000000000} end;
+  define connector nowhere from null;
+  define pipeline p pipeline select event from in into out end;
+  create connector clock;
+  create connector nowhere;
+  create pipeline p;
+  connect /connector/clock to /pipeline/p;
+  connect /pipeline/p to /connector/nowhere
+end;
+deploy flow f";
+
 /// A page; the source order is that of the codes.
 const fn page(
     code: &'static str,
@@ -109,29 +122,29 @@ pub(super) const PAGES: &[Page] = &[
         "E0521",
         "a definition that nothing uses",
         "It was defined but never created, so it does nothing. Create it, or remove it.",
-        "define flow f flow define connector c from null; end; deploy flow f",
-        "event",
+        "define flow f\nflow\n  define connector c from null;\n  define connector d from null;\n  create connector d\nend;\ndeploy flow f",
+        WHOLE_FLOW,
     ),
     page(
         "E0522",
         "an instance that nothing is connected to",
         "It was created, but no event can reach it or leave it. Connect it, or remove it.",
-        "create connector c;",
-        "event",
+        "define flow f\nflow\n  define connector c from null;\n  create connector c\nend;\ndeploy flow f",
+        WHOLE_FLOW,
     ),
     page(
         "E0523",
         "something that flows do not create",
         "A flow creates connectors and pipelines. Streams, scripts and operators belong inside of a pipeline.",
-        "create script s;",
-        "event",
+        "define flow f\nflow\n  create stream s\nend;\ndeploy flow f",
+        WHOLE_FLOW,
     ),
     page(
         "E0524",
         "a connector, codec or processor that is not there",
         "The name is misspelt, or it is one of tremor's that this build does not have yet; the message says which.",
-        "define connector c from kafka_consumer;",
-        "event",
+        "define flow f\nflow\n  define connector c from kafka_consumer;\n  create connector c\nend;\ndeploy flow f",
+        WHOLE_FLOW,
     ),
     page(
         "E0525",
@@ -152,8 +165,8 @@ pub(super) const PAGES: &[Page] = &[
         "too many redundant streams",
         "`dedup across` tells 64 streams apart unless `max_streams` says otherwise. More usually means that the expression \
          gives the event instead of its stream.",
-        "dedup across event.a",
-        "dedup across event.b",
+        "dedup by event.a across event.b within 10s with max_streams = 1 end\n--- in\n{\"a\": 1, \"b\": \"s\"}\n{\"a\": 1, \"b\": \"t\"}",
+        "dedup by event.a across event.b within 10s",
     ),
     page(
         "E0602",

@@ -30,7 +30,8 @@ pub struct Indents<'s, 't> {
 }
 
 impl<'s, 't> Indents<'s, 't> {
-    pub fn new(scan: &'s Scan<'t>) -> Self {
+    /// `wraps`: for each token, whether it starts a line although the text does not ask for it.
+    pub fn new(scan: &'s Scan<'t>, wraps: &[bool]) -> Self {
         let (forms, count) = (scan.frames.len(), scan.tokens.len());
         let mut indents = Self {
             scan,
@@ -46,12 +47,12 @@ impl<'s, 't> Indents<'s, 't> {
                 indents.opens[opener] = Some(form);
             }
         }
-        indents.find_ends();
+        indents.find_ends(wraps);
         indents
     }
 
     /// Finds the tokens that close forms, and the forms that are more than one line long.
-    fn find_ends(&mut self) {
+    fn find_ends(&mut self, wraps: &[bool]) {
         let tokens = &self.scan.tokens;
         for (index, token) in tokens.iter().enumerate() {
             let frame = self.scan.frames[token.frame];
@@ -64,6 +65,7 @@ impl<'s, 't> Indents<'s, 't> {
             let Some(before) = index.checked_sub(1).map(|at| &tokens[at]) else { continue };
             if self.scan.source()[before.end..token.start].contains('\n')
                 || before.kind == Kind::Doc
+                || wraps[index]
             {
                 let mut form = token.frame;
                 while form != 0 && !self.is_long[form] {

@@ -3,7 +3,8 @@
 
 use super::super::scan::scan;
 use super::super::tests::accept::{DEPLOYS, PROGRAMS, QUERIES, SCRIPTS};
-use super::{Formatter, TextKind, format, meaning};
+use super::wrap::wrapped;
+use super::{LINE_CHARS_MAX, TextKind, format, meaning};
 use crate::span::SourceId;
 
 /// All texts of comments, without their layout.
@@ -23,15 +24,21 @@ fn comments(text: &str) -> Vec<String> {
 
 fn check(texts: &[&str], kind: TextKind) {
     for text in texts {
-        // Also with a comment at every place where a line ends.
-        for text in [(*text).to_string(), text.replace('\n', " # note\n")] {
+        // Also with a comment at every place where a line ends, and all in one line; and narrower than
+        // anybody writes.
+        let variants =
+            [(*text).to_string(), text.replace('\n', " # note\n"), text.replace('\n', " ")];
+        for (text, width) in
+            variants.iter().flat_map(|text| [(text, LINE_CHARS_MAX), (text, 40), (text, 12)])
+        {
+            let text = text.clone();
             let Ok(before) = meaning(&text, kind) else { continue };
-            let formatted = Formatter::new(&scan(&text, SourceId::default())).run();
+            let formatted = wrapped(&scan(&text, SourceId::default()), width);
             let after = meaning(&formatted, kind)
                 .unwrap_or_else(|errors| panic!("{text}\n---\n{formatted}\n{errors:#?}"));
             assert_eq!(before, after, "{text}\n---\n{formatted}");
             assert_eq!(comments(&text), comments(&formatted), "{text}\n---\n{formatted}");
-            let again = Formatter::new(&scan(&formatted, SourceId::default())).run();
+            let again = wrapped(&scan(&formatted, SourceId::default()), width);
             assert_eq!(formatted, again, "{text}");
         }
     }
@@ -86,4 +93,32 @@ fn chains_stand_in_by_their_steps() {
 #[test]
 fn texts_with_errors_are_refused() {
     assert!(format("let = 5", TextKind::Script).is_err());
+}
+
+#[test]
+fn long_lines_are_broken_from_the_outside() {
+    becomes(
+        TextKind::Program,
+        "in |> where event.a >= 500 and event.bbbbbbbbbbbbbbbbbbbbbbbbb == 1 |> dedup by event.request within 10s else repeated |> out",
+        "in\n|> where event.a >= 500 and event.bbbbbbbbbbbbbbbbbbbbbbbbb == 1\n\
+         |> dedup by event.request within 10s else repeated\n|> out\n",
+    );
+    becomes(
+        TextKind::Script,
+        "let x = {\"first\": event.first_field_name, \"second\": event.second_field_name, \"third\": [1, 2, 3], \"d\": 4};\nx",
+        "let x = {\n  \"first\": event.first_field_name,\n  \"second\": event.second_field_name,\n  \
+         \"third\": [1, 2, 3],\n  \"d\": 4\n};\nx\n",
+    );
+    becomes(
+        TextKind::Script,
+        "match event of case %{ present first_field } => event.first_field case %{ present second_field } => 2 case _ => drop end",
+        "match event of\n  case %{present first_field} => event.first_field\n  \
+         case %{present second_field} => 2\n  case _ => drop\nend\n",
+    );
+    becomes(
+        TextKind::Query,
+        "select {\"count\": aggr::stats::count(), \"host\": event.host_name} from in[window_of_ten] where event.a > 5 group by event.host_name into out",
+        "select {\"count\": aggr::stats::count(), \"host\": event.host_name}\nfrom in[window_of_ten]\n\
+         where event.a > 5\ngroup by event.host_name\ninto out\n",
+    );
 }

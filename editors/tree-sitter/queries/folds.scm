@@ -1,0 +1,1 @@
+[(list) (record) (group) (pattern)] @fold

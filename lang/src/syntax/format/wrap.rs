@@ -1,0 +1,200 @@
+//! Lines that are too long are broken, from the outside to the inside: first between the steps of a
+//! chain, then behind commas, in front of clauses, inside of forms, behind arrows, and at last in front
+//! of operators. What cannot be broken, such as a long string, stays long.
+
+use super::super::scan::{Kind, Scan};
+use super::Formatter;
+
+/// Characters of a line, at the most, where it can be broken.
+pub const LINE_CHARS_MAX: usize = 100;
+
+/// Rounds of breaking: each goes one level deeper into every long line.
+const ROUNDS_MAX: usize = 64;
+
+/// Words that begin a clause of a statement.
+const CLAUSES: [&str; 5] = ["from", "where", "group", "into", "having"];
+/// Forms whose arms begin with `case`.
+const WITH_ARMS: [&str; 4] = ["match", "for", "fn", "route"];
+
+/// The text of a scan in the one style, with lines of more than `width` characters broken.
+pub(super) fn wrapped(scan: &Scan<'_>, width: usize) -> String {
+    let mut breaks = vec![false; scan.tokens.len()];
+    let mut written = Formatter::new(scan, &breaks).run();
+    for _ in 0..ROUNDS_MAX {
+        let mut wrapper = Wrapper { scan, breaks: &mut breaks, changed: false };
+        for line in written.places.chunk_by(|left, right| left.line == right.line) {
+            if line.iter().any(|place| place.end > width) {
+                wrapper.line(line[0].token, line[line.len() - 1].token);
+            }
+        }
+        if !wrapper.changed {
+            break;
+        }
+        written = Formatter::new(scan, &breaks).run();
+    }
+    written.text
+}
+
+/// Where a token was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    /// Its number.
+    pub token: usize,
+    /// Its line.
+    pub line: usize,
+    /// Characters of the line up to the token's end.
+    pub end: usize,
+}
+
+struct Wrapper<'w, 's, 't> {
+    scan: &'s Scan<'t>,
+    breaks: &'w mut [bool],
+    changed: bool,
+}
+
+impl Wrapper<'_, '_, '_> {
+    fn text(&self, index: usize) -> &str {
+        self.scan.text(&self.scan.tokens[index])
+    }
+
+    fn is_sign(&self, index: usize, text: &str) -> bool {
+        self.scan.tokens[index].kind == Kind::Sign && self.text(index) == text
+    }
+
+    fn is_word(&self, index: usize, words: &[&str]) -> bool {
+        self.scan.tokens[index].kind == Kind::Word && words.contains(&self.text(index))
+    }
+
+    fn depth(&self, mut frame: usize) -> usize {
+        let mut depth = 0;
+        while frame != 0 {
+            frame = self.scan.frames[frame].parent;
+            depth += 1;
+        }
+        depth
+    }
+
+    /// Breaks a line of the tokens `first..=last` at the first kind of place that it has.
+    fn line(&mut self, first: usize, last: usize) {
+        let inside = (first + 1)..=last;
+        let Some(outermost) = inside
+            .clone()
+            .map(|at| self.scan.tokens[at].frame)
+            .min_by_key(|frame| self.depth(*frame))
+        else {
+            return;
+        };
+        let here = |wrapper: &Self, at: usize| wrapper.scan.tokens[at].frame == outermost;
+        let chain = inside.clone().filter(|at| self.is_sign(*at, "|>") && here(self, *at));
+        if self.take(chain.collect()) {
+            return;
+        }
+        let commas = inside.clone().filter(|at| self.is_sign(*at - 1, ",") && here(self, *at - 1));
+        if self.take(commas.collect()) {
+            return;
+        }
+        let clauses = inside.clone().filter(|at| {
+            self.is_word(*at, &CLAUSES) && here(self, *at) && self.begins_with(first, "select")
+        });
+        if self.take(clauses.collect()) || self.forms(first, last) {
+            return;
+        }
+        let arrows = inside.clone().filter(|at| self.is_sign(*at - 1, "=>"));
+        if self.take(arrows.take(1).collect()) {
+            return;
+        }
+        for operators in [&["or", "xor"][..], &["and"]] {
+            let found = inside.clone().filter(|at| self.is_word(*at, operators) && here(self, *at));
+            if self.take(found.collect()) {
+                return;
+            }
+        }
+    }
+
+    fn begins_with(&self, first: usize, word: &str) -> bool {
+        self.is_word(first, &[word]) || (first > 0 && self.is_sign(first, "|>"))
+    }
+
+    /// Breaks in front of these tokens; whether any of them was not broken yet.
+    fn take(&mut self, places: Vec<usize>) -> bool {
+        let mut any = false;
+        for at in places {
+            // Behind these signs nothing else can stand in a line of its own.
+            if !self.breaks[at] && self.scan.tokens[at].kind != Kind::Test {
+                self.breaks[at] = true;
+                any = true;
+            }
+        }
+        self.changed |= any;
+        any
+    }
+
+    /// Breaks inside of the outermost forms that begin in a line and are not broken yet.
+    fn forms(&mut self, first: usize, last: usize) -> bool {
+        let opened: Vec<usize> = (1..self.scan.frames.len())
+            .filter(|form| {
+                self.scan.frames[*form].opener.is_some_and(|at| (first..=last).contains(&at))
+            })
+            .collect();
+        let Some(least) = opened.iter().map(|form| self.depth(*form)).min() else { return false };
+        let deepest = opened.iter().map(|form| self.depth(*form)).max().unwrap_or(least);
+        for depth in least..=deepest {
+            let forms = opened.iter().filter(|form| self.depth(**form) == depth);
+            let places = forms.flat_map(|form| self.places_in(*form, last)).collect();
+            if self.take(places) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Where a form is broken that ends at token `last` at the latest.
+    fn places_in(&self, form: usize, last: usize) -> Vec<usize> {
+        let Some(opener) = self.scan.frames[form].opener else { return Vec::new() };
+        let own: Vec<usize> =
+            (opener + 1..=last).filter(|at| self.scan.tokens[*at].frame == form).collect();
+        let Some(end) = own.last().copied() else { return Vec::new() };
+        if self.scan.frames[form].bracket {
+            return self.places_in_bracket(opener, end, &own);
+        }
+        let arms = self.is_word(opener, &WITH_ARMS);
+        let begins = ["of", "with", "then", "else"];
+        let places = own.iter().copied().filter(|at| {
+            let behind =
+                *at > opener + 1 && self.is_word(*at - 1, &begins) && own.contains(&(*at - 1));
+            self.is_word(*at, &["end", "else", "elif"])
+                || (arms && self.is_word(*at, &["case", "default"]))
+                || (behind && !(arms && self.is_word(*at, &["case"])))
+        });
+        let behind = own
+            .iter()
+            .copied()
+            .filter(|at| !arms && self.is_word(*at, &begins) && *at < last && *at != end);
+        let mut places: Vec<_> = places.chain(behind.map(|at| at + 1)).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    fn places_in_bracket(&self, opener: usize, end: usize, own: &[usize]) -> Vec<usize> {
+        let is_closer = matches!(self.text(end), ")" | "]" | "}");
+        // Empty, or nothing but one form that is better broken itself.
+        let inner = self.scan.tokens.get(opener + 1).map(|token| token.frame);
+        let only_one =
+            is_closer && own.len() == 1 && inner.is_some_and(|_| self.is_one_form(opener + 1, end));
+        if end == opener + 1 || only_one {
+            return Vec::new();
+        }
+        let commas = own.iter().copied().filter(|at| self.is_sign(*at, ",")).map(|at| at + 1);
+        let closer = is_closer.then_some(end);
+        std::iter::once(opener + 1).chain(commas).chain(closer).filter(|at| *at <= end).collect()
+    }
+
+    /// Whether the tokens from `start` up to `end` are one form in brackets.
+    fn is_one_form(&self, start: usize, end: usize) -> bool {
+        let form = self.scan.frames.iter().position(|frame| frame.opener == Some(start));
+        form.is_some_and(|form| {
+            (start + 1..end).rev().find(|at| self.scan.tokens[*at].frame == form) == Some(end - 1)
+        })
+    }
+}
