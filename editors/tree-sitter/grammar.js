@@ -41,6 +41,7 @@ module.exports = grammar({
         $.root,
         $.boolean,
         $.null,
+        $.wildcard,
         $.keyword,
         $.string,
         $.heredoc,
@@ -82,6 +83,7 @@ module.exports = grammar({
 
     boolean: () => choice('true', 'false'),
     null: () => 'null',
+    wildcard: () => '_',
     keyword: () => choice(...KEYWORDS),
 
     string: ($) =>

@@ -199,3 +199,101 @@ fn coverage_names_what_no_case_reached() {
     let branches = json["branches"].as_array().expect("there are branches");
     assert_eq!(branches.iter().filter(|one| one["taken"] == 0).count(), 4, "{json}");
 }
+
+#[test]
+fn documentation_has_pages_and_true_examples() {
+    let folder = folder("doc_html");
+    fs::create_dir_all(folder.join("lib/my")).expect("the directory can be made");
+    let module = "### All <b>.\n## Doubles `x`.\n## ```\n## m::double(2) == 4\n## ```\nfn double(x) with x * 2 end;\n";
+    fs::write(folder.join("lib/my/m.tremor"), module).expect("the file can be written");
+    fs::write(folder.join("lib/n.tremor"), "## One.\nconst ONE = 1;\n").expect("it can be written");
+    let output = temblor(&folder, &["doc", "lib", "out", "--format", "html"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let page = fs::read_to_string(folder.join("out/my/m.html")).expect("the page is there");
+    assert!(page.contains("All &lt;b&gt;.") && page.contains("<code>double(x)</code>"), "{page}");
+    let index = fs::read_to_string(folder.join("out/index.html")).expect("the list is there");
+    assert!(index.contains("<a href=\"my/m.html\">") && index.contains("n.html"), "{index}");
+    let good = temblor(&folder, &["doc", "lib", "--check"]);
+    assert_eq!(
+        (good.status.code(), out(&good).as_str()),
+        (Some(0), "1 examples are true, 0 are not\n")
+    );
+    fs::write(folder.join("lib/my/m.tremor"), module.replace("== 4", "== 5"))
+        .expect("it can be written");
+    let wrong = temblor(&folder, &["doc", "lib", "--check"]);
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(
+        out(&wrong).contains("my::m: example of `double(x)`: expected true, got false"),
+        "{wrong:?}"
+    );
+}
+
+#[test]
+fn formatting_takes_folders_and_names_for_standard_input() {
+    use std::io::Write;
+    let folder = folder("format_more");
+    fs::create_dir_all(folder.join("a/b")).expect("the directory can be made");
+    fs::write(folder.join("a/b/x.tremor"), "let x=1;x").expect("the file can be written");
+    fs::write(folder.join("a/y.tmb"), "in|>out").expect("the file can be written");
+    let check = temblor(&folder, &["fmt", "--check", "a"]);
+    assert_eq!(out(&check), "a/b/x.tremor\na/y.tmb\n");
+    assert_eq!(temblor(&folder, &["fmt", "a"]).status.code(), Some(0));
+    assert_eq!(temblor(&folder, &["fmt", "--check", "a"]).status.code(), Some(0));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
+        .args(["fmt", "--stdin-name", "x.tremor", "-"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    child.stdin.take().expect("it is piped").write_all(b"let x=1;x").expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(out(&output), "let x = 1;\nx\n");
+}
+
+#[test]
+fn watching_runs_again_when_a_program_changes() {
+    use std::io::{BufRead, BufReader};
+    let folder = folder("watch");
+    fs::write(folder.join("p.tmb"), "in |> set event.b = 1 |> out").expect("it can be written");
+    let case = "=== file: p\np.tmb\n--- in\n{\"a\": 1}\n--- out\n{\"a\": 1, \"b\": 2}\n";
+    fs::write(folder.join("c.txt"), case).expect("it can be written");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
+        .args(["test", "--watch"])
+        .current_dir(&folder)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    let mut next = |words: &str| {
+        let found =
+            lines.by_ref().map(|line| line.expect("it is text")).find(|line| line.contains(words));
+        assert!(found.is_some(), "no line with `{words}`");
+    };
+    next("0 passed, 1 failed");
+    // The program itself holds no test.
+    fs::write(folder.join("p.tmb"), "in |> set event.b = 2 |> out # mended")
+        .expect("it is written");
+    next("1 passed");
+    child.kill().expect("it runs");
+    child.wait().expect("it ends");
+}
+
+#[test]
+fn completions_and_manual_are_packaged() {
+    let folder = folder("package");
+    assert_eq!(temblor(&folder, &["completions", "--directory", "c"]).status.code(), Some(0));
+    for file in ["temblor.bash", "_temblor", "temblor.fish", "_temblor.ps1", "temblor.elv"] {
+        let text = fs::read_to_string(folder.join("c").join(file)).expect(file);
+        for word in ["lsp", "repl", "coverage", "stdin-name"] {
+            assert!(text.contains(word), "{file}: {word}");
+        }
+    }
+    assert_eq!(temblor(&folder, &["man", "m"]).status.code(), Some(0));
+    let pages = fs::read_dir(folder.join("m")).expect("the pages are there").count();
+    let help = out(&temblor(&folder, &["--help"]));
+    let verbs = help.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let verbs = verbs.filter(|line| !line.trim_start().starts_with('-')).count();
+    assert!(pages >= verbs, "{pages} pages for {verbs} commands");
+    let page = fs::read_to_string(folder.join("m/temblor-lsp.1")).expect("the page is there");
+    assert!(page.contains("stdio"), "{page}");
+}

@@ -8,6 +8,7 @@
 (metadata) @variable.builtin
 (boolean) @boolean
 (null) @constant.builtin
+(wildcard) @variable.builtin
 (number) @number
 
 (string) @string

@@ -94,18 +94,38 @@ enum Found {
     Suite(String),
 }
 
+/// Endings of files that may hold tests.
+const TEST_ENDINGS: [&str; 2] = ["txt", "tremor"];
+/// Endings of program files.
+pub const PROGRAM_ENDINGS: [&str; 4] = ["tmb", "tremor", "trickle", "troy"];
+/// Endings of everything that the result of a test can depend on.
+pub const WATCHED_ENDINGS: [&str; 5] = ["txt", "tmb", "tremor", "trickle", "troy"];
+
 /// The files below `path` that may hold tests, by name; `path` itself when it is a file.
 ///
 /// # Errors
 /// When a folder cannot be read.
 pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    files_with(path, &TEST_ENDINGS)
+}
+
+/// The files below `path` with one of these endings, by name; `path` itself when it is a file.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn files_with(path: &Path, endings: &[&str]) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    collect(path, FOLDER_DEPTH_MAX, &mut found)?;
+    collect(path, endings, FOLDER_DEPTH_MAX, &mut found)?;
     found.sort();
     Ok(found)
 }
 
-fn collect(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()> {
+fn collect(
+    path: &Path,
+    endings: &[&str],
+    depth: usize,
+    found: &mut Vec<PathBuf>,
+) -> io::Result<()> {
     if !fs::metadata(path)?.is_dir() {
         found.push(path.to_path_buf());
         return Ok(());
@@ -118,8 +138,8 @@ fn collect(path: &Path, depth: usize, found: &mut Vec<PathBuf>) -> io::Result<()
             continue;
         }
         if is_folder {
-            collect(&path, depth - 1, found)?;
-        } else if path.extension().is_some_and(|ending| ending == "txt" || ending == "tremor") {
+            collect(&path, endings, depth - 1, found)?;
+        } else if path.extension().is_some_and(|ending| endings.iter().any(|one| ending == *one)) {
             found.push(path);
         }
     }

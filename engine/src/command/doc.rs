@@ -1,15 +1,15 @@
-//! `temblor doc`: Markdown from the doc comments of modules. A page names what its module defines
-//! in the order of the file, and nothing that has no name.
+//! `temblor doc`: pages from the doc comments of modules, as Markdown or HTML, and whether the examples
+//! in them are true.
+
+mod example;
+mod html;
+mod page;
 
 use super::check::FAULTY;
-use crate::casebook::walk::files;
-use crate::load::{Language, read_program};
-use clap::Args;
-use std::fmt::Write;
+use crate::casebook::walk::files_with;
+use crate::load::read_program;
+use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use temblor_lang::span::Sources;
-use temblor_lang::syntax::tree::{DefineKind, Docs, Ident, Item, Script};
-use temblor_lang::syntax::{parse_module, parse_script};
 
 /// What can be typed behind `temblor doc`.
 #[derive(Debug, Args)]
@@ -18,16 +18,49 @@ pub struct DocArgs {
     directory: PathBuf,
     /// Directory for the pages [default: all pages to standard output]
     out: Option<PathBuf>,
+    /// How the pages are written
+    #[arg(long, value_enum, default_value_t)]
+    format: DocFormat,
+    /// Write no pages: run the examples (``` blocks in doc comments); each must give true
+    #[arg(long)]
+    check: bool,
+}
+
+/// The forms of pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DocFormat {
+    /// Markdown
+    #[default]
+    Markdown,
+    /// HTML, one page for each module and one that lists them
+    Html,
+}
+
+impl DocFormat {
+    fn ending(self) -> &'static str {
+        match self {
+            DocFormat::Markdown => "md",
+            DocFormat::Html => "html",
+        }
+    }
+}
+
+/// A module that was read.
+struct Module {
+    /// Its file, seen from the directory, without its ending.
+    relative: PathBuf,
+    text: String,
 }
 
 /// Writes the pages; gives the exit code.
 pub fn doc(args: &DocArgs) -> u8 {
-    match write(args) {
-        Ok(0) => {
-            eprintln!("error: {}: no module (.tremor) was found", args.directory.display());
-            FAULTY
-        }
-        Ok(_) => 0,
+    let done = modules(&args.directory).and_then(|modules| match args.check {
+        true => Ok(check(&args.directory, &modules)),
+        false => write(args, &modules).map(|()| true),
+    });
+    match done {
+        Ok(true) => 0,
+        Ok(false) => FAULTY,
         Err(reason) => {
             eprintln!("error: {reason}");
             FAULTY
@@ -35,103 +68,72 @@ pub fn doc(args: &DocArgs) -> u8 {
     }
 }
 
-fn write(args: &DocArgs) -> Result<usize, String> {
-    let directory = &args.directory;
-    let told = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
-    let mut pages = 0;
-    for file in files(directory).map_err(|error| told(directory, error))? {
-        if Language::of(&file) != Some(Language::Script) {
-            continue;
-        }
+fn told(path: &Path, error: std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+fn modules(directory: &Path) -> Result<Vec<Module>, String> {
+    let mut modules = Vec::new();
+    for file in files_with(directory, &["tremor"]).map_err(|error| told(directory, error))? {
         let (_, text) = read_program(&file)?;
         let relative = file.strip_prefix(directory).unwrap_or(&file).with_extension("");
-        let page = page(&relative, &text);
-        pages += 1;
-        let Some(out) = &args.out else {
-            println!("{page}");
-            continue;
-        };
-        let target = out.join(&relative).with_extension("md");
-        let folder = target.parent().unwrap_or(out);
-        std::fs::create_dir_all(folder).map_err(|error| told(folder, error))?;
-        std::fs::write(&target, page).map_err(|error| told(&target, error))?;
+        modules.push(Module { relative, text });
     }
-    Ok(pages)
-}
-
-/// The page of a module whose file is `relative` without its ending.
-fn page(relative: &Path, text: &str) -> String {
-    let names: Vec<_> =
-        relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-    let path = names.join("::");
-    let mut page = format!("# {path}\n\n");
-    let module = module(text);
-    paragraph(&mut page, &module.docs);
-    for item in &module.items {
-        item_section(&mut page, item);
-    }
-    page.truncate(page.trim_end().len());
-    page.push('\n');
-    page
-}
-
-fn module(text: &str) -> Script {
-    let mut sources = Sources::default();
-    let source = sources.add("module", text);
-    let module = parse_module(&sources, source);
-    if module.has_errors() { parse_script(&sources, source).tree } else { module.tree }
-}
-
-fn paragraph(page: &mut String, docs: &Docs) {
-    for line in docs {
-        // Writing into a String does not fail.
-        let _ = writeln!(page, "{}", line.strip_prefix(' ').unwrap_or(line).trim_end());
-    }
-    if !docs.is_empty() {
-        page.push('\n');
+    match modules.is_empty() {
+        true => Err(format!("{}: no module (.tremor) was found", directory.display())),
+        false => Ok(modules),
     }
 }
 
-fn item_section(page: &mut String, item: &Item) {
-    let (title, docs) = match item {
-        Item::Const(one) => (format!("const {}", one.name.text), &one.docs),
-        Item::Fn(one) => (signature(&one.name, &one.params, one.varargs), &one.docs),
-        Item::Intrinsic(one) => (signature(&one.name, &one.params, one.varargs), &one.docs),
-        Item::Define(one) => {
-            let word = match &one.kind {
-                DefineKind::Window(..) => "window",
-                DefineKind::Operator(..) => "operator",
-                DefineKind::Script(..) => "script",
-                DefineKind::Pipeline(..) => "pipeline",
-                DefineKind::Connector(..) => "connector",
-                DefineKind::Flow(..) => "flow",
-            };
-            (format!("{word} {}", one.name.text), &one.docs)
+fn write(args: &DocArgs, modules: &[Module]) -> Result<(), String> {
+    let mut index = String::from("# Modules\n\n");
+    for module in modules {
+        let (path, ending) = (page::module_path(&module.relative), args.format.ending());
+        let link = module.relative.with_extension(ending);
+        index.push_str(&format!("- [`{path}`]({})\n", link.display()));
+        let page = page::page(&module.relative, &module.text);
+        put(args, &link, &page, &path)?;
+    }
+    // A single page needs no list.
+    match args.out.is_some() && modules.len() > 1 {
+        true => {
+            put(args, &Path::new("index").with_extension(args.format.ending()), &index, "Modules")
         }
-        Item::Use(_) | Item::Expr(_) => return,
+        false => Ok(()),
+    }
+}
+
+/// Writes a page to its file, or to standard output when there is no directory.
+fn put(args: &DocArgs, file: &Path, page: &str, title: &str) -> Result<(), String> {
+    let page = match args.format {
+        DocFormat::Markdown => page.to_string(),
+        DocFormat::Html => html::page(title, page),
     };
-    let _ = writeln!(page, "## `{title}`\n");
-    paragraph(page, docs);
+    let Some(out) = &args.out else {
+        println!("{page}");
+        return Ok(());
+    };
+    let target = out.join(file);
+    let folder = target.parent().unwrap_or(out);
+    std::fs::create_dir_all(folder).map_err(|error| told(folder, error))?;
+    std::fs::write(&target, page).map_err(|error| told(&target, error))
 }
 
-fn signature(name: &Ident, params: &[Ident], varargs: bool) -> String {
-    let mut names: Vec<_> = params.iter().map(|param| param.text.as_str()).collect();
-    if varargs {
-        names.push("...");
+/// Runs all examples and says which are not true; whether all are.
+fn check(directory: &Path, modules: &[Module]) -> bool {
+    let (mut passed, mut failed) = (0, 0);
+    for module in modules {
+        let path = page::module_path(&module.relative);
+        for one in example::examples(&module.text) {
+            match example::run(directory, &path, &one.text) {
+                Ok(()) => passed += 1,
+                Err(reason) => {
+                    failed += 1;
+                    println!("{path}: example of {}: {reason}", one.of);
+                }
+            }
+        }
     }
-    format!("{}({})", name.text, names.join(", "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_holds_what_is_said_in_comments() {
-        let text = "### About all.\nuse std::string;\n## Doubles.\n##\n## Twice.\nfn double(x) with x * 2 end;\n\
-                    ## Five.\nconst FIVE = 5;\nfn all(a, ...) with a end;\n";
-        let expected = "# my::tools\n\nAbout all.\n\n## `double(x)`\n\nDoubles.\n\nTwice.\n\n\
-                        ## `const FIVE`\n\nFive.\n\n## `all(a, ...)`\n";
-        assert_eq!(page(Path::new("my/tools"), text), expected);
-    }
+    println!("{passed} examples are true, {failed} are not");
+    failed == 0
 }

@@ -1,6 +1,7 @@
 //! `temblor fmt`: rewrites program files in the one style, or says which are not in it.
 
 use super::check::FAULTY;
+use crate::casebook::walk::{PROGRAM_ENDINGS, files_with};
 use crate::load::{Language, colour, read_program};
 use clap::Args;
 use std::io::Read;
@@ -12,9 +13,12 @@ use temblor_lang::syntax::{TextKind, format};
 /// What can be typed behind `temblor fmt`.
 #[derive(Debug, Args)]
 pub struct FmtArgs {
-    /// Program files; - reads a Temblor file from standard input and writes to standard output
+    /// Program files, and folders with such; - reads standard input and writes standard output
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// What standard input is, by the ending of this name [default: a Temblor file]
+    #[arg(long, value_name = "FILE")]
+    stdin_name: Option<PathBuf>,
     /// Change nothing; name the files that are not in style, with exit code 1
     #[arg(long)]
     check: bool,
@@ -23,8 +27,11 @@ pub struct FmtArgs {
 /// Formats all files; gives the exit code.
 pub fn fmt(args: &FmtArgs) -> u8 {
     let mut faulty = false;
-    for file in &args.files {
-        let result = if file == Path::new("-") { pipe() } else { one(file, args.check) };
+    for file in args.files.iter().flat_map(|file| below(file)) {
+        let result = match file == Path::new("-") {
+            true => pipe(args.stdin_name.as_deref()),
+            false => one(&file, args.check),
+        };
         match result {
             Ok(in_style) => faulty |= args.check && !in_style,
             Err(reason) => {
@@ -34,6 +41,14 @@ pub fn fmt(args: &FmtArgs) -> u8 {
         }
     }
     if faulty { FAULTY } else { 0 }
+}
+
+/// The programs below a folder; anything else stands for itself.
+fn below(file: &Path) -> Vec<PathBuf> {
+    match file.is_dir() {
+        true => files_with(file, &PROGRAM_ENDINGS).unwrap_or_else(|_| vec![file.to_path_buf()]),
+        false => vec![file.to_path_buf()],
+    }
 }
 
 /// Formats a file; whether it was in style already.
@@ -52,12 +67,18 @@ fn one(file: &Path, check: bool) -> Result<bool, String> {
     Ok(false)
 }
 
-fn pipe() -> Result<bool, String> {
+fn pipe(name: Option<&Path>) -> Result<bool, String> {
+    let language = match name {
+        None => Language::Temblor,
+        Some(name) => Language::of(name).ok_or_else(|| {
+            format!("error: {}: expected .tmb, .tremor, .trickle or .troy", name.display())
+        })?,
+    };
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
     read.map_err(|error| format!("error: standard input: {error}"))?;
     let formatted =
-        format(&text, TextKind::Program).map_err(|found| told(&"<stdin>", &text, &found))?;
+        format(&text, kind(language)).map_err(|found| told(&"<stdin>", &text, &found))?;
     print!("{formatted}");
     Ok(formatted == text)
 }

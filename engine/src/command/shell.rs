@@ -3,16 +3,23 @@
 
 use super::Command;
 use super::check::FAULTY;
-use clap::{Args, CommandFactory};
+use clap::{Args, CommandFactory, ValueEnum};
 use clap_complete::Shell;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The command's name.
+const NAME: &str = "temblor";
 
 /// What can be typed behind `temblor completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell
-    shell: Shell,
+    #[arg(required_unless_present = "directory")]
+    shell: Option<Shell>,
+    /// Write a file for each shell into this directory, named as the shells look for them
+    #[arg(long, value_name = "DIR", conflicts_with = "shell")]
+    directory: Option<PathBuf>,
 }
 
 /// What can be typed behind `temblor man`.
@@ -24,15 +31,31 @@ pub struct ManArgs {
 
 /// Writes the completions of a shell.
 pub fn completions(args: &CompletionsArgs) -> u8 {
-    let mut text = Vec::new();
-    clap_complete::generate(args.shell, &mut Command::command(), "temblor", &mut text);
-    finish(io::stdout().write_all(&text))
+    match (args.shell, &args.directory) {
+        (Some(shell), _) => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Command::command(), NAME, &mut text);
+            finish(io::stdout().write_all(&text))
+        }
+        (None, Some(directory)) => finish(all_completions(directory)),
+        (None, None) => FAULTY,
+    }
+}
+
+fn all_completions(directory: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    Shell::value_variants().iter().try_for_each(|shell| {
+        clap_complete::generate_to(*shell, &mut Command::command(), NAME, directory).map(drop)
+    })
 }
 
 /// Writes the manual pages.
 pub fn man(args: &ManArgs) -> u8 {
     match &args.directory {
-        Some(directory) => finish(clap_mangen::generate_to(Command::command(), directory)),
+        Some(directory) => finish(
+            std::fs::create_dir_all(directory)
+                .and_then(|()| clap_mangen::generate_to(Command::command(), directory)),
+        ),
         None => finish(clap_mangen::Man::new(Command::command()).render(&mut io::stdout())),
     }
 }

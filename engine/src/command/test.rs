@@ -2,7 +2,7 @@
 
 use super::check::FAULTY;
 use crate::casebook::report;
-use crate::casebook::walk::{Results, Selection, files, run_all, update_all};
+use crate::casebook::walk::{Results, Selection, WATCHED_ENDINGS, files_with, run_all, update_all};
 use crate::load::colour;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
@@ -74,10 +74,11 @@ pub fn test(args: &TestArgs) -> u8 {
     }
 }
 
-/// When the files were last written.
+/// When the files were last written: those with tests, and programs and modules beside them.
 fn stamps(paths: &[PathBuf]) -> BTreeMap<PathBuf, Option<SystemTime>> {
     let stamp = |file: &PathBuf| std::fs::metadata(file).and_then(|data| data.modified()).ok();
-    let files = paths.iter().flat_map(|path| files(path).unwrap_or_default());
+    let files =
+        paths.iter().flat_map(|path| files_with(path, &WATCHED_ENDINGS).unwrap_or_default());
     files.map(|file| (file.clone(), stamp(&file))).collect()
 }
 
