@@ -138,6 +138,15 @@ pub struct Usage {
     pub evicted: u64,
 }
 
+/// What an operator remembers of one key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The canonical hash of the key.
+    pub hash: u128,
+    /// Names and values of what is remembered; times are in nanoseconds since 1970-01-01 UTC.
+    pub columns: Vec<(&'static str, u64)>,
+}
+
 /// A step of a pipeline.
 pub trait Operator: Send + Sync + fmt::Debug {
     /// What it remembers from event to event; `()` for nothing.
@@ -217,6 +226,18 @@ pub trait Operator: Send + Sync + fmt::Debug {
         let _ = state;
         None
     }
+
+    /// What is remembered by key, for people who try programs out; `None` when that is no table.
+    fn rows(&self, state: &Self::State) -> Option<Vec<Row>> {
+        let _ = state;
+        None
+    }
+
+    /// Forgets one key of [`Operator::rows`]; whether it was there.
+    fn forget(&self, state: &mut Self::State, hash: u128) -> bool {
+        let _ = (state, hash);
+        false
+    }
 }
 
 /// An operator whose kind of state is not known to the holder. Every [`Operator`] is one.
@@ -268,6 +289,10 @@ pub trait AnyOperator: Send + Sync + fmt::Debug {
     fn restore(&self, saved: Value<'_>) -> Result<Box<dyn Any + Send>, CallError>;
     /// See [`Operator::usage`].
     fn usage(&self, state: &dyn Any) -> Option<Usage>;
+    /// See [`Operator::rows`].
+    fn rows(&self, state: &dyn Any) -> Option<Vec<Row>>;
+    /// See [`Operator::forget`].
+    fn forget(&self, state: &mut dyn Any, hash: u128) -> bool;
 }
 
 const OWN_STATE: &str = "a state goes back to the operator that made it";
@@ -324,5 +349,13 @@ impl<O: Operator> AnyOperator for O {
 
     fn usage(&self, state: &dyn Any) -> Option<Usage> {
         Operator::usage(self, state.downcast_ref().expect(OWN_STATE))
+    }
+
+    fn rows(&self, state: &dyn Any) -> Option<Vec<Row>> {
+        Operator::rows(self, state.downcast_ref().expect(OWN_STATE))
+    }
+
+    fn forget(&self, state: &mut dyn Any, hash: u128) -> bool {
+        Operator::forget(self, state.downcast_mut().expect(OWN_STATE), hash)
     }
 }

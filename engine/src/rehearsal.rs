@@ -4,7 +4,7 @@
 use crate::ack::Token;
 use crate::event::Event;
 use crate::graph::{Graph, Memory, Receiver, States, Visit};
-use crate::operator::{IN, Surroundings, Usage};
+use crate::operator::{IN, Row, Surroundings, Usage};
 use crate::pipeline::{Decoder, InputCodec};
 use std::fmt;
 use std::sync::Arc;
@@ -102,6 +102,17 @@ impl Rehearsal {
     pub fn memories(&self) -> Vec<(String, Owned)> {
         let memories = self.graph.memories(&self.shared).into_iter();
         memories.map(|(node, value)| (node.to_string(), value)).collect()
+    }
+
+    /// What a step remembers by key, if it keeps a table.
+    #[must_use]
+    pub fn rows(&self, node: &str) -> Option<Vec<Row>> {
+        self.graph.rows(&self.shared, node)
+    }
+
+    /// Lets a step forget a key; whether there was one.
+    pub fn forget(&mut self, node: &str, hash: u128) -> bool {
+        self.graph.forget(&mut self.shared, node, hash)
     }
 
     /// Gives a step another memory; `None` when there is no such step.

@@ -2,7 +2,7 @@
 //! remember, to be read and replaced. The nodes do the very same as in production.
 
 use super::{Arrival, Graph, Memory, Receiver, States, Step, Way};
-use crate::operator::{Emitter, Surroundings};
+use crate::operator::{AnyOperator, Emitter, Row, Surroundings};
 use std::time::{Duration, Instant};
 use temblor_lang::builtin::CallError;
 use temblor_lang::value::{Arena, Owned, Value};
@@ -53,11 +53,28 @@ impl Graph {
     pub fn memories(&self, states: &States) -> Vec<(&str, Owned)> {
         let arena = Arena::new();
         let stateful = self.operators().filter(|(_, operator)| operator.is_stateful());
-        let saved = |(number, operator): (usize, &dyn crate::operator::AnyOperator)| {
+        let saved = |(number, operator): (usize, &dyn AnyOperator)| {
             let value = Owned::from(operator.save(states.0[number].as_ref(), &arena));
             (self.nodes[number].name.as_str(), value)
         };
         stateful.map(saved).collect()
+    }
+
+    /// What a node remembers by key; `None` when there is no such node or it keeps no table.
+    #[must_use]
+    pub fn rows(&self, states: &States, node: &str) -> Option<Vec<Row>> {
+        let (number, operator) = self.named(node)?;
+        operator.rows(states.0[number].as_ref())
+    }
+
+    /// Lets a node forget a key; whether there was one.
+    pub fn forget(&self, states: &mut States, node: &str, hash: u128) -> bool {
+        let Some((number, operator)) = self.named(node) else { return false };
+        operator.forget(states.0[number].as_mut(), hash)
+    }
+
+    fn named(&self, node: &str) -> Option<(usize, &dyn AnyOperator)> {
+        self.operators().find(|(number, _)| self.nodes[*number].name == node)
     }
 
     /// Gives a node another memory; `None` when there is no such node.
@@ -70,8 +87,7 @@ impl Graph {
         node: &str,
         value: Value<'_>,
     ) -> Option<Result<(), CallError>> {
-        let (number, operator) =
-            self.operators().find(|(number, _)| self.nodes[*number].name == node)?;
+        let (number, operator) = self.named(node)?;
         Some(operator.restore(value).map(|state| states.0[number] = state))
     }
 }

@@ -7,7 +7,7 @@ use super::key::{Group, evaluate};
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::limits::{EVICTION_SAMPLE, EXPIRY_SAMPLE, KEYS_DEFAULT, KEYS_MAX};
-use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Row, Surroundings, Usage};
 use crate::store::{Reader, Table, Writer};
 use std::sync::Arc;
 use temblor_lang::builtin::CallError;
@@ -378,6 +378,15 @@ impl Operator for RateLimit {
         }
         state.evicted = saved.get(&Field::new("evicted")).and_then(Value::as_u64).unwrap_or(0);
         Ok(state)
+    }
+
+    fn rows(&self, state: &State) -> Option<Vec<Row>> {
+        let row = |(hash, at_ns)| Row { hash, columns: vec![("arrival_ns", at_ns)] };
+        Some(state.arrivals.iter().map(row).collect())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        state.arrivals.remove(hash).is_some()
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

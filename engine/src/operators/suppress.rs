@@ -6,7 +6,7 @@ use super::place::Place;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::limits::{KEYS_DEFAULT, KEYS_MAX};
-use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Row, Surroundings, Usage};
 use crate::store::{Reader, Recency, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
@@ -170,6 +170,22 @@ impl Operator for Suppress {
             state.tallies.insert(hash, at_ns, Tally { since_ns, passed, suppressed });
         }
         Ok(state)
+    }
+
+    fn rows(&self, state: &State) -> Option<Vec<Row>> {
+        let row = |(hash, _, tally): (u128, u64, &Tally)| Row {
+            hash,
+            columns: vec![
+                ("since_ns", tally.since_ns),
+                ("passed", tally.passed),
+                ("suppressed", tally.suppressed),
+            ],
+        };
+        Some(state.tallies.iter().map(row).collect())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        state.tallies.remove(hash).is_some()
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

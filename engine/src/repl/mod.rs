@@ -156,6 +156,10 @@ impl Session {
                 return Reply { text: String::new(), ends: true, failed: false };
             }
             Some(command) => Reply::new(self.command(command)),
+            None if are_records(entry) => {
+                let lines: Vec<&str> = entry.lines().collect();
+                Reply::new(commands::take_samples(self, &lines))
+            }
             None => Reply::new(self.program(entry)),
         };
         if !reply.failed && !entry.starts_with(":save") {
@@ -282,6 +286,17 @@ impl Session {
         }
         Ok(text)
     }
+}
+
+/// Whether a text is lines of JSON records, as they are pasted from a log. A single record is an
+/// expression.
+fn are_records(entry: &str) -> bool {
+    let arena = temblor_lang::value::Arena::new();
+    let is_record = |line: &str| {
+        line.trim_start().starts_with('{')
+            && temblor_stdlib::formats::json::parse(line, &arena).is_ok()
+    };
+    entry.lines().count() > 1 && entry.lines().all(is_record)
 }
 
 /// Names that items define, if all of them are definitions.

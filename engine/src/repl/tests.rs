@@ -280,8 +280,35 @@ fn states_are_shown_and_changed() {
                    create script count; select event from in into count; select event from count into out";
     shows(&mut session, &[program, ":state count = 40"], "count  create script count\n  40\n");
     shows(&mut session, &[":send"], "out: {\"a\":1,\"n\":41}\n");
-    assert!(session.enter(":state nobody = 1").text.contains("no step is named `nobody`"));
+    assert!(
+        session
+            .enter(":state nobody = 1")
+            .text
+            .contains("no step that remembers is named `nobody`")
+    );
     shows(&mut session, &[":state clear", ":send"], "out: {\"a\":1,\"n\":1}\n");
+}
+
+#[test]
+fn tables_are_shown_by_their_keys() {
+    let mut session = session(&[r#"{"a": 1, "b": "x"}"#, r#"{"a": 2, "b": "y"}"#]);
+    session.enter("set event.c = 1 |> dedup by [event.a, event.b] within \"10s\"");
+    shows(
+        &mut session,
+        &[":state"],
+        "dedup_2  2. dedup by [event.a, event.b] within \"10s\"\n  2 entries, 640 bytes, 0 given up\n  \
+         [1,\"x\"] seen_ns=1\n  [2,\"y\"] seen_ns=2\n",
+    );
+    shows(&mut session, &[":send"], "dropped by 2. dedup by [event.a, event.b] within \"10s\"\n");
+    let reply = session.enter(":state 2 forget [1, \"x\"]");
+    assert!(reply.text.ends_with("given up\n  [2,\"y\"] seen_ns=2\n"), "{}", reply.text);
+    shows(&mut session, &[":send"], "out: {\"a\":1,\"b\":\"x\",\"c\":1}\n");
+    assert!(session.enter(":state 2 forget 7").text.contains("dedup_2 does not know 7"));
+    session.enter("rate_limit 1 per \"1s\" by event.b");
+    assert!(session.enter(":state").text.contains("\"x\" arrival_ns="));
+    session.enter("suppress 1 per \"10s\" by event.b");
+    let reply = session.enter(":state");
+    assert!(reply.text.contains("\"x\" since_ns=1 passed=1 suppressed=0"), "{}", reply.text);
 }
 
 #[test]
@@ -469,4 +496,21 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
+}
+
+#[test]
+fn pasted_records_are_samples() {
+    let mut session = session(&[]);
+    shows(&mut session, &["{\"a\": 1}\n{\"a\": 2}\n"], "2 samples added\n");
+    shows(&mut session, &["event.a"], "2\n");
+    shows(&mut session, &["{\n\"a\": 3\n}"], "{\"a\":3}\n");
+}
+
+#[test]
+fn everything_is_forgotten_but_the_samples() {
+    let mut session = session(&[r#"{"a": 1}"#]);
+    session.enter("let event.b = 2");
+    session.enter("where event.a > 5");
+    shows(&mut session, &[":reset", "event"], "{\"a\":1}\n");
+    assert!(session.enter(":send").failed);
 }

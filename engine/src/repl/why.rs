@@ -7,6 +7,7 @@ use super::patterns;
 use super::pipeline::Pipeline;
 use super::samples::Sample;
 use super::view::{difference, paint};
+use crate::graph::Visit;
 use crate::load::Directories;
 use crate::rehearsal::Happening;
 use temblor_lang::span::Sources;
@@ -156,13 +157,30 @@ impl Pipeline {
         lists
     }
 
-    /// The text that `parse` reads: the value of its `from`, or what it takes without.
-    fn text_of(&self, from: Option<&str>, before: &Owned) -> Option<String> {
-        let Some(source) = from else { return message(before) };
+    /// The key of an event at a step with `by EXPR`; without `by` the event itself.
+    pub(super) fn key_at(&self, visit: &Visit) -> Option<Owned> {
+        let node = &self.rehearsal.graph().nodes()[visit.node];
+        let text = self.rehearsal.sources().text(node.span?);
+        let by = match text.split_once(" by ") {
+            Some((_, rest)) => rest,
+            None => return Some(visit.before.clone()),
+        };
+        // The expression ends where a word of the step follows: the longest that can be read counts.
+        let ends = std::iter::once(by.len()).chain(by.rmatch_indices(' ').map(|(at, _)| at));
+        ends.into_iter().find_map(|end| self.value_of(&by[..end], &visit.before))
+    }
+
+    fn value_of(&self, source: &str, before: &Owned) -> Option<Owned> {
         let (directories, kept) = (Directories::new(&self.setup.path, None), self.definitions());
         let mut evaluator = Evaluator::new(&directories, &kept, &self.setup);
         let items = evaluator.parse(source).ok()?;
-        let value = evaluator.run(items, &as_sample(before), 0).ok()?.value.ok()?;
+        evaluator.run(items, &as_sample(before), 0).ok()?.value.ok()
+    }
+
+    /// The text that `parse` reads: the value of its `from`, or what it takes without.
+    fn text_of(&self, from: Option<&str>, before: &Owned) -> Option<String> {
+        let Some(source) = from else { return message(before) };
+        let value = self.value_of(source, before)?;
         value.read(&Arena::new()).as_str().map(str::to_string)
     }
 }

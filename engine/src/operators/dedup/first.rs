@@ -3,7 +3,7 @@
 
 use super::{Key, Memory};
 use crate::event::Event;
-use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::operator::{ELSE, Emitter, OUT, Operator, Row, Surroundings, Usage};
 use crate::store::{Reader, Recency, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
@@ -108,6 +108,15 @@ impl Operator for First {
         state.clock_ns = number("clock_ns");
         state.evicted = number("evicted");
         Ok(state)
+    }
+
+    fn rows(&self, state: &State) -> Option<Vec<Row>> {
+        let row = |(hash, at_ns, _)| Row { hash, columns: vec![("seen_ns", at_ns)] };
+        Some(state.seen.iter().map(row).collect())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        state.seen.remove(hash).is_some()
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

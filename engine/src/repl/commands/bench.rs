@@ -9,7 +9,6 @@ use super::super::steps::one_line;
 use super::{Session, number, pipeline};
 use crate::graph::parse_duration;
 use crate::load::Language;
-use temblor_lang::value::{Arena, Owned, to_json};
 
 /// The program on the bench, and the one that was there before, in `:compare`.
 const PRESENT: &str = ".";
@@ -186,69 +185,4 @@ fn move_clock(session: &mut Session, from_ns: u64, text: &str) -> Result<String,
         Some(pipeline) => Ok(pipeline.set_clock(session.now_ns, session.mode)),
         None => Ok(String::new()),
     }
-}
-
-/// `:state`, `:state clear`, `:state STEP = EXPR`
-pub fn state(session: &mut Session, text: &str) -> Result<String, String> {
-    if text == "clear" {
-        pipeline(&mut session.pipeline)?.restart()?;
-        return show_state(session);
-    }
-    let Some((step, value)) = text.split_once('=') else {
-        return show_state(session);
-    };
-    let (sample, now_ns) = (session.samples.current()?, session.now_ns);
-    let value = session.with_expression(value.trim(), |evaluator, items, _| {
-        let done = evaluator.run(items, &sample, now_ns)?;
-        done.value.map_err(|error| evaluator.failure(&error))
-    })?;
-    replace(session, step.trim(), &value)?;
-    show_state(session)
-}
-
-fn replace(session: &mut Session, step: &str, value: &Owned) -> Result<(), String> {
-    let pipeline = pipeline(&mut session.pipeline)?;
-    let arena = Arena::new();
-    let name = pipeline.node_of(step);
-    match pipeline.rehearsal.replace_memory(&name, value.read(&arena)) {
-        Some(Ok(())) => Ok(()),
-        Some(Err(error)) => Err(format!("error: {name} cannot remember that: {error}")),
-        None => {
-            let known: Vec<_> =
-                pipeline.rehearsal.memories().into_iter().map(|(node, _)| node).collect();
-            Err(format!("error: no step is named `{step}`; there are {}", known.join(", ")))
-        }
-    }
-}
-
-impl Pipeline {
-    /// The name of a node by itself, or by the number of its step.
-    fn node_of(&self, step: &str) -> String {
-        let memories = self.rehearsal.memories();
-        let prefix = format!("{step}. ");
-        let found = memories.iter().find(|(node, _)| self.title(node).starts_with(&prefix));
-        found.map_or_else(|| step.to_string(), |(node, _)| node.clone())
-    }
-}
-
-/// What the steps remember, and how much.
-fn show_state(session: &mut Session) -> Result<String, String> {
-    let pipeline = pipeline(&mut session.pipeline)?;
-    let memories = pipeline.rehearsal.memories();
-    if memories.is_empty() {
-        return Ok("no step remembers anything\n".to_string());
-    }
-    let usage = pipeline.rehearsal.usage();
-    let arena = Arena::new();
-    let mut text = String::new();
-    for (node, value) in &memories {
-        let title = pipeline.title(node);
-        text.push_str(&format!("{node}  {title}\n"));
-        if let Some((_, usage)) = usage.iter().find(|(name, _)| name == node) {
-            let (entries, bytes, evicted) = (usage.entries, usage.bytes, usage.evicted);
-            text.push_str(&format!("  {entries} entries, {bytes} bytes, {evicted} given up\n"));
-        }
-        text.push_str(&format!("  {}\n", to_json(value.read(&arena))));
-    }
-    Ok(text)
 }

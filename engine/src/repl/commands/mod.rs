@@ -5,6 +5,7 @@ mod bench;
 mod documentation;
 mod files;
 mod measure;
+mod memory;
 mod reasons;
 mod samples;
 
@@ -73,7 +74,12 @@ pub const COMMANDS: &[Command] = &[
     ),
     command("clock", "[TIME]", "show the clock, or put it", bench::clock),
     command("advance", "TIME", "move the clock, such as 10s; timers run", bench::advance),
-    command("state", "[STEP = EXPR | clear]", "show or change what steps remember", bench::state),
+    command(
+        "state",
+        "[STEP = EXPR | STEP forget KEY | clear]",
+        "show or change what steps remember",
+        memory::state,
+    ),
     command("time", "[EXPR [N]]", "measure an expression, or each step", measure::time),
     command(
         "type",
