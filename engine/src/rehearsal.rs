@@ -9,7 +9,7 @@ use crate::pipeline::{Decoder, InputCodec};
 use std::fmt;
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
-use temblor_lang::builtin::{Call, CallError, Facts};
+use temblor_lang::builtin::{Call, CallError, Facts, Tables};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Sources;
 use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
@@ -131,6 +131,13 @@ impl Rehearsal {
     #[must_use]
     pub fn bounded_by(mut self, budget: Arc<Budget>) -> Self {
         self.facts.budget = Some(budget);
+        self
+    }
+
+    /// Gives programs lookup tables.
+    #[must_use]
+    pub fn with_tables(mut self, tables: Option<Arc<dyn Tables>>) -> Self {
+        self.facts.tables = tables;
         self
     }
 

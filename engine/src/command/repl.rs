@@ -1,6 +1,7 @@
 //! `temblor repl`: the bench for rules, with a line editor or with commands given beforehand.
 
 use super::check::FAULTY;
+use super::tables::NamedTables;
 use crate::repl::{Session, interact};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
@@ -23,6 +24,9 @@ pub struct ReplArgs {
     /// Directory with module files; may be repeated
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
+    /// Lookup table for std::lookup, as for `temblor run`; may be repeated
+    #[arg(long, value_name = "NAME=FILE")]
+    table: Vec<String>,
 }
 
 /// How often a file that is watched is looked at.
@@ -33,6 +37,13 @@ pub fn repl(args: &ReplArgs) -> u8 {
     let is_terminal = std::io::stdout().is_terminal();
     let mut session = Session::new(args.path.clone(), colour(is_terminal));
     let mut faulty = false;
+    match NamedTables::open(&args.table) {
+        Ok(tables) => session.set_tables(tables),
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            return FAULTY;
+        }
+    }
     if let Some(input) = &args.input
         && let Err(reason) = session.load(input)
     {

@@ -35,6 +35,7 @@ use setup::{STEPS_MAX, Setup};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
+use temblor_lang::builtin::Tables;
 use temblor_lang::diagnostic::Colour;
 use temblor_lang::syntax::parse_script;
 use temblor_lang::syntax::tree::Item;
@@ -121,6 +122,11 @@ impl Session {
     pub fn load(&mut self, file: &Path) -> Result<(), String> {
         self.samples = Samples::open(file, self.setup.budget.clone())?;
         Ok(())
+    }
+
+    /// Gives programs lookup tables.
+    pub fn set_tables(&mut self, tables: Option<Arc<dyn Tables>>) {
+        self.setup.tables = tables;
     }
 
     /// What ends an evaluation from another thread, such as at Ctrl-C.

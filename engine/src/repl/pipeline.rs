@@ -288,6 +288,6 @@ fn start(program: &Program, steps: &Steps, setup: &Setup) -> Result<Started, Unr
     }
     let warnings = render_all(&warnings, &loaded.sources, setup.colour);
     let rehearsal = Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Compact);
-    let rehearsal = rehearsal.bounded_by(setup.budget.clone());
+    let rehearsal = rehearsal.bounded_by(setup.budget.clone()).with_tables(setup.tables.clone());
     Ok(Started { rehearsal, coverage: loaded.coverage, warnings })
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
-use temblor_lang::builtin::Facts;
+use temblor_lang::builtin::{Facts, Tables};
 use temblor_lang::diagnostic::Colour;
 
 /// Turns of loops and calls of functions that one evaluation may take in the REPL.
@@ -23,6 +23,8 @@ pub struct Setup {
     pub colour: Colour,
     /// Stops evaluations.
     pub budget: Arc<Budget>,
+    /// Lookup tables, if there are any.
+    pub tables: Option<Arc<dyn Tables>>,
     /// Columns of the terminal.
     pub width: Cell<usize>,
 }
@@ -31,14 +33,15 @@ impl Setup {
     pub fn new(path: Vec<PathBuf>, colour: Colour) -> Self {
         let budget = Arc::new(Budget::default());
         budget.fill(STEPS_MAX);
-        Self { path, colour, budget, width: Cell::new(WIDTH) }
+        Self { path, colour, budget, tables: None, width: Cell::new(WIDTH) }
     }
 
     /// The facts of an event that arrives at `now_ns`; a new budget begins.
     pub fn facts(&self, now_ns: u64) -> Facts {
         self.refill();
         let budget = Some(self.budget.clone());
-        Facts { ingest_ns: now_ns, now_ns, budget, ..Facts::default() }
+        let tables = self.tables.clone();
+        Facts { ingest_ns: now_ns, now_ns, budget, tables, ..Facts::default() }
     }
 
     /// A new budget begins; a wish to stop stays.

@@ -202,3 +202,44 @@ fn files_and_editors() {
     assert!(text.contains("\"ms\":12,\"edited\":true}\n4 samples\n4  out"), "{text}");
     assert!(!text.contains('\x1b'), "colour in a pipe");
 }
+
+#[test]
+fn entries_are_given_without_a_terminal() {
+    let folder = folder("plain");
+    file(&folder, "s.ndjson", SAMPLES);
+    file(&folder, "hosts.csv", "host,room\nweb1,north\n");
+    let run = |arguments: &[&str], input: &str| {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_temblor"))
+            .arg("repl")
+            .args(arguments)
+            .current_dir(&folder)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .expect("temblor starts");
+        let mut typed = child.stdin.take().expect("it is piped");
+        std::io::Write::write_all(&mut typed, input.as_bytes()).expect("it reads");
+        drop(typed);
+        let output = child.wait_with_output().expect("temblor ends");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let entries = "match event.status of\ncase 200 => \"fine\"\ncase _ => \"odd\"\nend\n:next\n";
+    let (code, text) = run(&["-i", "s.ndjson", "-c", ":mode json", "-c", "event.ms"], "");
+    assert_eq!((code, text.as_str()), (Some(0), "12\n"));
+    let (code, text) = run(&["-i", "s.ndjson"], &format!(":mode logfmt\n{entries}"));
+    assert_eq!((code, text.as_str()), (Some(0), "\"fine\"\nhost=web2 status=503 path=/b ms=950\n"));
+    let (code, text) = run(&["-i", "s.ndjson", "-c", ":mode table", "-c", ":event"], "");
+    assert_eq!(code, Some(0));
+    assert!(text.starts_with("host   \"web1\"\nstatus 200\n"), "{text}");
+    let (code, _) = run(&["-c", "1 +"], "");
+    assert_eq!(code, Some(1));
+    let lookup = ["-i", "s.ndjson", "--table", "hosts=hosts.csv", "-c", ":mode json"];
+    let entry = "set event.room = lookup::get(\"hosts\", event.host).room |> out";
+    let (_, text) =
+        run(&[&lookup[..], &["-c", "lookup::get(\"hosts\", \"web1\")", "-c", entry]].concat(), "");
+    assert!(
+        text.starts_with("{\"room\":\"north\"}\n") || text.contains("\"room\":\"north\"}\n"),
+        "{text}"
+    );
+}
