@@ -1,6 +1,7 @@
 //! What programs call: functions, extractors and aggregates, each declared once beside its documentation.
 
 pub mod onigmo;
+pub mod pattern;
 pub mod grok;
 mod declare;
 pub mod functions;

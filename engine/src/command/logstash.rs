@@ -30,7 +30,7 @@ pub(super) struct LogstashArgs {
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum EcsArg {
+pub(super) enum EcsArg {
     /// The old names
     Disabled,
     /// Names of the schema, version 1
@@ -40,20 +40,23 @@ enum EcsArg {
     V8,
 }
 
+impl From<EcsArg> for Ecs {
+    fn from(ecs: EcsArg) -> Self {
+        match ecs {
+            EcsArg::Disabled => Ecs::Disabled,
+            EcsArg::V1 => Ecs::V1,
+            EcsArg::V8 => Ecs::V8,
+        }
+    }
+}
+
 impl LogstashArgs {
     /// Reads the configuration, if there is one.
     pub(super) fn read(&self) -> Option<Result<Configuration, String>> {
         let path = self.logstash.as_ref()?;
-        let ecs = match self.ecs {
-            EcsArg::Disabled => Ecs::Disabled,
-            EcsArg::V1 => Ecs::V1,
-            EcsArg::V8 => Ecs::V8,
-        };
-        let variables = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
+        let ecs = self.ecs.into();
         let settings =
-            Settings { ecs, escapes: self.support_escapes, variables: variables.collect() };
+            Settings { ecs, escapes: self.support_escapes, ..Settings::of_environment() };
         let wishes = Wishes { settings, stdin: self.stdin, stdout: self.stdout };
         Some(configuration::load(path, &wishes))
     }

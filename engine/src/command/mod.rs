@@ -10,6 +10,7 @@ mod doc;
 mod fmt;
 mod logstash;
 mod lsp;
+mod convert;
 mod generate;
 mod run;
 mod tables;
@@ -61,6 +62,8 @@ enum Verb {
     Man(shell::ManArgs),
     /// Print generated events
     Generate(GenerateArgs),
+    /// Make a Temblor file from the configuration of another engine
+    Convert(convert::ConvertArgs),
 }
 
 /// Where the program comes from.
@@ -330,6 +333,7 @@ pub fn main() -> ExitCode {
         Verb::Completions(args) => shell::completions(&args),
         Verb::Man(args) => shell::man(&args),
         Verb::Generate(args) => generate::generate(&args),
+        Verb::Convert(args) => convert::convert(&args),
     };
     ExitCode::from(code)
 }

@@ -136,6 +136,13 @@ pub fn list_of_one(span: Span, text: &str) -> Diagnostic {
         .with_help("compare with `==`, or add a second element to the list")
 }
 
+/// A block of a converted configuration that nobody has decided about.
+pub fn undecided(block: &str, reason: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0721", span, format!("{block} was not converted"))
+        .with_label(reason.to_string())
+        .with_help("write what belongs here instead, or take the step out if it is not needed")
+}
+
 /// A file or folder that is not there now, but may be where the configuration runs.
 pub fn missing_file(span: Span, reason: &str) -> Diagnostic {
     Diagnostic::warning("W0720", Class::Behaviour, span, reason)

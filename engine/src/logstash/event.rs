@@ -49,6 +49,29 @@ impl<'a> LogEvent<'a> {
         Self::new(data, now)
     }
 
+    /// The event that an earlier step of a chain sent on: nothing is added to it.
+    #[must_use]
+    pub fn resumed(value: Value<'a>, meta: Value<'a>, arena: &'a Arena) -> Self {
+        let mut data = match Datum::from_value(value, arena) {
+            Datum::Map(map) => map,
+            other => {
+                let mut map = Map::default();
+                map.append("message", other);
+                map
+            }
+        };
+        let metadata = match Datum::from_value(meta, arena) {
+            Datum::Map(map) => map,
+            _ => Map::default(),
+        };
+        if let Some(place) = data.get_mut("@timestamp")
+            && let Some(time) = place.as_str().and_then(timestamp::parse_iso8601)
+        {
+            *place = Datum::Time(time);
+        }
+        Self { data, metadata, cancelled: false }
+    }
+
     /// Moves tags that are no texts aside.
     pub fn check_tags(&mut self) {
         let good = match self.data.get("tags") {

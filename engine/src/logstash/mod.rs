@@ -1,7 +1,7 @@
 //! Logstash configurations: their text, their events and their filters, compiled into an operator of
 //! the graph. Facts about plugins stand beside the plugins; nothing else of the engine knows them.
 
-mod complain;
+pub mod complain;
 pub mod syntax;
 pub mod settings;
 pub mod datum;
@@ -9,7 +9,7 @@ pub mod timestamp;
 pub mod reference;
 pub mod event;
 pub mod template;
-pub mod pattern;
+pub use temblor_stdlib::pattern;
 pub mod options;
 pub mod condition;
 pub mod ruby;
@@ -18,3 +18,4 @@ pub mod program;
 pub mod operator;
 pub mod load;
 pub mod configuration;
+pub mod convert;

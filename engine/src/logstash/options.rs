@@ -241,7 +241,7 @@ impl<'c> Arguments<'c> {
 
     fn read_text(&mut self, text: &str, span: Span, quoted: bool, top: bool) -> SettingKind {
         let text = if quoted { self.settings.unescape(text) } else { text.to_string() };
-        if !text.contains("${") {
+        if !text.contains("${") || self.settings.keeps_variables {
             return SettingKind::Text(text);
         }
         let mut text = self.substitute(&text, span);
@@ -273,7 +273,9 @@ impl<'c> Arguments<'c> {
             return;
         };
         let text = setting.text();
+        let is_open = self.settings.keeps_variables && text.is_some_and(|text| text.contains("${"));
         let wrong = match spec.takes {
+            _ if is_open => None,
             Takes::Text if text.is_none() => Some("one text".to_string()),
             Takes::Number if text.and_then(number).is_none() => Some("a number".to_string()),
             Takes::Flag if !matches!(text, Some("true" | "false")) => {
@@ -291,6 +293,11 @@ impl<'c> Arguments<'c> {
             self.diagnostics.push(complain::bad_value(spec.name, setting.span, &wanted));
             self.values.retain(|(name, _)| name != spec.name);
         }
+    }
+
+    /// All options that are given, in the order of writing.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Setting)> {
+        self.values.iter().map(|(name, setting)| (name.as_str(), setting))
     }
 
     /// The value of an option.

@@ -41,6 +41,8 @@ pub struct ProgramState {
     memories: Vec<Box<dyn Any + Send>>,
     captures: Captures,
     random: Random,
+    /// What the last filter did.
+    pub outcome: Outcome,
 }
 
 /// Compiles filter sections.
@@ -139,7 +141,7 @@ impl Program {
     pub fn start(&self) -> ProgramState {
         let mut memories = Vec::with_capacity(self.memories);
         gather(&self.steps, &mut memories);
-        ProgramState { memories, captures: Captures::new(), random: Random::new() }
+        ProgramState { memories, captures: Captures::new(), random: Random::new(), outcome: Outcome::Matched }
     }
 
     /// Sends events through all steps; what is cancelled is taken out.
@@ -218,6 +220,7 @@ impl<'a> Run<'a, '_> {
             random: &mut self.state.random,
         };
         let outcome = node.filter.filter(event, &mut turn);
+        self.state.outcome = outcome;
         if outcome == Outcome::Matched && !node.common.is_empty() {
             node.common.apply(event, self.arena, self.now);
         }

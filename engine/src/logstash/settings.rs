@@ -43,9 +43,20 @@ pub struct Settings {
     pub escapes: bool,
     /// What `${NAME}` stands for.
     pub variables: HashMap<String, String>,
+    /// Whether `${NAME}` stays as it is, for whoever reads the text next.
+    pub keeps_variables: bool,
 }
 
 impl Settings {
+    /// The settings that hold when nothing is said, with the variables of the environment.
+    #[must_use]
+    pub fn of_environment() -> Self {
+        let variables = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        Self { variables: variables.collect(), ..Self::default() }
+    }
+
     /// A text of the configuration as it is meant.
     #[must_use]
     pub fn unescape(&self, text: &str) -> String {
@@ -75,6 +86,9 @@ impl Settings {
     /// Puts values in the place of `${NAME}` and `${NAME:default}`. The error is the name of a
     /// variable that has no value.
     pub fn substitute(&self, text: &str) -> Result<String, String> {
+        if self.keeps_variables {
+            return Ok(text.to_string());
+        }
         let mut out = String::new();
         let mut rest = text;
         while let Some(start) = rest.find("${") {

@@ -54,7 +54,7 @@ fn given(takes: Takes, text: &str) -> Given {
 /// Builds an operator from settings written as expressions (words and places as they are).
 pub fn build(name: &str, settings: &[(&str, &str)]) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let kind = find(name).unwrap_or_else(|| panic!("no operator is named {name}"));
-    let mut list = Settings::new(Span::new(SourceId(0), 0, 0));
+    let mut list = Settings::new(kind.path, Span::new(SourceId(0), 0, 0));
     for (key, text) in settings {
         let setting = kind.settings.iter().find(|setting| setting.name == *key);
         let setting = setting.unwrap_or_else(|| panic!("{name} has no setting {key}"));

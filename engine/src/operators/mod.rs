@@ -18,6 +18,7 @@ pub mod history;
 pub mod qos;
 pub mod roundrobin;
 pub mod bucket;
+pub mod logstash;
 pub mod script;
 pub mod select;
 #[cfg(test)]
@@ -113,6 +114,8 @@ pub enum InChain {
 /// The settings of one operator, checked against its declaration.
 #[derive(Debug, Default)]
 pub struct Settings {
+    /// The path of the operator's kind.
+    pub kind: &'static str,
     /// The whole definition, for messages.
     pub span: Span,
     entries: Vec<(&'static str, Span, Given)>,
@@ -130,8 +133,13 @@ pub enum Given {
 impl Settings {
     /// No settings yet.
     #[must_use]
-    pub fn new(span: Span) -> Self {
-        Self { span, entries: Vec::new() }
+    pub fn new(kind: &'static str, span: Span) -> Self {
+        Self { kind, span, entries: Vec::new() }
+    }
+
+    /// What is given, in the order of writing: names, places and values.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, Span, &Given)> {
+        self.entries.iter().map(|(name, span, given)| (*name, *span, given))
     }
 
     /// Adds a setting.
@@ -254,5 +262,5 @@ pub fn find(name: &str) -> Option<&'static OperatorKind> {
 
 /// All kinds.
 pub fn kinds() -> impl Iterator<Item = &'static OperatorKind> {
-    KINDS.iter().flat_map(|file| file.iter())
+    KINDS.iter().flat_map(|file| file.iter()).chain(logstash::kinds())
 }

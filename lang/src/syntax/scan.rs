@@ -462,6 +462,10 @@ impl Scanner<'_> {
         let before = index.checked_sub(1).map_or("", |at| self.token_text(self.scan.tokens[at]));
         let around = self.scan.frames[self.current].opener;
         let around = around.map_or("", |at| self.token_text(self.scan.tokens[at]));
+        if around == "with" && matches!(before, "with" | ",") && self.is_assigned() {
+            // The name of a setting, such as `match = …`.
+            return None;
+        }
         let opens = match text {
             "match" | "for" | "patch" => true,
             "merge" => around != "patch",
@@ -474,6 +478,12 @@ impl Scanner<'_> {
             _ => false,
         };
         opens.then_some(false)
+    }
+
+    /// Whether `=` follows.
+    fn is_assigned(&self) -> bool {
+        let rest = self.rest().trim_start();
+        rest.starts_with('=') && !rest.starts_with("==") && !rest.starts_with("=>")
     }
 
     /// Whether a word or literal follows, so that the `if` before is no name.

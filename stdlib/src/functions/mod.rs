@@ -13,6 +13,7 @@ mod ip;
 mod json;
 mod kind;
 mod list;
+mod logstash;
 mod lookup;
 mod math;
 mod path;
@@ -45,6 +46,7 @@ pub static GROUPS: &[&[Function]] = &[
     json::FUNCTIONS,
     kind::FUNCTIONS,
     list::FUNCTIONS,
+    logstash::FUNCTIONS,
     lookup::FUNCTIONS,
     math::FUNCTIONS,
     path::FUNCTIONS,

@@ -192,7 +192,9 @@ impl Parser<'_> {
         loop {
             self.scanner.skip();
             if self.close() {
-                return Ok(Plugin { name, options });
+                let end = self.scanner.span_from(self.scanner.at());
+                let span = name.span.to(end);
+                return Ok(Plugin { name, options, span });
             }
             if !options.is_empty() && !self.scanner.blank_before {
                 return Err(self.scanner.unexpected("a blank between two options, or `}`"));

@@ -71,6 +71,8 @@ pub struct Plugin {
     pub name: Word,
     /// Its options as written; may repeat.
     pub options: Vec<(Word, Value)>,
+    /// From its name to its closing brace.
+    pub span: Span,
 }
 
 /// A text and where it stands.

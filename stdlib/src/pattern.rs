@@ -1,7 +1,7 @@
 //! Ruby's regular expressions: run in linear time where they can be, else by backtracking with a
 //! bound. Finding never fails; a search that gives up finds nothing.
 
-use temblor_stdlib::onigmo;
+use crate::onigmo;
 
 /// Steps back after which a search gives up.
 const BACKTRACKS_MAX: usize = 200_000;

@@ -1,0 +1,79 @@
+//! `temblor convert`: a Temblor file from a Logstash configuration, and the report about what became
+//! of each block. The report goes to standard error unless it is what was asked for.
+
+use super::check::FAULTY;
+use super::logstash::EcsArg;
+use crate::load::colour;
+use crate::logstash::convert::{self, Conversion};
+use crate::logstash::load::Loaded;
+use crate::logstash::settings::Settings;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use temblor_lang::diagnostic::render_all;
+
+/// What can be typed behind `temblor convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    #[command(subcommand)]
+    from: From,
+}
+
+#[derive(Debug, Subcommand)]
+enum From {
+    /// A Logstash configuration: a file, a folder of files, or pipelines.yml
+    Logstash(LogstashArgs),
+}
+
+#[derive(Debug, Args)]
+struct LogstashArgs {
+    /// The configuration
+    path: PathBuf,
+    /// Write the Temblor file here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the coverage report, and the Temblor file only with --out
+    #[arg(long)]
+    report: bool,
+    /// Print the coverage report as JSON, and the Temblor file only with --out
+    #[arg(long)]
+    json: bool,
+    /// Field names of plugins after the Elastic Common Schema
+    #[arg(long, value_enum, default_value_t)]
+    ecs: EcsArg,
+    /// Read backslash escapes in texts
+    #[arg(long)]
+    support_escapes: bool,
+}
+
+/// Converts; gives the exit code.
+pub fn convert(args: &ConvertArgs) -> u8 {
+    let From::Logstash(args) = &args.from;
+    match logstash(args) {
+        Ok(code) => code,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            FAULTY
+        }
+    }
+}
+
+fn logstash(args: &LogstashArgs) -> Result<u8, String> {
+    let texts = Loaded::read(&args.path)?;
+    let ecs = args.ecs.into();
+    let settings = Settings { ecs, escapes: args.support_escapes, ..Settings::of_environment() };
+    let Conversion { text, report } =
+        convert::convert(&texts, &settings, &args.path.display().to_string());
+    eprint!("{}", render_all(&texts.diagnostics, &texts.sources, colour()));
+    match &args.out {
+        Some(file) => std::fs::write(file, text)
+            .map_err(|error| format!("{}: {error}", file.display()))?,
+        None if args.report || args.json => {}
+        None => print!("{text}"),
+    }
+    match (args.json, args.report) {
+        (true, _) => print!("{}", report.json()),
+        (false, true) => print!("{}", report.text()),
+        (false, false) => eprint!("{}", report.text()),
+    }
+    Ok(if texts.has_errors() { FAULTY } else { 0 })
+}

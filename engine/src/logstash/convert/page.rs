@@ -1,0 +1,188 @@
+//! The Temblor file while it is written: chains of steps, the streams that they need, the comments of
+//! the configuration in front of what they stand in front of there, and the report.
+
+use super::Conversion;
+use super::comments::{Comment, comments};
+use super::notation::WIDTH;
+use super::report::{Block, Coverage, Report};
+use crate::logstash::load::Loaded;
+use std::collections::HashSet;
+use std::fmt::Write;
+use temblor_lang::span::Span;
+use temblor_lang::syntax::{TextKind, format};
+
+/// A file that is being written.
+pub(super) struct Page<'t> {
+    texts: &'t Loaded,
+    title: String,
+    /// For each file: offsets at which lines begin, and comments that are still to be written.
+    files: Vec<(Vec<usize>, std::vec::IntoIter<Comment>)>,
+    /// Constants, sources and sinks.
+    pub head: String,
+    /// Streams in the order of their first use.
+    streams: Vec<String>,
+    names: HashSet<String>,
+    /// The chains.
+    body: String,
+    /// Comments in front of the next step.
+    waiting: Vec<String>,
+    /// Whether a chain has begun that has no step yet.
+    fresh: bool,
+    pub report: Report,
+}
+
+impl<'t> Page<'t> {
+    pub fn new(texts: &'t Loaded, title: &str) -> Self {
+        let mut files = Vec::new();
+        for number in 0..texts.files.len() {
+            let id = temblor_lang::span::SourceId(u16::try_from(number).unwrap_or(u16::MAX));
+            let text = texts.sources.get(id).map_or("", |source| source.text.as_str());
+            let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+            let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
+            files.push((starts, comments(text).into_iter()));
+        }
+        Self {
+            texts,
+            title: title.to_string(),
+            files,
+            head: String::new(),
+            streams: Vec::new(),
+            names: ["in", "out", "err"].map(str::to_string).into(),
+            body: String::new(),
+            waiting: Vec::new(),
+            fresh: false,
+            report: Report::default(),
+        }
+    }
+
+    /// The name of a file without its folders.
+    fn file(&self, span: Span) -> String {
+        let name = self.texts.sources.get(span.source).map_or("", |source| source.name.as_str());
+        name.rsplit('/').next().unwrap_or(name).to_string()
+    }
+
+    /// The line of a place, from 1.
+    pub fn line(&self, span: Span) -> usize {
+        let starts = self.files.get(usize::from(span.source.0)).map(|(starts, _)| starts);
+        starts.map_or(0, |starts| starts.partition_point(|start| *start <= span.start as usize))
+    }
+
+    /// `apache.conf:12`
+    pub fn place(&self, span: Span) -> String {
+        format!("{}:{}", self.file(span), self.line(span))
+    }
+
+    /// What stands in the configuration.
+    pub fn original(&self, span: Span) -> &'t str {
+        self.texts.sources.text(span)
+    }
+
+    /// Notes what became of a block.
+    pub fn note(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
+        let (file, line) = (self.file(span), self.line(span));
+        let (what, reason) = (what.to_string(), reason.to_string());
+        self.report.blocks.push(Block { file, line, what, coverage, reason });
+    }
+
+    /// Lets the comments up to `offset` of a file stand in front of the next step.
+    pub fn comments_until(&mut self, span: Span, offset: u32) {
+        let Some((_, comments)) = self.files.get_mut(usize::from(span.source.0)) else { return };
+        let due = comments.as_slice().iter().take_while(|one| one.at < offset as usize).count();
+        let due: Vec<_> = comments.take(due).collect();
+        self.waiting.extend(due.into_iter().map(|one| one.text).filter(|text| !text.is_empty()));
+    }
+
+    /// A remark in front of the next step.
+    pub fn remark(&mut self, text: &str) {
+        self.waiting.push(text.to_string());
+    }
+
+    fn write_waiting(&mut self) {
+        for comment in std::mem::take(&mut self.waiting) {
+            let _ = writeln!(self.body, "# {comment}");
+        }
+    }
+
+    /// A name that nothing else has.
+    pub fn name(&mut self, wanted: &str) -> String {
+        let mut name = wanted.to_string();
+        let mut number = 2;
+        while !self.names.insert(name.clone()) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
+    /// A stream of its own.
+    pub fn stream(&mut self, wanted: &str) -> String {
+        let name = self.name(wanted);
+        self.streams.push(name.clone());
+        name
+    }
+
+    /// A statement in front of the chain that ended last.
+    pub fn statement_in_front(&mut self, text: &str) {
+        let end = self.body.trim_end().len();
+        let start = self.body[..end].rfind("\n\n").map_or(0, |at| at + 2);
+        self.body.insert_str(start, &format!("{text};\n\n"));
+    }
+
+    /// Begins a chain.
+    pub fn begin(&mut self, from: &str) {
+        let _ = write!(self.body, "{from}");
+        self.fresh = true;
+    }
+
+    /// Adds a step to the chain.
+    pub fn step(&mut self, text: &str) {
+        self.body.push('\n');
+        self.write_waiting();
+        let _ = write!(self.body, "|> {text}");
+        self.fresh = false;
+    }
+
+    /// Ends the chain with a step that leads elsewhere.
+    pub fn end(&mut self, text: &str) {
+        self.step(text);
+        self.body.push_str(";\n\n");
+    }
+
+    /// Ends the chain into a stream.
+    pub fn end_into(&mut self, stream: &str) {
+        if self.fresh && self.waiting.is_empty() {
+            let _ = write!(self.body, " |> {stream};\n\n");
+            self.fresh = false;
+        } else {
+            self.end(stream);
+        }
+    }
+
+    /// The file.
+    pub fn finish(mut self) -> Conversion {
+        self.write_waiting();
+        let mut text = format!("### Converted from {} by `temblor convert logstash`.\n\n", self.title);
+        text.push_str(&self.head);
+        let mut line = String::new();
+        for stream in &self.streams {
+            let statement = format!("create stream {stream};");
+            if !line.is_empty() && line.len() + statement.len() > WIDTH {
+                text.push_str(&line);
+                text.push('\n');
+                line.clear();
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(&statement);
+        }
+        if !line.is_empty() {
+            text.push_str(&line);
+            text.push_str("\n\n");
+        }
+        text.push_str(&self.body);
+        let text = format!("{}\n", text.trim_end());
+        let text = format(&text, TextKind::Program).unwrap_or(text);
+        Conversion { text, report: self.report }
+    }
+}
