@@ -15,6 +15,7 @@ pub mod condition;
 pub mod ruby;
 pub mod filter;
 pub mod program;
+pub mod codec;
 pub mod operator;
 pub mod load;
 pub mod configuration;

@@ -4,7 +4,7 @@
 use super::complain;
 use super::reference::FieldRef;
 use super::settings::{Ecs, Settings};
-use super::syntax::tree::{Plugin, Value, ValueKind};
+use super::syntax::tree::{Plugin, Value, ValueKind, Word};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::Span;
 
@@ -105,6 +105,22 @@ impl Setting {
             SettingKind::List(items) if items.len() == 1 => items[0].text(),
             _ => None,
         }
+    }
+
+    /// As the tree of an option's value.
+    #[must_use]
+    pub fn tree(&self) -> Value {
+        let word = |text: &str| Word { text: text.to_string(), span: self.span };
+        let kind = match &self.kind {
+            SettingKind::Text(text) => ValueKind::Text(text.clone()),
+            SettingKind::Number(number) => ValueKind::Number(number.clone()),
+            SettingKind::List(items) => ValueKind::Array(items.iter().map(Self::tree).collect()),
+            SettingKind::Hash(entries) => ValueKind::Hash(
+                entries.iter().map(|(key, value)| (word(key), value.tree())).collect(),
+            ),
+            SettingKind::Codec(plugin) => ValueKind::Plugin(plugin.clone()),
+        };
+        Value { span: self.span, kind }
     }
 
     /// All items; a single value is a list of one.

@@ -1,0 +1,327 @@
+//! From frames to events. A decoder never loses a frame: what it cannot read is a `message` with a tag.
+
+use super::cef;
+use super::charset::Charset;
+use super::multiline::{Buffer, Multiline};
+use crate::codec::Format;
+use crate::logstash::complain;
+use crate::logstash::datum::{Datum, Map};
+use crate::logstash::event::LogEvent;
+use crate::logstash::filter;
+use crate::logstash::options::{Arguments, Setting};
+use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
+use crate::logstash::reference::FieldRef;
+use crate::logstash::settings::Settings;
+use crate::logstash::syntax::tree::{Plugin, Statement, Value, ValueKind, Word};
+use chrono::{DateTime, Utc};
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::value::Arena;
+
+/// How an input reads frames.
+#[derive(Debug)]
+pub struct Decoder {
+    kind: Kind,
+    charset: Charset,
+    target: Option<FieldRef>,
+    /// The field that keeps the text of a line.
+    original: Option<FieldRef>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// `plain`, `line`, `gzip_lines`: a frame is a message.
+    Text,
+    /// `json`, `json_lines`
+    Json,
+    Multiline(Box<Multiline>),
+    /// A filter that reads the message: `csv`.
+    Filter(Box<Program>),
+    Cef(Box<cef::Cef>),
+    MessagePack,
+    /// An action a line, and the document behind it.
+    Bulk,
+}
+
+/// What a decoder remembers from frame to frame.
+#[derive(Default)]
+pub struct DecodeState {
+    lines: Buffer,
+    program: Option<ProgramState>,
+    /// The action whose document comes next.
+    action: Option<String>,
+}
+
+impl std::fmt::Debug for DecodeState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DecodeState").finish_non_exhaustive()
+    }
+}
+
+/// Where and when a frame is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// Where texts live.
+    pub arena: &'a Arena,
+    /// The time of events without one.
+    pub now: DateTime<Utc>,
+    /// The same in nanoseconds.
+    pub now_ns: u64,
+}
+
+impl Decoder {
+    /// The decoder of frames that are messages.
+    #[must_use]
+    pub fn text(settings: &Settings) -> Self {
+        let original = settings.ecs.is_on().then(original);
+        Self { kind: Kind::Text, charset: Charset::Utf8, target: None, original }
+    }
+
+    /// The decoder that a setting names; `None` when it is wrong or not here, which has been said.
+    pub fn of(
+        setting: &Setting,
+        settings: &Settings,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        super::with_codec(setting, settings, diagnostics, |name, arguments| {
+            Self::compile(name, arguments)
+        })
+    }
+
+    fn compile(name: &str, arguments: &mut Arguments<'_>) -> Option<Self> {
+        let is_text = matches!(name, "plain" | "line" | "multiline" | "gzip_lines");
+        let original = (is_text && arguments.ecs.is_on()).then(original);
+        let kind = match name {
+            "json" | "json_lines" => Kind::Json,
+            "multiline" => Kind::Multiline(Box::new(Multiline::compile(arguments)?)),
+            "csv" => Kind::Filter(Box::new(csv(arguments)?)),
+            "cef" => Kind::Cef(Box::new(cef::Cef::compile(arguments)?)),
+            "msgpack" => Kind::MessagePack,
+            "es_bulk" => Kind::Bulk,
+            // What only writes reads as plain.
+            _ => Kind::Text,
+        };
+        let charset = match arguments.text("charset") {
+            None => Charset::Utf8,
+            Some(name) => match Charset::named(&name) {
+                Some(charset) => charset,
+                None => {
+                    let wanted = "UTF-8, ISO-8859-1, CP1252, UTF-16LE or UTF-16BE";
+                    let place = arguments.place("charset");
+                    arguments.complain(complain::bad_value("charset", place, wanted));
+                    return None;
+                }
+            },
+        };
+        Some(Self { kind, charset, target: arguments.field_or_none("target"), original })
+    }
+
+    /// Whether frames belong together.
+    #[must_use]
+    pub fn is_stateful(&self) -> bool {
+        matches!(self.kind, Kind::Multiline(_) | Kind::Filter(_) | Kind::Bulk)
+    }
+
+    /// Whether what waits becomes complete by itself.
+    #[must_use]
+    pub fn wants_ticks(&self) -> bool {
+        matches!(&self.kind, Kind::Multiline(codec) if codec.flush_after_ns.is_some())
+    }
+
+    /// Whether one frame may hold a whole input.
+    #[must_use]
+    pub fn reads_messages(&self) -> bool {
+        matches!(self.kind, Kind::MessagePack)
+    }
+
+    /// The events of a frame.
+    pub fn decode<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        frame: &'a [u8],
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let arena = moment.arena;
+        if let Kind::MessagePack = self.kind {
+            return match Format::MessagePack.decode(frame, moment.now_ns, arena) {
+                Ok(value) => {
+                    let value = value.unwrap_or(temblor_lang::value::Value::Null);
+                    self.emit(Datum::from_value(value, arena), "", moment, out);
+                }
+                Err(_) => out.push(self.failed(
+                    arena.str(&Charset::Utf8.decode(frame)),
+                    "_msgpackparsefailure",
+                    moment,
+                )),
+            };
+        }
+        let text = match self.charset.decode(frame) {
+            std::borrow::Cow::Borrowed(text) => text,
+            std::borrow::Cow::Owned(text) => arena.str(&text),
+        };
+        match &self.kind {
+            Kind::Text => out.push(self.message(text, moment)),
+            Kind::Json => match filter::read_json(text, arena) {
+                Some(datum) => self.emit(datum, text, moment, out),
+                None if text.trim().is_empty() => {}
+                None => out.push(self.failed(text, "_jsonparsefailure", moment)),
+            },
+            Kind::Multiline(codec) => {
+                let joined = codec.line(&mut state.lines, text, moment.now_ns);
+                out.extend(joined.into_iter().map(|one| self.joined(codec, &one, moment)));
+            }
+            Kind::Filter(program) => {
+                let state = state.program.get_or_insert_with(|| program.start());
+                let mut events = vec![self.message(text, moment)];
+                program.run(&mut events, state, arena, moment.now);
+                out.append(&mut events);
+            }
+            Kind::Cef(codec) => match codec.decode(text, arena) {
+                Some(map) => out.push(LogEvent::new(map, moment.now)),
+                None => out.push(self.failed(text, "_cefparsefailure", moment)),
+            },
+            Kind::Bulk => self.bulk(state, text, moment, out),
+            Kind::MessagePack => {}
+        }
+    }
+
+    /// What still waits; with `due` only what has waited long enough.
+    pub fn flush<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        moment: Moment<'a>,
+        due: bool,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let Kind::Multiline(codec) = &self.kind else { return };
+        let waited = moment.now_ns.saturating_sub(state.lines.changed_ns);
+        let is_due = codec.flush_after_ns.is_some_and(|after| waited >= after);
+        if !due || is_due {
+            let joined = codec.flush(&mut state.lines);
+            out.extend(joined.map(|one| self.joined(codec, &one, moment)));
+        }
+    }
+
+    fn message<'a>(&'a self, text: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
+        let mut map = Map::default();
+        map.append("message", Datum::Str(text));
+        let mut event = LogEvent::new(map, moment.now);
+        if let Some(original) = &self.original {
+            let _ = event.set(original, Datum::Str(text), moment.arena);
+        }
+        event
+    }
+
+    fn joined<'a>(
+        &'a self,
+        codec: &'a Multiline,
+        joined: &super::multiline::Joined,
+        moment: Moment<'a>,
+    ) -> LogEvent<'a> {
+        let mut event = self.message(moment.arena.str(&joined.text), moment);
+        if joined.several && !codec.tag.is_empty() {
+            event.tag(&codec.tag);
+        }
+        joined.tags.iter().for_each(|tag| event.tag(tag));
+        event
+    }
+
+    fn failed<'a>(&self, text: &'a str, tag: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
+        let mut map = Map::default();
+        map.append("message", Datum::Str(text));
+        let mut event = LogEvent::new(map, moment.now);
+        event.tag(tag);
+        event
+    }
+
+    /// An object is an event, a list one for each element.
+    fn emit<'a>(
+        &'a self,
+        datum: Datum<'a>,
+        text: &'a str,
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        match datum {
+            Datum::List(items) => {
+                items.into_iter().for_each(|item| self.emit(item, text, moment, out));
+            }
+            Datum::Map(map) => out.push(match &self.target {
+                None => LogEvent::new(map, moment.now),
+                Some(target) => {
+                    let mut event = LogEvent::new(Map::default(), moment.now);
+                    let _ = event.set(target, Datum::Map(map), moment.arena);
+                    event
+                }
+            }),
+            _ => out.push(self.failed(text, "_jsonparsefailure", moment)),
+        }
+    }
+
+    fn bulk<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        text: &'a str,
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let arena = moment.arena;
+        let action = match state.action.take() {
+            None if text.trim().is_empty() => return,
+            None => {
+                let read = filter::read_json(text, arena);
+                let is_delete =
+                    matches!(&read, Some(Datum::Map(map)) if map.get("delete").is_some());
+                if !is_delete {
+                    state.action = Some(text.to_string());
+                    return;
+                }
+                text
+            }
+            Some(action) => arena.str(&action),
+        };
+        let read = filter::read_json(text, arena);
+        let Some(Datum::Map(document)) = read else {
+            out.push(self.failed(text, "_jsonparsefailure", moment));
+            return;
+        };
+        let document = if action == text { Map::default() } else { document };
+        let mut event = LogEvent::new(document, moment.now);
+        if let Some(Datum::Map(action)) = filter::read_json(action, arena)
+            && let Some((name, Datum::Map(fields))) = action.into_entries().into_iter().next()
+        {
+            event.metadata = fields;
+            event.metadata.insert("action", Datum::Str(name));
+        }
+        out.push(event);
+    }
+}
+
+/// `[event][original]`
+fn original() -> FieldRef {
+    FieldRef::parse("[event][original]").expect("it is a field reference")
+}
+
+/// The csv filter over the message, which then goes away.
+fn csv(arguments: &mut Arguments<'_>) -> Option<Program> {
+    let span = arguments.span;
+    let own = ["charset", "include_headers", "id", "enable_metric"];
+    let word = |text: &str| Word { text: text.to_string(), span };
+    let mut options: Vec<(Word, Value)> = arguments
+        .entries()
+        .filter(|(name, _)| !own.contains(name))
+        .map(|(name, setting)| (word(name), setting.tree()))
+        .collect();
+    let text = |text: &str| Value { span, kind: ValueKind::Text(text.to_string()) };
+    options.push((word("source"), text("message")));
+    options.push((word("remove_field"), text("message")));
+    let plugin = Plugin { name: word("csv"), options, span };
+    let settings = Settings { ecs: arguments.ecs, ..Settings::default() };
+    let mut diagnostics = Vec::new();
+    let mut builder = ProgramBuilder::new(&settings, &mut diagnostics);
+    builder.section(&[Statement::Plugin(plugin)]);
+    let program = builder.finish();
+    let is_good = diagnostics.is_empty();
+    diagnostics.into_iter().for_each(|one| arguments.complain(one));
+    is_good.then_some(program)
+}

@@ -1,0 +1,187 @@
+//! From events to bytes. What an encoder gives is written as it is; a codec that ends events with a
+//! newline has put it there.
+
+use super::{cef, rubydebug};
+use crate::codec::Format;
+use crate::logstash::datum::Datum;
+use crate::logstash::event::LogEvent;
+use crate::logstash::options::{Arguments, Setting};
+use crate::logstash::reference::FieldRef;
+use crate::logstash::settings::Settings;
+use crate::logstash::template::Template;
+use chrono::{DateTime, Utc};
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::value::{Arena, Value};
+
+/// How an output writes events.
+#[derive(Debug)]
+pub enum Encoder {
+    /// `json`; whether a newline ends it.
+    Json(bool),
+    /// `line`, `plain`: a text, and what ends it.
+    Text(Template, String),
+    /// `rubydebug`; whether @metadata is shown.
+    RubyDebug(bool),
+    /// `dots`
+    Dots,
+    /// `csv`: the columns, separator and quote.
+    Csv {
+        /// Fields in their order.
+        columns: Vec<FieldRef>,
+        /// Between them.
+        separator: String,
+        /// Around texts that need it.
+        quote: char,
+    },
+    /// `cef`
+    Cef(Box<cef::Cef>),
+    /// `msgpack`
+    MessagePack,
+    /// `es_bulk`: an action, and the document.
+    Bulk,
+}
+
+/// What an encoder gives.
+pub type Encoded<'a> = Value<'a>;
+
+/// What plain shows of an event when nothing else is said.
+const PLAIN: &str = "%{+yyyy-MM-dd'T'HH:mm:ss.SSS}Z %{host} %{message}";
+
+impl Encoder {
+    /// The encoder that a setting names; `None` when it is wrong or not here, which has been said.
+    pub fn of(
+        setting: &Setting,
+        settings: &Settings,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        super::with_codec(setting, settings, diagnostics, |name, arguments| {
+            Self::compile(name, arguments)
+        })
+    }
+
+    fn compile(name: &str, arguments: &mut Arguments<'_>) -> Option<Self> {
+        let format = |arguments: &Arguments<'_>| {
+            Template::parse(arguments.text("format").as_deref().unwrap_or(PLAIN))
+        };
+        Some(match name {
+            "json" => Encoder::Json(false),
+            "json_lines" => Encoder::Json(true),
+            "line" => {
+                let delimiter = arguments.text("delimiter");
+                Encoder::Text(format(arguments), delimiter.unwrap_or_else(|| "\n".to_string()))
+            }
+            "rubydebug" => Encoder::RubyDebug(arguments.flag("metadata", false)),
+            "dots" => Encoder::Dots,
+            "csv" => {
+                let mut columns = Vec::new();
+                for (text, span) in arguments.texts("columns").unwrap_or_default() {
+                    match FieldRef::parse(&text) {
+                        Ok(field) => columns.push(field),
+                        Err(reason) => arguments.complain(
+                            crate::logstash::complain::bad_reference(&text, span, reason),
+                        ),
+                    }
+                }
+                let quote = arguments.text("quote_char").and_then(|text| text.chars().next());
+                let separator = arguments.text("separator").unwrap_or_else(|| ",".to_string());
+                Encoder::Csv { columns, separator, quote: quote.unwrap_or('"') }
+            }
+            "cef" => Encoder::Cef(Box::new(cef::Cef::compile(arguments)?)),
+            "msgpack" => Encoder::MessagePack,
+            "es_bulk" => Encoder::Bulk,
+            _ => Encoder::Text(format(arguments), String::new()),
+        })
+    }
+
+    /// Whether it writes JSON as the engine does by itself, an event a line.
+    #[must_use]
+    pub fn is_plain_json(&self) -> bool {
+        matches!(self, Encoder::Json(_))
+    }
+
+    /// The bytes of an event.
+    #[must_use]
+    pub fn encode<'a>(
+        &'a self,
+        event: &LogEvent<'a>,
+        arena: &'a Arena,
+        now: DateTime<Utc>,
+    ) -> Encoded<'a> {
+        let mut out = String::new();
+        match self {
+            Encoder::Json(ends) => {
+                push_document(&mut out, event);
+                out.push_str(if *ends { "\n" } else { "" });
+            }
+            Encoder::Text(template, end) => {
+                out.push_str(template.render(event, arena, now));
+                out.push_str(end);
+            }
+            Encoder::RubyDebug(metadata) => {
+                let metadata = metadata.then_some(&event.metadata);
+                rubydebug::push_event(&mut out, &event.data, metadata);
+            }
+            Encoder::Dots => return Value::Str("."),
+            Encoder::Csv { columns, separator, quote } => {
+                for (at, field) in columns.iter().enumerate() {
+                    out.push_str(if at > 0 { separator } else { "" });
+                    let text = event.get(field).map(Datum::text).unwrap_or_default();
+                    push_csv(&mut out, &text, separator, *quote);
+                }
+                out.push('\n');
+            }
+            Encoder::Cef(cef) => cef.encode(event, arena, now, &mut out),
+            Encoder::MessagePack => {
+                let mut bytes = Vec::new();
+                let value = event.data.to_value(arena);
+                // Every value of an event has a form in MessagePack.
+                let _ = Format::MessagePack.encode(value, 0, &mut bytes);
+                return Value::Bytes(arena.bytes(&bytes));
+            }
+            Encoder::Bulk => push_bulk(&mut out, event),
+        }
+        Value::Str(arena.str(&out))
+    }
+}
+
+fn push_document(out: &mut String, event: &LogEvent<'_>) {
+    Datum::Map(event.data.clone()).push_json(out);
+}
+
+fn push_csv(out: &mut String, text: &str, separator: &str, quote: char) {
+    let needs = text.contains([quote, '\n', '\r']) || text.contains(separator);
+    if !needs {
+        out.push_str(text);
+        return;
+    }
+    out.push(quote);
+    for character in text.chars() {
+        if character == quote {
+            out.push(quote);
+        }
+        out.push(character);
+    }
+    out.push(quote);
+}
+
+/// `{"index": {"_index": …}}` and the document, each on a line.
+fn push_bulk(out: &mut String, event: &LogEvent<'_>) {
+    let text = |name: &str| event.metadata.get(name).map(Datum::text);
+    let action = text("action").unwrap_or_else(|| "index".to_string());
+    let mut fields = crate::logstash::datum::Map::default();
+    let (index, id) = (text("_index"), text("_id"));
+    if let Some(index) = &index {
+        fields.insert("_index", Datum::Str(index));
+    }
+    if let Some(id) = &id {
+        fields.insert("_id", Datum::Str(id));
+    }
+    let mut line = crate::logstash::datum::Map::default();
+    line.insert(&action, Datum::Map(fields));
+    Datum::Map(line).push_json(out);
+    out.push('\n');
+    if action != "delete" {
+        push_document(out, event);
+        out.push('\n');
+    }
+}
