@@ -1,23 +1,27 @@
 //! `source … from …` and `sink … into …` of Temblor files: where the events of an input port come
 //! from and where those of an output port go.
 
+use crate::codec::Format;
 use crate::framing::Framing;
 use crate::generate::Spec;
 use crate::generate::spec::SETTINGS;
 use crate::graph::Graph;
-use crate::interceptor::Postprocessor;
+use crate::interceptor::{Packing, Postprocessor};
 use crate::pipeline::{InputCodec, Output, OutputCodec, Place};
 use crate::run::{NamedSink, RunPlan};
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
+use crate::source::command::CommandConfig;
 use crate::source::file::FileConfig;
+use crate::source::repeat::RepeatConfig;
+use crate::source::tail::TailConfig;
 use std::path::PathBuf;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Rules, Scope};
 use temblor_lang::program::Formula;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{EndpointDef, Expr, ExprKind, StringLit, StringPart};
-use temblor_lang::value::{Arena, Value};
+use temblor_lang::value::{Arena, Frozen, Value};
 
 /// A source and the input port that it feeds.
 #[derive(Debug)]
@@ -57,15 +61,22 @@ pub struct Endpoints {
 }
 
 /// The kinds of sources.
-pub const SOURCE_KINDS: [&str; 3] = ["file", "generator", "stdin"];
+pub const SOURCE_KINDS: [&str; 6] = ["command", "file", "generator", "metronome", "repeat", "stdin"];
 /// The kinds of sinks.
-pub const SINK_KINDS: [&str; 3] = ["file", "null", "stdout"];
-const INPUT_CODECS: &[(&str, InputCodec)] =
-    &[("json", InputCodec::Json), ("lines", InputCodec::String), ("string", InputCodec::String)];
+pub const SINK_KINDS: [&str; 4] = ["command", "file", "null", "stdout"];
+const INPUT_CODECS: &[(&str, InputCodec)] = &[
+    ("binary", InputCodec::Format(Format::Binary)),
+    ("json", InputCodec::Json),
+    ("lines", InputCodec::String),
+    ("string", InputCodec::String),
+];
+/// The codec of sinks that writes texts and bytes as they are, without a newline behind them.
+const RAW: &str = "raw";
 const OUTPUT_CODECS: &[(&str, OutputCodec)] = &[
     ("json", OutputCodec::Json),
     ("lines", OutputCodec::String),
     ("pretty-json", OutputCodec::PrettyJson),
+    (RAW, OutputCodec::Format(Format::Binary)),
     ("sorted-json", OutputCodec::SortedJson),
     ("string", OutputCodec::String),
     ("with-port", OutputCodec::WithPort),
@@ -97,18 +108,42 @@ impl Endpoints {
     }
 }
 
+/// The settings of each kind of source.
+fn source_settings(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "generator" => &SETTINGS,
+        "file" => {
+            &["codec", "patterns", "exclude", "follow", "start", "every", "separator", "framing"]
+        }
+        "command" => &["codec", "interval", "separator", "framing"],
+        "repeat" => &["lines", "count", "times"],
+        "metronome" => &["interval", "count"],
+        _ => &["codec", "separator", "framing"],
+    }
+}
+
 fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoint> {
     let codec = choice(def, "codec", INPUT_CODECS, compiler).unwrap_or_default();
     let kind = def.kind.text.as_str();
-    known_settings(def, if kind == "generator" { &SETTINGS } else { &["codec"] }, compiler);
+    known_settings(def, source_settings(kind), compiler);
     let config = match kind {
         "generator" => generator(def, compiler)?,
-        "stdin" => SourceConfig::Stdin { framing: Framing::Lines },
-        "file" => {
-            let path = constant_path(def, compiler)?;
-            let patterns = vec![path];
-            SourceConfig::File(FileConfig { patterns, framing: Framing::Lines, skip_bytes: 0 })
-        }
+        "stdin" => SourceConfig::Stdin { framing: framing(def, compiler) },
+        "file" => file_source(def, compiler)?,
+        "command" => SourceConfig::Command(CommandConfig {
+            command: constant_path(def, compiler)?,
+            every_ns: duration(def, "interval", compiler)?,
+            framing: framing(def, compiler),
+        }),
+        "repeat" => SourceConfig::Repeat(RepeatConfig {
+            lines: texts(def, "lines", compiler).unwrap_or_default(),
+            count: whole(def, "count", compiler).unwrap_or(0),
+            times: whole(def, "times", compiler).unwrap_or(1),
+        }),
+        "metronome" => SourceConfig::Metronome {
+            interval: duration(def, "interval", compiler)?,
+            count: whole(def, "count", compiler),
+        },
         other => {
             let message = format!("unknown kind of source `{other}`");
             let complaint = Diagnostic::error("E0519", def.kind.span, message);
@@ -117,6 +152,95 @@ fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoi
         }
     };
     Some(SourceEndpoint { port: def.name.text.clone(), config, codec, errors: None })
+}
+
+/// `source log from file "*.log" with follow = true end`
+fn file_source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceConfig> {
+    const STARTS: &[(&str, bool)] = &[("beginning", true), ("end", false)];
+    /// How often files that grow are looked at, in nanoseconds, unless `every` says so.
+    const EVERY_NS: u64 = 1_000_000_000;
+    let patterns = match texts(def, "patterns", compiler) {
+        Some(patterns) => patterns,
+        None => vec![constant_path(def, compiler)?],
+    };
+    let exclude = texts(def, "exclude", compiler).unwrap_or_default();
+    let framing = framing(def, compiler);
+    let follows = setting(def, "follow", compiler);
+    if follows.is_some_and(|value| value.get().as_bool() == Some(true)) {
+        let has_interval = def.with.iter().any(|binding| binding.name.text == "every");
+        let every_ns = if has_interval { duration(def, "every", compiler)? } else { EVERY_NS };
+        let from_beginning = choice(def, "start", STARTS, compiler).unwrap_or(false);
+        let config = TailConfig { patterns, exclude, framing, from_beginning, every_ns };
+        return Some(SourceConfig::Tail(config));
+    }
+    let patterns = if exclude.is_empty() {
+        patterns
+    } else {
+        let files = crate::source::tail::files(&patterns, &exclude);
+        files.iter().map(|path| path.display().to_string()).collect()
+    };
+    Some(SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 }))
+}
+
+fn framing(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Framing {
+    const FRAMINGS: &[(&str, Framing)] = &[("lines", Framing::Lines), ("whole", Framing::Whole)];
+    let separator = whole(def, "separator", compiler).and_then(|byte| u8::try_from(byte).ok());
+    match separator {
+        Some(byte) => Framing::Separated(byte),
+        None => choice(def, "framing", FRAMINGS, compiler).unwrap_or_default(),
+    }
+}
+
+fn setting(
+    def: &EndpointDef,
+    name: &str,
+    compiler: &mut Compiler<'_>,
+) -> Option<std::sync::Arc<Frozen>> {
+    let binding = def.with.iter().find(|binding| binding.name.text == name)?;
+    compiler.constant(&binding.value, &Scope::default(), None)
+}
+
+/// Reports a setting that is not what it should be.
+fn wrong(def: &EndpointDef, name: &str, wanted: &str, compiler: &mut Compiler<'_>) {
+    let binding = def.with.iter().find(|binding| binding.name.text == name);
+    let span = binding.map_or(def.kind.span, |binding| binding.value.span);
+    let message = format!("`{name}` must be {wanted}");
+    compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
+}
+
+fn whole(def: &EndpointDef, name: &str, compiler: &mut Compiler<'_>) -> Option<u64> {
+    let value = setting(def, name, compiler)?;
+    let number = value.get().as_u64();
+    if number.is_none() {
+        wrong(def, name, "a whole number from 0", compiler);
+    }
+    number
+}
+
+fn texts(def: &EndpointDef, name: &str, compiler: &mut Compiler<'_>) -> Option<Vec<String>> {
+    let value = setting(def, name, compiler)?;
+    let arena = Arena::new();
+    let value = value.get().copy_into(&arena);
+    let items = value.as_array(&arena).map(|items| items.iter().map(|item| item.as_str()));
+    let texts = items.and_then(|items| items.map(|item| item.map(str::to_string)).collect());
+    if texts.is_none() {
+        wrong(def, name, "an array of texts", compiler);
+    }
+    texts
+}
+
+/// Nanoseconds, from 1; must be there.
+fn duration(def: &EndpointDef, name: &str, compiler: &mut Compiler<'_>) -> Option<u64> {
+    let value = setting(def, name, compiler);
+    let nanoseconds = value.as_ref().and_then(|value| match value.get().as_str() {
+        Some(text) => crate::graph::parse_duration(text),
+        None => value.get().as_u64(),
+    });
+    let found = nanoseconds.filter(|nanoseconds| *nanoseconds > 0);
+    if found.is_none() {
+        wrong(def, name, "a duration such as 10s", compiler);
+    }
+    found
 }
 
 /// `source x from generator "weblog" with rate = "200/s" end`
@@ -149,7 +273,8 @@ fn generator(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceCon
 fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
     let codec = choice(def, "codec", OUTPUT_CODECS, compiler).unwrap_or_default();
     let mode = choice(def, "mode", FILE_MODES, compiler).unwrap_or_default();
-    known_settings(def, &["codec", "mode"], compiler);
+    known_settings(def, &["codec", "compression", "mode"], compiler);
+    let post = postprocessors(def, compiler);
     let (config, path) = match def.kind.text.as_str() {
         "stdout" => (SinkConfig::Stdout, None),
         "null" => (SinkConfig::Null, None),
@@ -160,6 +285,15 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
                 (SinkConfig::File { path, mode }, None)
             }
         },
+        "command" => match def.argument.as_ref() {
+            Some(text) if text.constant().is_none() => {
+                let tree = Expr { kind: ExprKind::String(text.clone()), span: text.span };
+                let scope = Scope::with_prelude();
+                let command = compiler.lower_formula(&tree, &scope, Rules::FORMULA, None);
+                (SinkConfig::Command { command: String::new() }, Some(command))
+            }
+            _ => (SinkConfig::Command { command: constant_path(def, compiler)? }, None),
+        },
         other => {
             let message = format!("unknown kind of sink `{other}`");
             let complaint = Diagnostic::error("E0519", def.kind.span, message);
@@ -167,7 +301,27 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
             return None;
         }
     };
-    Some(SinkEndpoint { port: def.name.text.clone(), config, path, codec, post: None })
+    Some(SinkEndpoint { port: def.name.text.clone(), config, path, codec, post })
+}
+
+/// What happens to an encoded event; nothing means that a newline ends it.
+fn postprocessors(
+    def: &EndpointDef,
+    compiler: &mut Compiler<'_>,
+) -> Option<Box<[Postprocessor]>> {
+    const COMPRESSIONS: &[(&str, Option<Packing>)] =
+        &[("gzip", Some(Packing::Gzip)), ("none", None)];
+    let packing = choice(def, "compression", COMPRESSIONS, compiler).flatten();
+    let codec = setting(def, "codec", compiler);
+    let is_raw = codec.is_some_and(|codec| codec.get().as_str() == Some(RAW));
+    match (is_raw, packing) {
+        (false, None) => None,
+        (true, None) => Some(Box::from([])),
+        (true, Some(packing)) => Some(Box::from([Postprocessor::Compress(packing)])),
+        (false, Some(packing)) => {
+            Some(Box::from([Postprocessor::Separate(b'\n'), Postprocessor::Compress(packing)]))
+        }
+    }
 }
 
 /// A path with event fields in it. No event leads out of the directory that the text begins with.

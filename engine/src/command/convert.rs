@@ -4,8 +4,8 @@
 use super::check::FAULTY;
 use super::logstash::EcsArg;
 use crate::load::colour;
-use crate::logstash::convert::{self, Conversion};
-use crate::logstash::load::Loaded;
+use crate::logstash::convert::{self, Conversion, Wishes};
+use crate::logstash::load;
 use crate::logstash::settings::Settings;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -43,6 +43,12 @@ struct LogstashArgs {
     /// Read backslash escapes in texts
     #[arg(long)]
     support_escapes: bool,
+    /// Standard input stands for the inputs
+    #[arg(long)]
+    stdin: bool,
+    /// Standard output stands for the outputs
+    #[arg(long)]
+    stdout: bool,
 }
 
 /// Converts; gives the exit code.
@@ -58,11 +64,12 @@ pub fn convert(args: &ConvertArgs) -> u8 {
 }
 
 fn logstash(args: &LogstashArgs) -> Result<u8, String> {
-    let texts = Loaded::read(&args.path)?;
     let ecs = args.ecs.into();
     let settings = Settings { ecs, escapes: args.support_escapes, ..Settings::of_environment() };
-    let Conversion { text, report } =
-        convert::convert(&texts, &settings, &args.path.display().to_string());
+    let texts = load::pipelines(&args.path, &settings)?;
+    let title = args.path.display().to_string();
+    let wishes = Wishes { title: &title, stdin: args.stdin, stdout: args.stdout };
+    let Conversion { text, report } = convert::convert(&texts, wishes);
     eprint!("{}", render_all(&texts.diagnostics, &texts.sources, colour()));
     match &args.out {
         Some(file) => std::fs::write(file, text)

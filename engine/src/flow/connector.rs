@@ -257,7 +257,7 @@ fn metronome(config: &Config<'_>, compiler: &mut Compiler<'_>) -> Option<SourceC
     if interval.is_none() {
         config.missing("interval", "nanoseconds between two events", compiler);
     }
-    Some(SourceConfig::Metronome { interval: interval? })
+    Some(SourceConfig::Metronome { interval: interval?, count: None })
 }
 
 const BENCH_KEYS: [&str; 10] = [

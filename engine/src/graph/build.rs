@@ -2,7 +2,7 @@
 //! own names, imports and arguments.
 
 use super::definitions::Namespace;
-use super::{Edge, Graph, Node, Step, complain};
+use super::{Graph, Node, Step, complain};
 use crate::operator::{ERR, IN, OUT};
 use crate::operators;
 use std::collections::{HashMap, HashSet};
@@ -276,12 +276,7 @@ impl<'c, 'r> Builder<'c, 'r> {
 
     pub(super) fn connect(&mut self, from: (usize, &str), to: (usize, &str)) {
         self.spans.insert((from.0, to.0), self.at);
-        let edge = Edge { node: to.0, port: to.1.into() };
-        let edges = &mut self.graph.nodes[from.0].edges;
-        match edges.iter_mut().find(|(port, _)| &**port == from.1) {
-            Some((_, edges)) => edges.push(edge),
-            None => edges.push((from.1.into(), vec![edge])),
-        }
+        self.graph.add_edge(from, to);
     }
 
     fn file_input(&mut self, level: &mut Level, name: &str) -> usize {

@@ -143,6 +143,21 @@ pub fn undecided(block: &str, reason: &str, span: Span) -> Diagnostic {
         .with_help("write what belongs here instead, or take the step out if it is not needed")
 }
 
+/// Pipelines that send to each other in a circle.
+pub fn circle(names: &[String]) -> Diagnostic {
+    let names = names.join(" -> ");
+    let message = format!("pipelines send to each other in a circle: {names}");
+    Diagnostic::error("E0722", Span::default(), message)
+        .with_help("an event would never come to an end; take one of the links out")
+}
+
+/// An address that no pipeline listens to.
+pub fn nobody_listens(address: &str) -> Diagnostic {
+    let message = format!("no pipeline listens to the address `{address}`; its events are dropped");
+    Diagnostic::warning("W0723", Class::Behaviour, Span::default(), message)
+        .with_help(format!("add `input {{ pipeline {{ address => \"{address}\" }} }}` to one"))
+}
+
 /// A file or folder that is not there now, but may be where the configuration runs.
 pub fn missing_file(span: Span, reason: &str) -> Diagnostic {
     Diagnostic::warning("W0720", Class::Behaviour, span, reason)

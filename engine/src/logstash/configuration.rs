@@ -1,22 +1,25 @@
-//! A configuration as a program that can be run: its filters as one operator, its inputs and outputs
+//! A configuration as a program that can be run: each pipeline as one operator, its inputs and outputs
 //! as endpoints. What cannot be run is named with its place, and never left out in silence.
 
 use super::complain;
-use super::load::Loaded as Texts;
-use super::operator::LogstashFilters;
+use super::condition::Compiler;
+use super::input::{self, Intake, Origin};
+use super::load::Pipeline;
+use super::operator::{LogstashPipeline, Way};
+use super::output::{self, Destination, Outlet, PLACE};
 use super::settings::Settings;
-use super::syntax::tree::{Plugin, SectionKind, Statement, Value, ValueKind};
+use super::syntax::tree::{Plugin, SectionKind, Statement};
+use crate::codec::Format;
 use crate::endpoint::{Endpoints, SinkEndpoint, SourceEndpoint};
-use crate::framing::Framing;
-use crate::graph::Graph;
+use crate::graph::{Graph, Network};
 use crate::load::{Language, Loaded};
 use crate::operator::{IN, OUT};
-use crate::pipeline::{InputCodec, OutputCodec};
-use crate::sink::{FileMode, SinkConfig};
-use crate::source::SourceConfig;
-use std::path::{Path, PathBuf};
+use crate::pipeline::OutputCodec;
+use std::path::Path;
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::lower::{Compiler as Expressions, NoModules, Rules, Scope};
+use temblor_lang::program::Formula;
 use temblor_lang::span::{Source, Sources};
 
 /// What the command line says about a configuration.
@@ -41,148 +44,252 @@ pub struct Configuration {
 
 /// Loads the file or folder at `path`. The error is a sentence about it.
 pub fn load(path: &Path, wishes: &Wishes) -> Result<Configuration, String> {
-    Ok(compile(Texts::read(path)?, &path.display().to_string(), wishes))
+    let pipelines = super::load::pipelines(path, &wishes.settings)?;
+    Ok(compile(pipelines, &path.display().to_string(), wishes))
 }
 
 /// All that is wrong with one text, and the text.
 #[must_use]
 pub fn diagnose(name: &str, text: String) -> (Vec<Diagnostic>, Sources) {
-    let mut texts = Texts::default();
-    texts.add(name, text);
-    let Configuration { loaded, .. } = compile(texts, name, &Wishes::default());
+    let wishes = Wishes::default();
+    let pipelines = super::load::of_text(name, text, &wishes.settings);
+    let Configuration { loaded, .. } = compile(pipelines, name, &wishes);
     (loaded.diagnostics, loaded.sources)
 }
 
-fn compile(mut texts: Texts, name: &str, wishes: &Wishes) -> Configuration {
-    let program = texts.program(&wishes.settings);
-    let mut diagnostics = std::mem::take(&mut texts.diagnostics);
-    let mut endpoints = Endpoints::default();
-    if !wishes.stdin {
-        inputs(&texts, &mut endpoints, &mut diagnostics);
+/// Compiles pipelines that were read.
+#[must_use]
+pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Configuration {
+    let super::load::Pipelines { pipelines, sources, mut diagnostics } = read;
+    let mut weaver = Weaver {
+        wishes,
+        sources: &sources,
+        diagnostics: &mut diagnostics,
+        network: Network::default(),
+        endpoints: Endpoints::default(),
+        receivers: Vec::new(),
+        senders: Vec::new(),
+    };
+    for pipeline in &pipelines {
+        weaver.pipeline(pipeline, pipelines.len() > 1);
     }
-    if !wishes.stdout {
-        outputs(&texts, &mut endpoints, &mut diagnostics);
-    }
+    weaver.link();
+    let Weaver { network, endpoints, .. } = weaver;
+    let graph = match Graph::of_network(network) {
+        Ok(graph) => graph,
+        Err(names) => {
+            diagnostics.push(complain::circle(&names));
+            Graph::default()
+        }
+    };
     let missing = diagnostics.iter().filter(|one| one.code == complain::MISSING).count();
-    let filters = LogstashFilters::new(program, wishes.settings.ecs);
     let loaded = Loaded {
         language: Language::Temblor,
-        graph: Graph::of_operator(Box::new(filters)),
+        graph,
         endpoints,
         program: Source { name: name.to_string(), text: String::new() },
-        sources: texts.sources,
+        sources,
         diagnostics,
         coverage: Coverage::default(),
     };
     Configuration { loaded, missing }
 }
 
-/// The plugins of a section in the order of the text, with whether they stand in a branch.
-fn plugins<'t>(body: &'t [Statement], inside: bool, found: &mut Vec<(&'t Plugin, bool)>) {
-    for statement in body {
-        match statement {
-            Statement::Plugin(plugin) => found.push((plugin, inside)),
-            Statement::Branch(branch) => {
-                branch.arms.iter().for_each(|(_, body)| plugins(body, true, found));
-                branch.otherwise.iter().for_each(|body| plugins(body, true, found));
-            }
-        }
-    }
+/// Puts pipelines, sources and sinks together.
+struct Weaver<'w> {
+    wishes: &'w Wishes,
+    sources: &'w Sources,
+    diagnostics: &'w mut Vec<Diagnostic>,
+    network: Network,
+    endpoints: Endpoints,
+    /// Addresses, the operators that listen to them, and their ports.
+    receivers: Vec<(String, usize, String)>,
+    /// Addresses that operators send to, by their ports.
+    senders: Vec<(String, usize, String)>,
 }
 
-fn all(texts: &Texts, kind: SectionKind) -> Vec<(&Plugin, bool)> {
-    let mut found = Vec::new();
-    texts.sections(kind).for_each(|section| plugins(&section.body, false, &mut found));
-    found
-}
-
-fn inputs(texts: &Texts, endpoints: &mut Endpoints, diagnostics: &mut Vec<Diagnostic>) {
-    for (plugin, _) in all(texts, SectionKind::Input) {
-        let codec = match codec(plugin).as_deref() {
-            Some("json" | "json_lines") => InputCodec::Json,
-            _ => InputCodec::String,
+impl Weaver<'_> {
+    fn pipeline(&mut self, pipeline: &Pipeline, several: bool) {
+        let settings = &pipeline.settings;
+        let prefix = if several { format!("{}/", pipeline.id) } else { String::new() };
+        let number = self.network.operators.len();
+        let mut operator = LogstashPipeline {
+            program: pipeline.program(settings, self.diagnostics),
+            ..LogstashPipeline::default()
         };
-        match &*plugin.name.text {
-            "stdin" => endpoints.sources.push(SourceEndpoint {
-                port: IN.to_string(),
-                config: SourceConfig::Stdin { framing: Framing::Lines },
-                codec,
-                errors: None,
-            }),
-            name => {
-                let help = "run it with --stdin, which takes events from standard input instead";
-                diagnostics.push(complain::missing_plugin("input", name, plugin.name.span, help));
+        self.inputs(pipeline, (&prefix, number), &mut operator);
+        self.outputs(pipeline, (&prefix, number), &mut operator);
+        self.network.operators.push((pipeline.id.clone(), Box::new(operator)));
+    }
+
+    /// `prefix/file_12`
+    fn name(&self, prefix: &str, plugin: &Plugin) -> String {
+        let line = self.sources.position(plugin.span).line;
+        let wanted = format!("{prefix}{}_{line}", plugin.name.text);
+        let sources = self.endpoints.sources.iter().map(|one| &one.port);
+        let sinks = self.endpoints.sinks.iter().map(|one| &one.port);
+        let taken: Vec<_> = sources.chain(sinks).collect();
+        let mut name = wanted.clone();
+        let mut number = 2;
+        while taken.contains(&&name) {
+            name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        name
+    }
+
+    fn inputs(
+        &mut self,
+        pipeline: &Pipeline,
+        (prefix, number): (&str, usize),
+        operator: &mut LogstashPipeline,
+    ) {
+        let plugins = pipeline.plugins(SectionKind::Input);
+        let is_link = |plugin: &&&Plugin| plugin.name.text == "pipeline";
+        let links = plugins.iter().filter(is_link).count();
+        if plugins.is_empty() || self.wishes.stdin && links < plugins.len() {
+            let intake = Intake::of_standard_input(&pipeline.settings);
+            operator.intakes.push((IN.to_string(), intake));
+            self.network.inputs.push((IN.to_string(), number));
+        }
+        for plugin in plugins.iter().filter(|plugin| !self.wishes.stdin || is_link(plugin)) {
+            let made = input::compile(plugin, &pipeline.settings, self.diagnostics);
+            let Some(input::Input { intake, origin }) = made else { continue };
+            match origin {
+                Origin::Address(address) => {
+                    let port = format!("from {address}");
+                    operator.intakes.push((port.clone(), intake));
+                    self.receivers.push((address, number, port));
+                }
+                Origin::Source(config, codec) => {
+                    let port = self.name(prefix, plugin);
+                    operator.intakes.push((port.clone(), intake));
+                    self.network.inputs.push((port.clone(), number));
+                    let endpoint = SourceEndpoint { port, config: *config, codec, errors: None };
+                    self.endpoints.sources.push(endpoint);
+                }
             }
         }
     }
-}
 
-fn outputs(texts: &Texts, endpoints: &mut Endpoints, diagnostics: &mut Vec<Diagnostic>) {
-    for (plugin, inside) in all(texts, SectionKind::Output) {
-        let name = &*plugin.name.text;
-        let sink = if inside { None } else { sink(plugin) };
-        match sink {
-            Some((config, codec)) => endpoints.sinks.push(SinkEndpoint {
-                port: OUT.to_string(),
-                config,
-                path: None,
-                codec,
-                post: None,
-            }),
-            None => {
-                let help =
-                    "run it with --stdout, which writes all events to standard output instead";
-                let span = plugin.name.span;
-                diagnostics.push(if inside {
-                    complain::missing_plugin("conditional output", name, span, help)
-                } else {
-                    complain::missing_plugin("output", name, span, help)
-                });
+    fn outputs(
+        &mut self,
+        pipeline: &Pipeline,
+        place: (&str, usize),
+        operator: &mut LogstashPipeline,
+    ) {
+        let plugins = pipeline.plugins(SectionKind::Output);
+        let links = plugins.iter().filter(|plugin| plugin.name.text == "pipeline").count();
+        if plugins.is_empty() || self.wishes.stdout && links < plugins.len() {
+            operator.ways.push(Way::Out(operator.outlets.len()));
+            let ports = vec![OUT.to_string()];
+            operator.outlets.push(Outlet { ports, ..Outlet::default() });
+            self.network.outputs.push((OUT.to_string(), place.1, OUT.to_string()));
+        }
+        for section in pipeline.sections(SectionKind::Output) {
+            let ways = self.ways(&section.body, pipeline, place, operator);
+            operator.ways.extend(ways);
+        }
+    }
+
+    fn ways(
+        &mut self,
+        body: &[Statement],
+        pipeline: &Pipeline,
+        place: (&str, usize),
+        operator: &mut LogstashPipeline,
+    ) -> Vec<Way> {
+        let mut ways = Vec::new();
+        for statement in body {
+            match statement {
+                Statement::Plugin(plugin) => {
+                    ways.extend(self.output(plugin, pipeline, place, operator).map(Way::Out));
+                }
+                Statement::Branch(branch) => {
+                    let mut arms = Vec::new();
+                    for (condition, body) in &branch.arms {
+                        let (settings, diagnostics) = (&pipeline.settings, &mut *self.diagnostics);
+                        let test = Compiler { settings, diagnostics }.compile(condition);
+                        arms.push((test, self.ways(body, pipeline, place, operator)));
+                    }
+                    let otherwise = branch.otherwise.as_deref().unwrap_or(&[]);
+                    let otherwise = self.ways(otherwise, pipeline, place, operator);
+                    ways.push(Way::Branch { arms, otherwise });
+                }
             }
         }
+        ways
     }
-}
 
-/// Where an output writes, when it can be run.
-fn sink(plugin: &Plugin) -> Option<(SinkConfig, OutputCodec)> {
-    let codec = codec(plugin);
-    match &*plugin.name.text {
-        "stdout" => {
-            let codec = match codec.as_deref() {
-                None | Some("rubydebug") => OutputCodec::PrettyJson,
-                Some("json" | "json_lines") => OutputCodec::Json,
-                _ => return None,
-            };
-            Some((SinkConfig::Stdout, codec))
+    /// The number of the outlet of an output plugin.
+    fn output(
+        &mut self,
+        plugin: &Plugin,
+        pipeline: &Pipeline,
+        (prefix, number): (&str, usize),
+        operator: &mut LogstashPipeline,
+    ) -> Option<usize> {
+        if self.wishes.stdout && plugin.name.text != "pipeline" {
+            return None;
         }
-        "file" => {
-            let path = text(option(plugin, "path")?)?;
-            let known = matches!(codec.as_deref(), None | Some("json" | "json_lines"));
-            let fixed = !path.contains("%{") && !path.contains("${");
-            let config = SinkConfig::File { path: PathBuf::from(path), mode: FileMode::Append };
-            (known && fixed).then_some((config, OutputCodec::Json))
+        let (mut outlet, destination) =
+            output::compile(plugin, &pipeline.settings, self.diagnostics)?;
+        match destination {
+            Destination::Addresses(addresses) => {
+                for address in addresses {
+                    let port = format!("to {address}");
+                    outlet.ports.push(port.clone());
+                    self.senders.push((address, number, port));
+                }
+            }
+            Destination::Sink(config, post) => {
+                let port = self.name(prefix, plugin);
+                outlet.ports.push(port.clone());
+                self.network.outputs.push((port.clone(), number, port.clone()));
+                let (codec, plain) = match &outlet.encoder {
+                    None => (OutputCodec::Json, None),
+                    // What the encoder gave is written as it is.
+                    Some(_) => (OutputCodec::Format(Format::Binary), Some(Box::from([]))),
+                };
+                let path = outlet.place.as_ref().map(|_| place_formula());
+                let post = post.or(plain);
+                self.endpoints.sinks.push(SinkEndpoint { port, config, path, codec, post });
+            }
         }
-        "null" | "sink" => Some((SinkConfig::Null, OutputCodec::Json)),
-        _ => None,
+        operator.outlets.push(outlet);
+        Some(operator.outlets.len() - 1)
+    }
+
+    /// Connects senders and receivers of the same address.
+    fn link(&mut self) {
+        let mut missing = Vec::new();
+        for (address, from, port) in &self.senders {
+            let receivers: Vec<_> =
+                self.receivers.iter().filter(|(one, ..)| one == address).collect();
+            if receivers.is_empty() && !missing.contains(address) {
+                missing.push(address.clone());
+            }
+            for (_, to, into) in receivers {
+                let link = ((*from, port.clone()), (*to, into.clone()));
+                if !self.network.links.contains(&link) {
+                    self.network.links.push(link);
+                }
+            }
+        }
+        for address in missing {
+            self.diagnostics.push(complain::nobody_listens(&address));
+        }
     }
 }
 
-fn option<'p>(plugin: &'p Plugin, name: &str) -> Option<&'p Value> {
-    plugin.options.iter().find(|(word, _)| word.text == name).map(|(_, value)| value)
+/// `$place`
+fn place_formula() -> Formula {
+    let mut compiler = Expressions::new(temblor_stdlib::registry(), &NoModules);
+    let source = compiler.sources.add("place", format!("${PLACE}"));
+    let parsed = temblor_lang::syntax::parse_script(&compiler.sources, source);
+    let Some(temblor_lang::syntax::tree::Item::Expr(expr)) = parsed.tree.items.last() else {
+        unreachable!("the text is an expression")
+    };
+    compiler.lower_formula(expr, &Scope::default(), Rules::FORMULA, None)
 }
 
-fn text(value: &Value) -> Option<&str> {
-    match &value.kind {
-        ValueKind::Text(text) | ValueKind::Bare(text) => Some(text),
-        _ => None,
-    }
-}
-
-/// The name of a plugin's codec.
-fn codec(plugin: &Plugin) -> Option<String> {
-    let value = option(plugin, "codec")?;
-    match &value.kind {
-        ValueKind::Plugin(plugin) => Some(plugin.name.text.clone()),
-        _ => text(value).map(str::to_string),
-    }
-}

@@ -1,42 +1,49 @@
-//! The operator that runs the filters of a configuration. An event that fails a comparison goes to
-//! `err` with the reason; nothing else of Logstash fails an event.
+//! The operator that a pipeline of Logstash is: its inputs make events, its filters change them, its
+//! outputs choose what leaves and how. An event that fails a comparison goes no further.
 
-use super::datum::{Datum, Map};
+use super::codec::{DecodeState, Moment};
+use super::condition::Test;
 use super::event::LogEvent;
+use super::input::Intake;
+use super::output::Outlet;
 use super::program::{Program, ProgramState};
-use super::settings::Ecs;
 use crate::event::Event;
-use crate::operator::{Emitter, OUT, Operator, Surroundings};
+use crate::operator::{Emitter, Operator, Surroundings};
 use chrono::{DateTime, Utc};
 use std::fmt;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Value};
 
-/// The filters of a configuration as one step of a graph.
-#[derive(Debug)]
-pub struct LogstashFilters {
-    program: Program,
-    /// Names of the fields that a line becomes.
-    ecs: Ecs,
+/// A pipeline as one step of a graph.
+#[derive(Debug, Default)]
+pub struct LogstashPipeline {
+    /// What takes the events of each input port.
+    pub intakes: Vec<(String, Intake)>,
+    /// The filters.
+    pub program: Program,
+    /// How events leave.
+    pub outlets: Vec<Outlet>,
+    /// Which of the outlets an event takes.
+    pub ways: Vec<Way>,
 }
 
-impl LogstashFilters {
-    /// An operator for these filters.
-    #[must_use]
-    pub fn new(program: Program, ecs: Ecs) -> Self {
-        Self { program, ecs }
-    }
+/// A statement of an output section.
+#[derive(Debug)]
+pub enum Way {
+    /// `stdout { }`: the number of its outlet.
+    Out(usize),
+    /// `if … { stdout { } }`
+    Branch {
+        /// `if` and every `else if`.
+        arms: Vec<(Test, Vec<Way>)>,
+        /// `else`
+        otherwise: Vec<Way>,
+    },
+}
 
-    /// The event of what a codec read. A line also keeps its text as `[event][original]`.
-    fn receive<'a>(&self, value: Value<'a>, arena: &'a Arena, now: DateTime<Utc>) -> LogEvent<'a> {
-        let mut event = LogEvent::from_value(value, arena, now);
-        if let (Value::Str(text), true) = (value, self.ecs.is_on()) {
-            let mut original = Map::default();
-            original.append("original", Datum::Str(text));
-            event.data.insert("event", Datum::Map(original));
-        }
-        event
-    }
+/// What a pipeline remembers.
+pub struct PipelineState {
+    intakes: Vec<DecodeState>,
+    program: ProgramState,
 }
 
 impl fmt::Debug for ProgramState {
@@ -45,39 +52,139 @@ impl fmt::Debug for ProgramState {
     }
 }
 
-impl Operator for LogstashFilters {
-    type State = ProgramState;
+impl fmt::Debug for PipelineState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PipelineState").finish_non_exhaustive()
+    }
+}
 
-    fn start(&self) -> ProgramState {
-        self.program.start()
+/// The time and the memory of a step.
+pub fn moment<'a>(around: &Surroundings<'a>) -> Moment<'a> {
+    let now_ns = around.now_ns;
+    let now = DateTime::<Utc>::from_timestamp_nanos(i64::try_from(now_ns).unwrap_or(i64::MAX));
+    Moment { arena: around.arena(), now, now_ns }
+}
+
+impl LogstashPipeline {
+    /// Sends events through the filters and out.
+    fn run<'a>(
+        &'a self,
+        state: &mut ProgramState,
+        mut events: Vec<LogEvent<'a>>,
+        (moment, ingest_ns): (Moment<'a>, u64),
+        out: &mut Emitter<'a>,
+    ) {
+        if events.is_empty() {
+            return;
+        }
+        self.program.run(&mut events, state, moment.arena, moment.now);
+        if events.is_empty() {
+            out.count_drop();
+        }
+        for event in events {
+            self.leave(&self.ways, &event, (moment, ingest_ns), out);
+        }
+    }
+
+    fn leave<'a>(
+        &'a self,
+        ways: &'a [Way],
+        event: &LogEvent<'a>,
+        (moment, ingest_ns): (Moment<'a>, u64),
+        out: &mut Emitter<'a>,
+    ) {
+        for way in ways {
+            match way {
+                Way::Out(number) => {
+                    let outlet = &self.outlets[*number];
+                    let (value, meta) = outlet.write(event, moment.arena, moment.now);
+                    for port in &outlet.ports {
+                        out.emit(port, Event::new(value, meta, ingest_ns));
+                    }
+                }
+                Way::Branch { arms, otherwise } => {
+                    // What has no order takes no way.
+                    let chosen = arms.iter().find_map(|(test, ways)| match test.holds(event) {
+                        Ok(true) => Some(Some(ways)),
+                        Ok(false) => None,
+                        Err(_) => Some(None),
+                    });
+                    match chosen {
+                        Some(Some(ways)) => self.leave(ways, event, (moment, ingest_ns), out),
+                        Some(None) => {}
+                        None => self.leave(otherwise, event, (moment, ingest_ns), out),
+                    }
+                }
+            }
+        }
+    }
+
+    fn release<'a>(
+        &'a self,
+        state: &mut PipelineState,
+        around: &Surroundings<'a>,
+        due: bool,
+        out: &mut Emitter<'a>,
+    ) {
+        let moment = moment(around);
+        for ((_, intake), state_of) in self.intakes.iter().zip(&mut state.intakes) {
+            let mut events = Vec::new();
+            intake.flush(state_of, moment, due, &mut events);
+            self.run(&mut state.program, events, (moment, around.now_ns), out);
+        }
+    }
+}
+
+impl Operator for LogstashPipeline {
+    type State = PipelineState;
+
+    fn start(&self) -> PipelineState {
+        let intakes = self.intakes.iter().map(|_| DecodeState::default()).collect();
+        PipelineState { intakes, program: self.program.start() }
     }
 
     fn is_stateful(&self) -> bool {
-        self.program.is_stateful()
+        self.program.is_stateful() || self.intakes.iter().any(|(_, intake)| intake.is_stateful())
     }
 
     fn process<'a>(
         &'a self,
-        state: &mut ProgramState,
-        _port: &str,
+        state: &mut PipelineState,
+        port: &str,
         event: Event<'a>,
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let arena = around.arena();
-        let now =
-            DateTime::<Utc>::from_timestamp_nanos(i64::try_from(around.now_ns).unwrap_or(i64::MAX));
-        let mut events = vec![self.receive(event.value, arena, now)];
-        self.program.run(&mut events, state, arena, now);
-        if events.is_empty() {
-            out.count_drop();
-        }
-        for one in events {
-            let meta =
-                if one.metadata.is_empty() { event.meta } else { one.metadata.to_value(arena) };
-            let event = Event::new(one.data.to_value(arena), meta, event.ingest_ns);
-            out.emit(OUT, event);
-        }
+        let moment = moment(around);
+        let place = self.intakes.iter().position(|(name, _)| name == port).unwrap_or(0);
+        let Some((_, intake)) = self.intakes.get(place) else { return Ok(()) };
+        let mut events = Vec::with_capacity(1);
+        intake.receive(&mut state.intakes[place], event, around, moment, &mut events);
+        self.run(&mut state.program, events, (moment, event.ingest_ns), out);
+        Ok(())
+    }
+
+    fn wants_ticks(&self) -> bool {
+        self.intakes.iter().any(|(_, intake)| intake.wants_ticks())
+    }
+
+    fn tick<'a>(
+        &'a self,
+        state: &mut PipelineState,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        self.release(state, around, true, out);
+        Ok(())
+    }
+
+    fn flush<'a>(
+        &'a self,
+        state: &mut PipelineState,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        self.release(state, around, false, out);
         Ok(())
     }
 }

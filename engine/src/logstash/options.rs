@@ -198,6 +198,11 @@ impl<'c> Arguments<'c> {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Lets `work` add diagnostics.
+    pub fn with_diagnostics<T>(&mut self, work: impl FnOnce(&mut Vec<Diagnostic>) -> T) -> T {
+        work(self.diagnostics)
+    }
+
     /// A repeated option adds to what is there.
     fn add(&mut self, name: &str, new: Setting, takes: Takes) {
         let Some((_, old)) = self.values.iter_mut().find(|(known, _)| known == name) else {

@@ -3,15 +3,18 @@
 
 use super::{Given, InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
+use crate::logstash::codec::{DecodeState, Moment};
 use crate::logstash::complain;
 use crate::logstash::event::LogEvent;
 use crate::logstash::filter::{Declaration, FILTERS, Outcome};
+use crate::logstash::input::{self, Intake};
+use crate::logstash::operator::moment;
 use crate::logstash::options::{COMMON, OptionSpec};
+use crate::logstash::output::Outlet;
 use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
 use crate::logstash::settings::Settings as Surroundings;
 use crate::logstash::syntax::tree::{Plugin, Statement, Value as Tree, ValueKind, Word};
 use crate::operator::{self, AnyOperator, ELSE, Emitter, OUT, Operator};
-use chrono::{DateTime, Utc};
 use std::sync::LazyLock;
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::error::EvalError;
@@ -29,7 +32,7 @@ pub fn kinds() -> impl Iterator<Item = &'static OperatorKind> {
         let filters = FILTERS.iter().map(|declaration| kind_of(declaration));
         filters.collect()
     });
-    KINDS.iter().chain([&UNDECIDED])
+    KINDS.iter().chain([&UNDECIDED, &INPUT, &OUTPUT])
 }
 
 /// Lives as long as the process, as all declarations do; made once for each.
@@ -84,6 +87,72 @@ static UNDECIDED: OperatorKind = OperatorKind {
     },
 };
 
+const ANY: Takes = Takes::Constant(Kind::Any);
+
+/// What an input plugin does to frames.
+static INPUT: OperatorKind = OperatorKind {
+    path: "logstash::input",
+    word: None,
+    doc: "Makes the events of a Logstash input: its codec reads what a source gave, and its options \
+          add fields and tags. Every event has `@timestamp` and `@version` behind it. Without a name \
+          it adds nothing else.",
+    examples: &[r#"in |> logstash::input |> out"#],
+    settings: &[
+        Setting::new("plugin", TEXT, InChain::Positional, "The input, such as `stdin`."),
+        Setting::new("codec", ANY, InChain::No, "A name, or a record of a name and its options."),
+        Setting::new("type", TEXT, InChain::No, "The field `type` of events that have none."),
+        Setting::new("tags", ANY, InChain::No, "Tags of every event."),
+        Setting::new("add_field", ANY, InChain::No, "Fields of every event."),
+        Setting::new("command", TEXT, InChain::No, "The command of `exec` and `pipe`."),
+        Setting::new("message", TEXT, InChain::No, "The message of `heartbeat`."),
+        Setting::new("sequence", TEXT, InChain::No, "What `heartbeat` counts."),
+        Setting::new("ecs_compatibility", TEXT, InChain::No, "Which field names (v8)."),
+    ],
+    ports: &[],
+    fallbacks: &[],
+    build: |settings| {
+        let name = settings.text("plugin");
+        let plugin = plugin_of(name.as_deref().unwrap_or("stdin"), settings);
+        let surroundings = Surroundings::of_environment();
+        let mut diagnostics = Vec::new();
+        let intake = match name {
+            None => Some(Intake::of_standard_input(&surroundings)),
+            Some(_) => input::intake_of(&plugin, &surroundings, &mut diagnostics),
+        };
+        match (intake, diagnostics.into_iter().next()) {
+            (Some(intake), None) => Ok(Box::new(InputStep { intake })),
+            (_, error) => Err(error.unwrap_or_else(|| settings.error("plugin", "it is no input"))),
+        }
+    },
+};
+
+/// What an output plugin does to events.
+static OUTPUT: OperatorKind = OperatorKind {
+    path: "logstash::output",
+    word: None,
+    doc: "Writes an event as the codec of a Logstash output does: what comes out is the text or the \
+          bytes for a sink with the codec `raw`. With `place` the metadata field `$place` says where \
+          the event goes; a place that would leave the folder is `otherwise`.",
+    examples: &[r#"in |> logstash::input |> logstash::output with codec = "rubydebug" end |> out"#],
+    settings: &[
+        Setting::new("codec", ANY, InChain::No, "A name, or a record of a name and its options."),
+        Setting::new("place", TEXT, InChain::No, "Where it goes; may hold `%{field}`."),
+        Setting::new("otherwise", TEXT, InChain::No, "The place of events whose own is elsewhere."),
+    ],
+    ports: &[],
+    fallbacks: &[],
+    build: |settings| {
+        let plugin = plugin_of("output", settings);
+        let surroundings = Surroundings::of_environment();
+        let mut diagnostics = Vec::new();
+        let outlet = Outlet::of_settings(&plugin, &surroundings, &mut diagnostics);
+        match diagnostics.into_iter().next() {
+            None => Ok(Box::new(OutputStep { outlet })),
+            Some(error) => Err(error),
+        }
+    },
+};
+
 fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let name = settings.kind.strip_prefix(PREFIX).unwrap_or(settings.kind);
     let plugin = plugin_of(name, settings);
@@ -105,13 +174,26 @@ fn plugin_of(name: &str, settings: &Settings) -> Plugin {
         let Given::Constant(value) = given else { continue };
         let arena = Arena::new();
         let value = value.get().copy_into(&arena);
-        if value != Value::Null {
-            let name = Word { text: name.to_string(), span };
-            options.push((name, tree_of(value, span, &arena)));
+        if value != Value::Null && name != "plugin" {
+            let tree = if name == "codec" { codec_of } else { tree_of };
+            options.push((Word { text: name.to_string(), span }, tree(value, span, &arena)));
         }
     }
     let span = settings.span;
     Plugin { name: Word { text: name.to_string(), span }, options, span }
+}
+
+/// `"json"`, or `{ "line": { "format": … } }`.
+fn codec_of<'a>(value: Value<'a>, span: Span, arena: &'a Arena) -> Tree {
+    let Some((name, inside)) = value.as_record(arena).and_then(|record| record.iter().next()) else {
+        return tree_of(value, span, arena);
+    };
+    let options = match tree_of(inside, span, arena).kind {
+        ValueKind::Hash(options) => options,
+        _ => Vec::new(),
+    };
+    let name = Word { text: name.to_string(), span };
+    Tree { span, kind: ValueKind::Plugin(Plugin { name, options, span }) }
 }
 
 fn tree_of<'a>(value: Value<'a>, span: Span, arena: &'a Arena) -> Tree {
@@ -157,9 +239,7 @@ impl Operator for FilterStep {
         around: &operator::Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let arena = around.arena();
-        let now =
-            DateTime::<Utc>::from_timestamp_nanos(i64::try_from(around.now_ns).unwrap_or(i64::MAX));
+        let Moment { arena, now, .. } = moment(around);
         let mut events = vec![LogEvent::resumed(event.value, event.meta, arena)];
         self.program.run(&mut events, state, arena, now);
         if events.is_empty() {
@@ -170,6 +250,110 @@ impl Operator for FilterStep {
             let meta = one.metadata.to_value(arena);
             out.emit(port, Event::new(one.data.to_value(arena), meta, event.ingest_ns));
         }
+        Ok(())
+    }
+}
+
+/// An input.
+#[derive(Debug)]
+struct InputStep {
+    intake: Intake,
+}
+
+impl InputStep {
+    fn send<'a>(events: Vec<LogEvent<'a>>, (arena, ingest_ns): (&'a Arena, u64), out: &mut Emitter<'a>) {
+        for one in events {
+            let (value, meta) = (one.data.to_value(arena), one.metadata.to_value(arena));
+            out.emit(OUT, Event::new(value, meta, ingest_ns));
+        }
+    }
+
+    fn release<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        around: &operator::Surroundings<'a>,
+        due: bool,
+        out: &mut Emitter<'a>,
+    ) {
+        let mut events = Vec::new();
+        self.intake.flush(state, moment(around), due, &mut events);
+        Self::send(events, (around.arena(), around.now_ns), out);
+    }
+}
+
+impl Operator for InputStep {
+    type State = DecodeState;
+
+    fn start(&self) -> DecodeState {
+        DecodeState::default()
+    }
+
+    fn is_stateful(&self) -> bool {
+        self.intake.is_stateful()
+    }
+
+    fn process<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        _port: &str,
+        event: Event<'a>,
+        around: &operator::Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let mut events = Vec::with_capacity(1);
+        self.intake.receive(state, event, around, moment(around), &mut events);
+        Self::send(events, (around.arena(), event.ingest_ns), out);
+        Ok(())
+    }
+
+    fn wants_ticks(&self) -> bool {
+        self.intake.wants_ticks()
+    }
+
+    fn tick<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        around: &operator::Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        self.release(state, around, true, out);
+        Ok(())
+    }
+
+    fn flush<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        around: &operator::Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        self.release(state, around, false, out);
+        Ok(())
+    }
+}
+
+/// An output.
+#[derive(Debug)]
+struct OutputStep {
+    outlet: Outlet,
+}
+
+impl Operator for OutputStep {
+    type State = ();
+
+    fn start(&self) {}
+
+    fn process<'a>(
+        &'a self,
+        (): &mut (),
+        _port: &str,
+        event: Event<'a>,
+        around: &operator::Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let moment = moment(around);
+        let one = LogEvent::resumed(event.value, event.meta, moment.arena);
+        let (value, meta) = self.outlet.write(&one, moment.arena, moment.now);
+        out.emit(OUT, Event::new(value, meta, event.ingest_ns));
         Ok(())
     }
 }

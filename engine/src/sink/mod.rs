@@ -2,6 +2,7 @@
 //!
 //! Invariant: when a write returns well, its bytes are with the operating system.
 
+pub mod command;
 pub mod exit;
 pub mod file;
 pub mod repair;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use crate::checkpoint::OutputMark;
 use crate::error::Error;
 
+use command::CommandSink;
 use exit::ExitSink;
 use file::FileSink;
 use stream::StdoutSink;
@@ -30,6 +32,11 @@ pub enum SinkConfig {
         delay: Duration,
         /// Whether what has been read is dealt with first.
         graceful: bool,
+    },
+    /// The standard input of a command.
+    Command {
+        /// What the shell runs, unless the event chooses another one.
+        command: String,
     },
     /// Nowhere.
     Null,
@@ -106,6 +113,7 @@ pub fn open(config: &SinkConfig, resumed: bool) -> Result<Box<dyn Sink>, Error> 
         SinkConfig::Stdout => Box::new(StdoutSink::open()?),
         SinkConfig::Stderr => Box::new(StdoutSink::stderr()?),
         SinkConfig::Exit { delay, graceful } => Box::new(ExitSink::new(*delay, *graceful)),
+        SinkConfig::Command { command } => Box::new(CommandSink::new(command)),
         SinkConfig::Null => Box::new(NullSink),
         SinkConfig::File { path, mode } => Box::new(FileSink::one(path, mode_of(*mode))?),
         SinkConfig::Files { directory, mode } => {

@@ -20,12 +20,14 @@ const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 pub struct MetronomeSource {
     /// Nanoseconds, from 1.
     interval: u64,
+    /// How many beats; nothing is for ever.
+    count: Option<u64>,
 }
 
 impl MetronomeSource {
     /// A metronome that beats at the interval, in nanoseconds.
-    pub fn new(interval: u64) -> Self {
-        Self { interval: interval.max(1) }
+    pub fn new(interval: u64, count: Option<u64>) -> Self {
+        Self { interval: interval.max(1), count }
     }
 }
 
@@ -40,7 +42,7 @@ impl Source for MetronomeSource {
         feed.ledger.name_file(feed.source, 0, None);
         let start = system_time();
         let mut offset = 0;
-        for id in 0u64.. {
+        for id in 0..self.count.unwrap_or(u64::MAX) {
             let due = start.saturating_add(id.saturating_mul(self.interval));
             if !wait_until(due, feed)? {
                 break;
@@ -58,7 +60,7 @@ impl Source for MetronomeSource {
 }
 
 /// False when the run stops first.
-fn wait_until(due: u64, feed: &Feed) -> Result<bool, Error> {
+pub fn wait_until(due: u64, feed: &Feed) -> Result<bool, Error> {
     loop {
         if feed.stop.is_asked() {
             return Ok(false);

@@ -5,13 +5,16 @@
 
 pub mod assembler;
 pub mod chained;
+pub mod command;
 pub mod compression;
 pub mod feed;
 pub mod file;
 pub mod generate;
 pub mod inject;
 pub mod metronome;
+pub mod repeat;
 pub mod stream;
+pub mod tail;
 
 use crate::checkpoint::FileMark;
 use crate::error::Error;
@@ -20,12 +23,15 @@ use crate::generate::Spec;
 use crate::inject::InjectConfig;
 
 use chained::{ChainedConfig, ChainedSource};
+use command::{CommandConfig, CommandSource};
 use feed::Feed;
 use file::{FileConfig, FileSource};
 use generate::GenerateSource;
 use inject::InjectSource;
 use metronome::MetronomeSource;
+use repeat::{RepeatConfig, RepeatSource};
 use stream::StdinSource;
+use tail::{TailConfig, TailSource};
 
 /// What a plan says of a source.
 #[derive(Clone, Debug)]
@@ -47,7 +53,15 @@ pub enum SourceConfig {
     Metronome {
         /// From 1.
         interval: u64,
+        /// How many; nothing is for ever.
+        count: Option<u64>,
     },
+    /// The same lines over and over.
+    Repeat(RepeatConfig),
+    /// What a command writes.
+    Command(CommandConfig),
+    /// Files that grow.
+    Tail(TailConfig),
 }
 
 /// A source that is ready to run.
@@ -70,7 +84,12 @@ pub fn open(config: &SourceConfig, marks: &[FileMark]) -> Result<Box<dyn Source>
     Ok(match config {
         SourceConfig::Stdin { framing } => Box::new(StdinSource::new(*framing)),
         SourceConfig::Chained(config) => Box::new(ChainedSource::open(config, marks)?),
-        SourceConfig::Metronome { interval } => Box::new(MetronomeSource::new(*interval)),
+        SourceConfig::Metronome { interval, count } => {
+            Box::new(MetronomeSource::new(*interval, *count))
+        }
+        SourceConfig::Repeat(config) => Box::new(RepeatSource::new(config.clone())),
+        SourceConfig::Command(config) => Box::new(CommandSource::new(config.clone())),
+        SourceConfig::Tail(config) => Box::new(TailSource::new(config.clone(), marks)),
         SourceConfig::File(config) => Box::new(FileSource::open(config, marks)?),
         SourceConfig::Generate(name, spec) => {
             Box::new(GenerateSource::new(name.clone(), (**spec).clone()))

@@ -8,7 +8,7 @@ mod encode;
 mod multiline;
 mod rubydebug;
 
-pub use decode::{DecodeState, Decoder};
+pub use decode::{DecodeState, Decoder, Moment};
 pub use encode::{Encoded, Encoder};
 
 use super::complain;

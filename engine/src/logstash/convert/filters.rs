@@ -13,6 +13,7 @@ use crate::logstash::program::ProgramBuilder;
 use crate::logstash::settings::{Ecs, Settings};
 use crate::logstash::syntax::tree::{Branch, Expr, Plugin, Statement};
 use temblor_lang::diagnostic::Severity;
+use temblor_lang::span::Span;
 
 /// Writes filter sections.
 pub(super) struct Filters<'p, 't> {
@@ -45,14 +46,6 @@ impl<'p, 't> Filters<'p, 't> {
     pub fn new(page: &'p mut Page<'t>, settings: &'p Settings) -> Self {
         let open = Settings { keeps_variables: true, ..settings.clone() };
         Self { page, settings, open, grok_seen: false }
-    }
-
-    pub fn chain_begins(&mut self, from: &str) {
-        self.page.begin(from);
-    }
-
-    pub fn chain_ends(&mut self, into: &str) {
-        self.page.end_into(into);
     }
 
     /// The statements of a section, behind what the chain has already.
@@ -116,16 +109,20 @@ impl<'p, 't> Filters<'p, 't> {
                 self.page.step(&step_text(&head, &settings));
             }
             Written::Undecided(coverage, reason) => {
-                self.page.note(plugin.span, &what, coverage, &reason);
-                self.page.remark(&format!("{place}: {name}: UNDECIDED"));
-                let original = self.page.original(plugin.span);
-                original.lines().for_each(|line| self.page.remark(&format!("    {line}")));
-                let block = format!("{what} at {place}");
-                let step =
-                    format!("logstash::undecided {} because {}", text(&block), text(&reason));
-                self.page.step(&step);
+                self.undecided(plugin.span, &what, coverage, &reason);
             }
         }
+    }
+
+    /// A step that fails every check until somebody decides, and what stood in its place.
+    pub fn undecided(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
+        let place = self.page.place(span);
+        self.page.note(span, what, coverage, reason);
+        self.page.remark(&format!("{place}: {what}: UNDECIDED"));
+        let original = self.page.original(span);
+        original.lines().for_each(|line| self.page.remark(&format!("    {line}")));
+        let block = format!("{what} at {place}");
+        self.page.step(&format!("logstash::undecided {} because {}", text(&block), text(reason)));
     }
 
     /// What a plugin becomes.
@@ -158,11 +155,7 @@ impl<'p, 't> Filters<'p, 't> {
     }
 
     fn add_mode(&self, name: &str, plugin: &Plugin, settings: &mut Vec<(String, Setting)>) {
-        let word = match self.settings.ecs {
-            Ecs::Disabled => "disabled",
-            Ecs::V1 => "v1",
-            Ecs::V8 => return,
-        };
+        let Some(word) = mode_word(self.settings.ecs) else { return };
         if WITH_MODES.contains(&name) && !settings.iter().any(|(one, _)| one == "ecs_compatibility")
         {
             let kind = crate::logstash::options::SettingKind::Text(word.to_string());
@@ -218,14 +211,8 @@ impl<'p, 't> Filters<'p, 't> {
             match condition::expression(condition, self.settings) {
                 Ok(test) => tests.push(test),
                 Err(reason) => {
-                    let place = self.page.place(condition.span);
-                    self.page.note(condition.span, "if", Coverage::NotPossible, &reason);
-                    let original = self.page.original(condition.span);
-                    self.page.remark(&format!("{place}: UNDECIDED: if {original}"));
-                    let block = format!("if at {place}");
-                    let step =
-                        format!("logstash::undecided {} because {}", text(&block), text(&reason));
-                    self.page.step(&step);
+                    let coverage = Coverage::NotPossible;
+                    self.undecided(condition.span, "if", coverage, &reason);
                     return None;
                 }
             }
@@ -339,6 +326,15 @@ impl<'p, 't> Filters<'p, 't> {
         if into.is_none() {
             self.page.begin(&behind);
         }
+    }
+}
+
+/// The word of a mode that is not the usual one.
+pub(super) fn mode_word(ecs: Ecs) -> Option<&'static str> {
+    match ecs {
+        Ecs::Disabled => Some("disabled"),
+        Ecs::V1 => Some("v1"),
+        Ecs::V8 => None,
     }
 }
 

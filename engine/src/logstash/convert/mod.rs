@@ -4,14 +4,14 @@
 
 mod comments;
 mod condition;
+mod edges;
 mod filters;
 mod idiom;
 mod notation;
 mod page;
 pub mod report;
 
-use super::load::Loaded;
-use super::settings::Settings;
+use super::load::Pipelines;
 use super::syntax::tree::SectionKind;
 use filters::Filters;
 use page::Page;
@@ -26,15 +26,33 @@ pub struct Conversion {
     pub report: Report,
 }
 
+/// How a configuration is converted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wishes<'w> {
+    /// What the file calls the configuration.
+    pub title: &'w str,
+    /// Standard input stands for all inputs.
+    pub stdin: bool,
+    /// Standard output stands for all outputs.
+    pub stdout: bool,
+}
+
 /// Converts what was read.
 #[must_use]
-pub fn convert(texts: &Loaded, settings: &Settings, title: &str) -> Conversion {
-    let mut page = Page::new(texts, title);
-    let mut filters = Filters::new(&mut page, settings);
-    filters.chain_begins("in");
-    for section in texts.sections(SectionKind::Filter) {
-        filters.section(&section.body);
+pub fn convert(read: &Pipelines, wishes: Wishes<'_>) -> Conversion {
+    let mut page = Page::new(&read.sources, wishes.title);
+    let several = read.pipelines.len() > 1;
+    for pipeline in &read.pipelines {
+        let name = |word: &str| if several { format!("{word}_{}", pipeline.id) } else { word.into() };
+        let mut filters = Filters::new(&mut page, &pipeline.settings);
+        if several {
+            filters.page.remark(&format!("Pipeline {}", pipeline.id));
+        }
+        filters.inputs(pipeline, wishes.stdin, &notation::plain(&name("filters")));
+        for section in pipeline.sections(SectionKind::Filter) {
+            filters.section(&section.body);
+        }
+        filters.outputs(pipeline, wishes.stdout, &notation::plain(&name("outputs")));
     }
-    filters.chain_ends("out");
     page.finish()
 }

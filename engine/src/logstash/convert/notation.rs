@@ -27,6 +27,13 @@ pub fn is_plain(name: &str) -> bool {
         && name != "_"
 }
 
+/// The name with everything that names cannot hold replaced.
+pub fn plain(name: &str) -> String {
+    let fits = |one: char| if one.is_ascii_alphanumeric() { one } else { '_' };
+    let name: String = name.chars().map(fits).collect();
+    if is_plain(&name) { name } else { format!("the_{name}") }
+}
+
 /// A text in quotes; one with backslashes is written raw where that is possible.
 pub fn text(content: &str) -> String {
     let is_tame = !content.contains(['"', '\n', '\r', '\t', '\0']) && !content.ends_with('\\');
@@ -79,7 +86,7 @@ pub fn field(reference: &FieldRef) -> String {
         return format!("logstash::get({root}, [{}])", steps.join(", "));
     }
     let mut out = root.to_string();
-    for (at, step) in reference.steps.iter().enumerate() {
+    for step in &reference.steps {
         match (is_plain(step), out == "$") {
             (true, true) => out.push_str(step),
             (true, false) => {
@@ -92,7 +99,6 @@ pub fn field(reference: &FieldRef) -> String {
                 let _ = write!(out, "[{}]", text(step));
             }
         }
-        debug_assert!(at < reference.steps.len());
     }
     out
 }

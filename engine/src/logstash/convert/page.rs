@@ -5,20 +5,19 @@ use super::Conversion;
 use super::comments::{Comment, comments};
 use super::notation::WIDTH;
 use super::report::{Block, Coverage, Report};
-use crate::logstash::load::Loaded;
 use std::collections::HashSet;
 use std::fmt::Write;
-use temblor_lang::span::Span;
+use temblor_lang::span::{Sources, Span};
 use temblor_lang::syntax::{TextKind, format};
 
 /// A file that is being written.
 pub(super) struct Page<'t> {
-    texts: &'t Loaded,
+    sources: &'t Sources,
     title: String,
     /// For each file: offsets at which lines begin, and comments that are still to be written.
     files: Vec<(Vec<usize>, std::vec::IntoIter<Comment>)>,
     /// Constants, sources and sinks.
-    pub head: String,
+    head: String,
     /// Streams in the order of their first use.
     streams: Vec<String>,
     names: HashSet<String>,
@@ -32,17 +31,17 @@ pub(super) struct Page<'t> {
 }
 
 impl<'t> Page<'t> {
-    pub fn new(texts: &'t Loaded, title: &str) -> Self {
+    pub fn new(sources: &'t Sources, title: &str) -> Self {
         let mut files = Vec::new();
-        for number in 0..texts.files.len() {
-            let id = temblor_lang::span::SourceId(u16::try_from(number).unwrap_or(u16::MAX));
-            let text = texts.sources.get(id).map_or("", |source| source.text.as_str());
+        for number in 0..=u16::MAX {
+            let Some(source) = sources.get(temblor_lang::span::SourceId(number)) else { break };
+            let text = source.text.as_str();
             let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
             let starts = std::iter::once(0).chain(breaks.map(|(at, _)| at + 1)).collect();
             files.push((starts, comments(text).into_iter()));
         }
         Self {
-            texts,
+            sources,
             title: title.to_string(),
             files,
             head: String::new(),
@@ -57,7 +56,7 @@ impl<'t> Page<'t> {
 
     /// The name of a file without its folders.
     fn file(&self, span: Span) -> String {
-        let name = self.texts.sources.get(span.source).map_or("", |source| source.name.as_str());
+        let name = self.sources.get(span.source).map_or("", |source| source.name.as_str());
         name.rsplit('/').next().unwrap_or(name).to_string()
     }
 
@@ -74,7 +73,7 @@ impl<'t> Page<'t> {
 
     /// What stands in the configuration.
     pub fn original(&self, span: Span) -> &'t str {
-        self.texts.sources.text(span)
+        self.sources.text(span)
     }
 
     /// Notes what became of a block.
@@ -112,6 +111,21 @@ impl<'t> Page<'t> {
             number += 1;
         }
         name
+    }
+
+    /// A stream that several chains name.
+    pub fn shared_stream(&mut self, name: &str) -> String {
+        if !self.streams.iter().any(|one| one == name) {
+            self.names.insert(name.to_string());
+            self.streams.push(name.to_string());
+        }
+        name.to_string()
+    }
+
+    /// Adds a source or sink.
+    pub fn note_head(&mut self, text: &str) {
+        self.head.push_str(text);
+        self.head.push('\n');
     }
 
     /// A stream of its own.

@@ -25,7 +25,7 @@ mod truncate;
 mod urldecode;
 mod uuid;
 
-pub use common::Common;
+pub use common::{Added, Common, Name, add};
 pub(super) use grok::{leading_float, leading_integer};
 pub(super) use json::read as read_json;
 pub(super) use mutate::{capitalize, replace_all, split as split_text, strip};
