@@ -305,10 +305,7 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
 }
 
 /// What happens to an encoded event; nothing means that a newline ends it.
-fn postprocessors(
-    def: &EndpointDef,
-    compiler: &mut Compiler<'_>,
-) -> Option<Box<[Postprocessor]>> {
+fn postprocessors(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Box<[Postprocessor]>> {
     const COMPRESSIONS: &[(&str, Option<Packing>)] =
         &[("gzip", Some(Packing::Gzip)), ("none", None)];
     let packing = choice(def, "compression", COMPRESSIONS, compiler).flatten();

@@ -72,8 +72,9 @@ fn logstash(args: &LogstashArgs) -> Result<u8, String> {
     let Conversion { text, report } = convert::convert(&texts, wishes);
     eprint!("{}", render_all(&texts.diagnostics, &texts.sources, colour()));
     match &args.out {
-        Some(file) => std::fs::write(file, text)
-            .map_err(|error| format!("{}: {error}", file.display()))?,
+        Some(file) => {
+            std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?
+        }
         None if args.report || args.json => {}
         None => print!("{text}"),
     }

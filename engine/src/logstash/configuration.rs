@@ -292,4 +292,3 @@ fn place_formula() -> Formula {
     };
     compiler.lower_formula(expr, &Scope::default(), Rules::FORMULA, None)
 }
-

@@ -182,8 +182,7 @@ pub fn compile(
         return None;
     };
     let before = diagnostics.len();
-    let mut arguments =
-        Arguments::new(plugin, declaration.options, COMMON, settings, diagnostics);
+    let mut arguments = Arguments::new(plugin, declaration.options, COMMON, settings, diagnostics);
     let intake = intake(declaration.kind, &mut arguments);
     let origin = origin(declaration.kind, name, &mut arguments, intake.as_ref());
     drop(arguments);
@@ -221,7 +220,8 @@ fn absent(plugin: &Plugin, settings: &Settings, diagnostics: &mut Vec<Diagnostic
         let mut arguments = Arguments::new(plugin, known.options, COMMON, settings, diagnostics);
         let _ = codec(&mut arguments);
     }
-    let here = || INPUTS.iter().map(|one| one.name).chain(network::INPUTS.iter().map(|one| one.name));
+    let here =
+        || INPUTS.iter().map(|one| one.name).chain(network::INPUTS.iter().map(|one| one.name));
     let is_known = here().any(|one| one == name) || network::OTHER_INPUTS.contains(&name);
     diagnostics.push(if !is_known && nearest(name, here()).is_some() {
         complain::unknown_plugin("input", name, span, here())
@@ -236,9 +236,9 @@ fn codec(arguments: &mut Arguments<'_>) -> Option<Decoder> {
     let settings = Settings { ecs: arguments.ecs, ..arguments.settings.clone() };
     match arguments.get("codec").cloned() {
         None => Some(Decoder::text(&settings)),
-        Some(setting) => arguments.with_diagnostics(|diagnostics| {
-            Decoder::of(&setting, &settings, diagnostics)
-        }),
+        Some(setting) => {
+            arguments.with_diagnostics(|diagnostics| Decoder::of(&setting, &settings, diagnostics))
+        }
     }
 }
 
@@ -410,11 +410,15 @@ impl Intake {
                 let number = |name| record.get(&temblor_lang::value::Key::new(name));
                 sequence = number("id").or_else(|| number("sequence")).and_then(Value::as_u64);
                 let line = number("line").and_then(Value::as_str).unwrap_or_default();
-                let line = match &self.beat {
-                    Beat::Message(text) if self.kind == Kind::Heartbeat => text,
-                    _ => line,
-                };
-                self.decoder.decode(state, line.as_bytes(), moment, out);
+                match (self.kind, &self.beat) {
+                    (Kind::Heartbeat, Beat::Message(text)) => {
+                        self.decoder.decode(state, text.as_bytes(), moment, out);
+                    }
+                    (Kind::Heartbeat, _) => {
+                        out.push(LogEvent::new(Default::default(), moment.now));
+                    }
+                    _ => self.decoder.decode(state, line.as_bytes(), moment, out),
+                }
             }
             (_, Value::Bytes(bytes)) => self.decoder.decode(state, bytes, moment, out),
             (_, Value::Str(text)) => self.decoder.decode(state, text.as_bytes(), moment, out),

@@ -164,8 +164,7 @@ pub fn pipelines(path: &Path, settings: &Settings) -> Result<Pipelines, String> 
     for file in files(path)? {
         trees.push(read_so_far.add(&file.display().to_string(), read(&file)?));
     }
-    let pipeline =
-        Pipeline { id: MAIN.to_string(), files: trees, settings: settings.clone() };
+    let pipeline = Pipeline { id: MAIN.to_string(), files: trees, settings: settings.clone() };
     read_so_far.pipelines.push(pipeline);
     Ok(read_so_far)
 }

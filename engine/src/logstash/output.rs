@@ -114,8 +114,7 @@ pub fn compile(
         return None;
     };
     let before = diagnostics.len();
-    let mut arguments =
-        Arguments::new(plugin, declaration.options, COMMON, settings, diagnostics);
+    let mut arguments = Arguments::new(plugin, declaration.options, COMMON, settings, diagnostics);
     let made = make(name, &mut arguments);
     drop(arguments);
     let is_error = |one: &Diagnostic| one.severity == temblor_lang::diagnostic::Severity::Error;
@@ -200,9 +199,8 @@ fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
     } else {
         let (directory, rest) = fixed_root(&path);
         outlet.place = Some(Template::parse(rest));
-        outlet.otherwise = arguments
-            .text("filename_failure")
-            .unwrap_or_else(|| "_filepath_failures".to_string());
+        outlet.otherwise =
+            arguments.text("filename_failure").unwrap_or_else(|| "_filepath_failures".to_string());
         SinkConfig::Files { directory: PathBuf::from(directory), mode }
     };
     let gzip = arguments.flag("gzip", false);

@@ -141,7 +141,12 @@ impl Program {
     pub fn start(&self) -> ProgramState {
         let mut memories = Vec::with_capacity(self.memories);
         gather(&self.steps, &mut memories);
-        ProgramState { memories, captures: Captures::new(), random: Random::new(), outcome: Outcome::Matched }
+        ProgramState {
+            memories,
+            captures: Captures::new(),
+            random: Random::new(),
+            outcome: Outcome::Matched,
+        }
     }
 
     /// Sends events through all steps; what is cancelled is taken out.

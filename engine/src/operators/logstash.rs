@@ -76,8 +76,7 @@ static UNDECIDED: OperatorKind = OperatorKind {
     settings: &[
         Setting::new("block", TEXT, InChain::Positional, "The block, and where it stood.")
             .required(),
-        Setting::new("because", TEXT, InChain::Clause("because"), "Why it was not converted.")
-            .required(),
+        Setting::new("because", TEXT, InChain::No, "Why it was not converted.").required(),
     ],
     ports: &[],
     fallbacks: &[],
@@ -185,7 +184,8 @@ fn plugin_of(name: &str, settings: &Settings) -> Plugin {
 
 /// `"json"`, or `{ "line": { "format": … } }`.
 fn codec_of<'a>(value: Value<'a>, span: Span, arena: &'a Arena) -> Tree {
-    let Some((name, inside)) = value.as_record(arena).and_then(|record| record.iter().next()) else {
+    let Some((name, inside)) = value.as_record(arena).and_then(|record| record.iter().next())
+    else {
         return tree_of(value, span, arena);
     };
     let options = match tree_of(inside, span, arena).kind {
@@ -261,7 +261,11 @@ struct InputStep {
 }
 
 impl InputStep {
-    fn send<'a>(events: Vec<LogEvent<'a>>, (arena, ingest_ns): (&'a Arena, u64), out: &mut Emitter<'a>) {
+    fn send<'a>(
+        events: Vec<LogEvent<'a>>,
+        (arena, ingest_ns): (&'a Arena, u64),
+        out: &mut Emitter<'a>,
+    ) {
         for one in events {
             let (value, meta) = (one.data.to_value(arena), one.metadata.to_value(arena));
             out.emit(OUT, Event::new(value, meta, ingest_ns));

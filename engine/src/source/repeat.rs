@@ -41,11 +41,8 @@ impl Source for RepeatSource {
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
-        let at = At {
-            origin: Arc::new(Origin { name: self.name() }),
-            file: 0,
-            framing: Framing::Lines,
-        };
+        let at =
+            At { origin: Arc::new(Origin { name: self.name() }), file: 0, framing: Framing::Lines };
         feed.ledger.name_file(feed.source, 0, None);
         let RepeatConfig { lines, count, times } = &self.config;
         let (mut bytes, mut frames, mut first, mut offset) = (Vec::new(), 0, 1, 0);

@@ -138,13 +138,7 @@ impl Cef {
         Some(event.data)
     }
 
-    fn place<'a>(
-        &self,
-        event: &mut LogEvent<'a>,
-        name: &str,
-        value: Datum<'a>,
-        arena: &'a Arena,
-    ) {
+    fn place<'a>(&self, event: &mut LogEvent<'a>, name: &str, value: Datum<'a>, arena: &'a Arena) {
         // Where the schema has something else already, the field is left out: there is nobody to tell.
         let _ = match FieldRef::parse(name) {
             Ok(field) if name == "@timestamp" => event.data_set_time(&field, value, arena),

@@ -118,7 +118,8 @@ impl Encoder {
                 out.push_str(end);
             }
             Encoder::RubyDebug(metadata) => {
-                let metadata = metadata.then_some(&event.metadata);
+                let shown = *metadata && !event.metadata.is_empty();
+                let metadata = shown.then_some(&event.metadata);
                 rubydebug::push_event(&mut out, &event.data, metadata);
             }
             Encoder::Dots => return Value::Str("."),

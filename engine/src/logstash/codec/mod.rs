@@ -104,9 +104,27 @@ const DECODE_BYTES: OptionSpec =
 
 /// Codecs of Logstash that are not here.
 pub static MISSING: &[&str] = &[
-    "avro", "cloudfront", "cloudtrail", "collectd", "edn", "edn_lines", "fluent", "graphite",
-    "jdots", "java_line", "java_plain", "netflow", "nmap", "protobuf", "sflow", "s3_plain",
-    "compress_spooler", "oldlogstashjson", "spool", "thrift", "xml",
+    "avro",
+    "cloudfront",
+    "cloudtrail",
+    "collectd",
+    "edn",
+    "edn_lines",
+    "fluent",
+    "graphite",
+    "jdots",
+    "java_line",
+    "java_plain",
+    "netflow",
+    "nmap",
+    "protobuf",
+    "sflow",
+    "s3_plain",
+    "compress_spooler",
+    "oldlogstashjson",
+    "spool",
+    "thrift",
+    "xml",
 ];
 
 /// The codec that a plugin names, as a plugin of its own.
@@ -144,8 +162,7 @@ pub fn with_codec<T>(
         return None;
     };
     let before = diagnostics.len();
-    let mut arguments =
-        Arguments::new(&plugin, declaration.options, COMMON, settings, diagnostics);
+    let mut arguments = Arguments::new(&plugin, declaration.options, COMMON, settings, diagnostics);
     let made = make(name, &mut arguments);
     drop(arguments);
     let is_error = |one: &Diagnostic| one.severity == temblor_lang::diagnostic::Severity::Error;

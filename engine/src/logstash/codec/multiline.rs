@@ -1,8 +1,8 @@
 //! `multiline`: lines that belong together become one event. What is kept waits for the next line, for
 //! the time after which an event is complete, or for the end of the input.
 
-use crate::logstash::options::Arguments;
 use crate::logstash::complain;
+use crate::logstash::options::Arguments;
 use temblor_stdlib::grok::{Captures, Grok, Library, Options};
 
 /// Lines of an event unless a configuration says so.

@@ -46,6 +46,12 @@ impl Filters<'_, '_> {
         }
     }
 
+    fn begin_at(&mut self, from: Option<&str>) {
+        if let Some(from) = from {
+            self.page.begin(from);
+        }
+    }
+
     fn close(&mut self, into: Option<&str>) {
         if let Some(into) = into {
             self.page.end_into(into);
@@ -134,6 +140,13 @@ impl Filters<'_, '_> {
         if to_stdout && (links == 0 || plugins.is_empty()) {
             return self.page.end_into("out");
         }
+        if let ([only], false) = (plugins.as_slice(), to_stdout)
+            && pipeline
+                .sections(SectionKind::Output)
+                .any(|section| matches!(section.body.as_slice(), [Statement::Plugin(_)]))
+        {
+            return self.output(only, None, pipeline);
+        }
         let stream = self.page.stream(name);
         self.page.end_into(&stream);
         if to_stdout {
@@ -145,16 +158,11 @@ impl Filters<'_, '_> {
         }
     }
 
-    fn output_statements(
-        &mut self,
-        body: &[Statement],
-        from: &str,
-        context: (&Pipeline, bool),
-    ) {
+    fn output_statements(&mut self, body: &[Statement], from: &str, context: (&Pipeline, bool)) {
         for statement in body {
             match statement {
                 Statement::Plugin(plugin) if context.1 && plugin.name.text != "pipeline" => {}
-                Statement::Plugin(plugin) => self.output(plugin, from, context.0),
+                Statement::Plugin(plugin) => self.output(plugin, Some(from), context.0),
                 Statement::Branch(branch) => self.output_branch(branch, from, context),
             }
         }
@@ -210,23 +218,25 @@ impl Filters<'_, '_> {
         }
     }
 
-    fn output(&mut self, plugin: &Plugin, from: &str, pipeline: &Pipeline) {
+    /// An output behind the stream `from`, or at the end of the chain that is open.
+    fn output(&mut self, plugin: &Plugin, from: Option<&str>, pipeline: &Pipeline) {
         let name = &*plugin.name.text;
         self.page.comments_until(plugin.span, plugin.span.end);
         let (what, place) = (format!("output {name}"), self.page.place(plugin.span));
         let mut diagnostics = Vec::new();
         let made = output::compile(plugin, &pipeline.settings, &mut diagnostics);
         let Some((outlet, destination)) = made else {
-            self.page.begin(from);
+            self.begin_at(from);
             self.undecided_edge(plugin, &what, &diagnostics);
             return self.page.end_into("out");
         };
         self.page.note(plugin.span, &what, Coverage::Exact, "");
         match destination {
             Destination::Addresses(addresses) => {
+                let all = self.page.several(from, addresses.len());
                 for address in addresses {
                     let stream = self.page.shared_stream(&link(&address));
-                    self.page.begin(from);
+                    self.begin_at(all.as_deref());
                     self.page.remark(&format!("{place}: pipeline"));
                     self.page.end_into(&stream);
                 }
@@ -237,9 +247,15 @@ impl Filters<'_, '_> {
                     word.text == "gzip"
                         && matches!(&value.kind, ValueKind::Bare(one) | ValueKind::Text(one) if one == "true")
                 });
-                let statement = sink_text(&sink, &config, outlet.encoder.is_some(), outlet.place.is_some(), gzip);
+                let statement = sink_text(
+                    &sink,
+                    &config,
+                    outlet.encoder.is_some(),
+                    outlet.place.is_some(),
+                    gzip,
+                );
                 self.page.note_head(&statement.replace("{place}", &place));
-                self.page.begin(from);
+                self.begin_at(from);
                 self.page.remark(&format!("{place}: {name}"));
                 let step = self.outlet_step(plugin, &outlet, pipeline);
                 if let Some(step) = step {
@@ -366,7 +382,11 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
         }
         SourceConfig::File(file) => (
             format!("file {}", text(file.patterns.first().map_or("", String::as_str))),
-            format!("codec = \"binary\", patterns = {}{}", texts(&file.patterns), framed(&file.framing)),
+            format!(
+                "codec = \"binary\", patterns = {}{}",
+                texts(&file.patterns),
+                framed(&file.framing)
+            ),
         ),
         SourceConfig::Tail(tail) => {
             let mut settings = String::from("codec = \"binary\", follow = true");
@@ -379,7 +399,8 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
             if !tail.exclude.is_empty() {
                 let _ = write!(settings, ", exclude = {}", texts(&tail.exclude));
             }
-            let _ = write!(settings, ", every = {}{}", seconds(tail.every_ns), framed(&tail.framing));
+            let _ =
+                write!(settings, ", every = {}{}", seconds(tail.every_ns), framed(&tail.framing));
             (format!("file {}", text(tail.patterns.first().map_or("", String::as_str))), settings)
         }
         SourceConfig::Repeat(repeat) => (
@@ -438,7 +459,8 @@ fn sink_text(name: &str, config: &SinkConfig, encoded: bool, placed: bool, gzip:
             if *mode == FileMode::Truncate {
                 settings.push("mode = \"truncate\"".to_string());
             }
-            let folder = text(&format!("{}/", directory.display().to_string().trim_end_matches('/')));
+            let folder =
+                text(&format!("{}/", directory.display().to_string().trim_end_matches('/')));
             format!("file {}#{{$place}}\"", folder.trim_end_matches('"'))
         }
         SinkConfig::Command { .. } if placed => "command \"#{$place}\"".to_string(),

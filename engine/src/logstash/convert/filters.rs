@@ -37,8 +37,23 @@ const WITH_MODES: &[&str] =
 
 /// The order in which mutate works.
 const MUTATE_ORDER: &[&str] = &[
-    "coerce", "rename", "update", "replace", "convert", "gsub", "uppercase", "capitalize",
-    "lowercase", "strip", "split", "join", "merge", "copy", "add_field", "remove_field", "add_tag",
+    "coerce",
+    "rename",
+    "update",
+    "replace",
+    "convert",
+    "gsub",
+    "uppercase",
+    "capitalize",
+    "lowercase",
+    "strip",
+    "split",
+    "join",
+    "merge",
+    "copy",
+    "add_field",
+    "remove_field",
+    "add_tag",
     "remove_tag",
 ];
 
@@ -95,8 +110,7 @@ impl<'p, 't> Filters<'p, 't> {
         match self.written(plugin) {
             Written::Step { head, settings, remark } => {
                 let remark = remark.unwrap_or_default();
-                let coverage =
-                    if remark.is_empty() { Coverage::Exact } else { Coverage::Remarks };
+                let coverage = if remark.is_empty() { Coverage::Exact } else { Coverage::Remarks };
                 self.page.note(plugin.span, &what, coverage, &remark);
                 self.page.remark(&format!("{place}: {name}"));
                 if !remark.is_empty() {
@@ -122,7 +136,8 @@ impl<'p, 't> Filters<'p, 't> {
         let original = self.page.original(span);
         original.lines().for_each(|line| self.page.remark(&format!("    {line}")));
         let block = format!("{what} at {place}");
-        self.page.step(&format!("logstash::undecided {} because {}", text(&block), text(reason)));
+        let (block, reason) = (text(&block), text(reason));
+        self.page.step(&format!("logstash::undecided {block} with\n    because = {reason}\n  end"));
     }
 
     /// What a plugin becomes.
@@ -349,7 +364,9 @@ pub(super) fn step_text(head: &str, settings: &[(String, Setting)]) -> String {
     if one_line.len() + 3 <= WIDTH && !one_line.contains('\n') {
         return one_line;
     }
-    let long: Vec<_> =
-        settings.iter().map(|(name, value)| format!("    {name} = {}", setting(value, 4))).collect();
+    let long: Vec<_> = settings
+        .iter()
+        .map(|(name, value)| format!("    {name} = {}", setting(value, 4)))
+        .collect();
     format!("{head} with\n{}\n  end", long.join(",\n"))
 }

@@ -83,8 +83,10 @@ pub(super) fn common_field(branch: &Branch, settings: &Settings) -> Option<Strin
 /// The last name in a field's text, for the name of a script.
 pub(super) fn word_of(field: &str) -> String {
     let field = field.strip_suffix(" ?? null").unwrap_or(field);
-    let last = field.rsplit(['.', '[', '$', '`']).find(|part| part.chars().any(char::is_alphabetic));
-    let word: String = last.unwrap_or("field").chars().filter(char::is_ascii_alphanumeric).collect();
+    let last =
+        field.rsplit(['.', '[', '$', '`']).find(|part| part.chars().any(char::is_alphabetic));
+    let word: String =
+        last.unwrap_or("field").chars().filter(char::is_ascii_alphanumeric).collect();
     if word.is_empty() { "field".to_string() } else { word.to_ascii_lowercase() }
 }
 

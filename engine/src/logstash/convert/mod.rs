@@ -43,7 +43,8 @@ pub fn convert(read: &Pipelines, wishes: Wishes<'_>) -> Conversion {
     let mut page = Page::new(&read.sources, wishes.title);
     let several = read.pipelines.len() > 1;
     for pipeline in &read.pipelines {
-        let name = |word: &str| if several { format!("{word}_{}", pipeline.id) } else { word.into() };
+        let name =
+            |word: &str| if several { format!("{word}_{}", pipeline.id) } else { word.into() };
         let mut filters = Filters::new(&mut page, &pipeline.settings);
         if several {
             filters.page.remark(&format!("Pipeline {}", pipeline.id));

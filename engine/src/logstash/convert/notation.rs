@@ -7,12 +7,69 @@ use std::fmt::Write;
 
 /// Words that cannot be names.
 const KEYWORDS: &[&str] = &[
-    "absent", "and", "args", "as", "by", "case", "connect", "connector", "const", "copy", "create",
-    "default", "define", "deploy", "drop", "each", "elif", "else", "emit", "end", "erase", "event",
-    "false", "flow", "fn", "for", "from", "group", "having", "if", "insert", "into", "intrinsic",
-    "let", "match", "merge", "mod", "move", "not", "null", "of", "operator", "or", "patch",
-    "pipeline", "present", "recur", "script", "select", "set", "state", "stream", "then", "to",
-    "true", "update", "upsert", "use", "when", "where", "window", "with", "xor",
+    "absent",
+    "and",
+    "args",
+    "as",
+    "by",
+    "case",
+    "connect",
+    "connector",
+    "const",
+    "copy",
+    "create",
+    "default",
+    "define",
+    "deploy",
+    "drop",
+    "each",
+    "elif",
+    "else",
+    "emit",
+    "end",
+    "erase",
+    "event",
+    "false",
+    "flow",
+    "fn",
+    "for",
+    "from",
+    "group",
+    "having",
+    "if",
+    "insert",
+    "into",
+    "intrinsic",
+    "let",
+    "match",
+    "merge",
+    "mod",
+    "move",
+    "not",
+    "null",
+    "of",
+    "operator",
+    "or",
+    "patch",
+    "pipeline",
+    "present",
+    "recur",
+    "script",
+    "select",
+    "set",
+    "state",
+    "stream",
+    "then",
+    "to",
+    "true",
+    "update",
+    "upsert",
+    "use",
+    "when",
+    "where",
+    "window",
+    "with",
+    "xor",
 ];
 
 /// Lines are not filled beyond this.
@@ -121,8 +178,10 @@ pub fn setting(setting: &Setting, indent: usize) -> String {
     let outer = " ".repeat(indent);
     match &setting.kind {
         SettingKind::List(items) if !items.is_empty() => {
-            let items: Vec<_> =
-                items.iter().map(|item| format!("{inner}{}", self::setting(item, indent + 2))).collect();
+            let items: Vec<_> = items
+                .iter()
+                .map(|item| format!("{inner}{}", self::setting(item, indent + 2)))
+                .collect();
             format!("[\n{}\n{outer}]", items.join(",\n"))
         }
         SettingKind::Hash(entries) if !entries.is_empty() => {
@@ -148,11 +207,14 @@ fn on_one_line(setting: &Setting) -> String {
             format!("[{}]", items.join(", "))
         }
         SettingKind::Hash(entries) => {
-            let entry = |(key, value): &(String, Setting)| {
-                format!("{}: {}", text(key), on_one_line(value))
-            };
+            let entry =
+                |(key, value): &(String, Setting)| format!("{}: {}", text(key), on_one_line(value));
             let entries: Vec<_> = entries.iter().map(entry).collect();
-            if entries.is_empty() { "{}".to_string() } else { format!("{{ {} }}", entries.join(", ")) }
+            if entries.is_empty() {
+                "{}".to_string()
+            } else {
+                format!("{{ {} }}", entries.join(", "))
+            }
         }
         SettingKind::Codec(plugin) => text(&plugin.name.text),
     }

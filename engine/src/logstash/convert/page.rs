@@ -122,6 +122,19 @@ impl<'t> Page<'t> {
         name.to_string()
     }
 
+    /// A stream from which `count` chains can begin: where the open chain ends, if it must.
+    pub fn several(&mut self, from: Option<&str>, count: usize) -> Option<String> {
+        match from {
+            Some(from) => Some(from.to_string()),
+            None if count == 1 => None,
+            None => {
+                let stream = self.stream("outputs");
+                self.end_into(&stream);
+                Some(stream)
+            }
+        }
+    }
+
     /// Adds a source or sink.
     pub fn note_head(&mut self, text: &str) {
         self.head.push_str(text);
@@ -175,7 +188,8 @@ impl<'t> Page<'t> {
     /// The file.
     pub fn finish(mut self) -> Conversion {
         self.write_waiting();
-        let mut text = format!("### Converted from {} by `temblor convert logstash`.\n\n", self.title);
+        let mut text =
+            format!("### Converted from {} by `temblor convert logstash`.\n\n", self.title);
         text.push_str(&self.head);
         let mut line = String::new();
         for stream in &self.streams {
