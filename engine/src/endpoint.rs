@@ -61,7 +61,8 @@ pub struct Endpoints {
 }
 
 /// The kinds of sources.
-pub const SOURCE_KINDS: [&str; 6] = ["command", "file", "generator", "metronome", "repeat", "stdin"];
+pub const SOURCE_KINDS: [&str; 6] =
+    ["command", "file", "generator", "metronome", "repeat", "stdin"];
 /// The kinds of sinks.
 pub const SINK_KINDS: [&str; 4] = ["command", "file", "null", "stdout"];
 const INPUT_CODECS: &[(&str, InputCodec)] = &[

@@ -34,7 +34,8 @@ fn long_form(text: &str) -> String {
 #[test]
 fn examples_compile() {
     let mut count = 0;
-    for kind in kinds() {
+    // The step whose purpose it is to fail every check.
+    for kind in kinds().filter(|kind| kind.path != "logstash::undecided") {
         assert!(!kind.examples.is_empty(), "{} has no example", kind.path);
         for example in kind.examples {
             assert_eq!(mistakes(example), "", "{}: {example}", kind.path);

@@ -48,16 +48,66 @@ fn kind_of(declaration: &'static Declaration) -> OperatorKind {
          `else`, or on with the others when nothing is connected there.",
         declaration.doc, declaration.name
     );
+    let example: &'static str = kept(example_of(declaration).into_boxed_str());
     OperatorKind {
         path: kept(format!("{PREFIX}{}", declaration.name).into_boxed_str()),
         word: None,
         doc: kept(doc.into_boxed_str()),
-        examples: &[],
+        examples: kept(Box::new([example])),
         settings: kept(settings.into_boxed_slice()),
         ports: &[ELSE],
         fallbacks: &[(ELSE, OUT)],
         build,
     }
+}
+
+/// Settings of examples, where those that must be there would not say much.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("aggregate", r#"task_id = "%{id}", code = "map['n'] ||= 0""#),
+    ("cidr", r#"address = ["%{ip}"], network = ["10.0.0.0/8"], add_tag = ["inside"]"#),
+    ("csv", r#"columns = ["time", "user"]"#),
+    ("date", r#"match = ["time", "ISO8601"]"#),
+    ("dissect", r#"mapping = {"message": "%{time} %{+time} %{text}"}"#),
+    ("drop", "percentage = 50"),
+    ("fingerprint", r#"source = ["message"], method = "SHA256""#),
+    ("geoip", r#"source = "ip", target = "geo""#),
+    ("grok", r#"match = {"message": "%{IP:ip} %{WORD:verb}"}"#),
+    ("metrics", r#"meter = ["events"]"#),
+    ("mutate", r#"rename = {"a": "b"}, uppercase = ["b"]"#),
+    ("prune", r#"whitelist_names = ["^@", "^message$"]"#),
+    ("ruby", r#"code = "event.set('n', event.get('message').length)""#),
+    ("throttle", r#"key = "%{host}", after_count = 5, period = "60", add_tag = "throttled""#),
+    ("translate", r#"source = "status", dictionary = {"200": "fine"}, fallback = "other""#),
+    ("xml", r#"source = "message", target = "document""#),
+];
+
+fn example_of(declaration: &Declaration) -> String {
+    let own = EXAMPLES.iter().find(|(name, _)| *name == declaration.name);
+    let settings = match own {
+        Some((_, settings)) => (*settings).to_string(),
+        None => {
+            let required = declaration.options.iter().filter(|option| option.required);
+            required.map(sample_of).collect::<Vec<_>>().join(", ")
+        }
+    };
+    let with = if settings.is_empty() { String::new() } else { format!(" with {settings} end") };
+    // `drop` is a word of the language.
+    let name = if declaration.name == "drop" { "`drop`" } else { declaration.name };
+    format!("in |> {PREFIX}{name}{with} |> out")
+}
+
+/// A setting with a value that it takes.
+fn sample_of(option: &OptionSpec) -> String {
+    use crate::logstash::options::Takes as Option;
+    let value = match option.takes {
+        Option::Number => "10".to_string(),
+        Option::Flag => "true".to_string(),
+        Option::List => r#"["a"]"#.to_string(),
+        Option::Hash => r#"{"a": "b"}"#.to_string(),
+        Option::OneOf(words) => format!("{:?}", words[0]),
+        Option::Text | Option::Codec | Option::Anything => r#""message""#.to_string(),
+    };
+    format!("{} = {value}", option.name)
 }
 
 fn setting_of(option: &OptionSpec) -> Setting {
@@ -72,7 +122,9 @@ static UNDECIDED: OperatorKind = OperatorKind {
     word: None,
     doc: "Stands where `temblor convert logstash` could not convert a block, and fails every check: \
           somebody has to write what belongs there, or take it out.",
-    examples: &[],
+    examples: &[
+        r#"in |> logstash::undecided "filter geoip" with because = "there is none" end |> out"#,
+    ],
     settings: &[
         Setting::new("block", TEXT, InChain::Positional, "The block, and where it stood.")
             .required(),

@@ -2,6 +2,7 @@
 //! second matter.
 
 mod compile;
+mod configurations;
 mod graph;
 mod operators;
 mod running;
@@ -24,13 +25,14 @@ pub struct Page {
 }
 
 /// The pages of each stage.
-const PAGES: [&[Page]; 6] = [
+const PAGES: [&[Page]; 7] = [
     syntax::PAGES,
     compile::PAGES,
     running::PAGES,
     graph::PAGES,
     operators::PAGES,
     warnings::PAGES,
+    configurations::PAGES,
 ];
 
 /// All pages, by stage and code.

@@ -166,7 +166,8 @@ impl<'p, 't> Filters<'p, 't> {
         }
         self.add_mode(name, plugin, &mut settings);
         let remark = idiom::remark(name, &settings);
-        Written::Step { head: format!("logstash::{name}"), settings, remark }
+        let head = format!("logstash::{}", super::notation::name(name));
+        Written::Step { head, settings, remark }
     }
 
     fn add_mode(&self, name: &str, plugin: &Plugin, settings: &mut Vec<(String, Setting)>) {

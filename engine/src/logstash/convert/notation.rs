@@ -84,6 +84,11 @@ pub fn is_plain(name: &str) -> bool {
         && name != "_"
 }
 
+/// A name, in quotes where it needs them.
+pub fn name(name: &str) -> String {
+    if is_plain(name) { name.to_string() } else { format!("`{name}`") }
+}
+
 /// The name with everything that names cannot hold replaced.
 pub fn plain(name: &str) -> String {
     let fits = |one: char| if one.is_ascii_alphanumeric() { one } else { '_' };
