@@ -163,8 +163,8 @@ impl Graph {
         let order = graph.upstream_first();
         let place = |number: usize| order.iter().position(|one| *one == number);
         for (number, node) in graph.nodes.iter().enumerate() {
-            let next = node.edges.iter().flat_map(|(_, edges)| edges).map(|edge| edge.node);
-            if let Some(next) = next.filter(|next| place(*next) <= place(number)).last() {
+            let mut next = node.edges.iter().flat_map(|(_, edges)| edges).map(|edge| edge.node);
+            if let Some(next) = next.find(|next| place(*next) <= place(number)) {
                 return Err(vec![names[number].clone(), names[next].clone()]);
             }
         }

@@ -86,7 +86,7 @@ impl TailSource {
         file.seek(SeekFrom::Start(place.0))?;
         let number = self.count;
         self.count += 1;
-        let named = Some((identity.clone(), path.to_path_buf()));
+        let named = Some((identity, path.to_path_buf()));
         feed.ledger.name_file(feed.source, number, named);
         let origin = Arc::new(Origin { name: path.display().to_string() });
         let framing = self.config.framing;

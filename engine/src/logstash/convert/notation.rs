@@ -143,8 +143,8 @@ pub fn field(reference: &FieldRef) -> String {
     let root = if reference.metadata { "$" } else { "event" };
     let is_index = |step: &str| step.parse::<i64>().is_ok();
     if reference.steps.iter().any(|step| is_index(step)) {
-        let step = |step: &Box<str>| if is_index(step) { step.to_string() } else { text(step) };
-        let steps: Vec<_> = reference.steps.iter().map(step).collect();
+        let step = |step: &str| if is_index(step) { step.to_string() } else { text(step) };
+        let steps: Vec<_> = reference.steps.iter().map(|one| step(one)).collect();
         return format!("logstash::get({root}, [{}])", steps.join(", "));
     }
     let mut out = root.to_string();
