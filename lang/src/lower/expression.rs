@@ -7,7 +7,7 @@ use crate::builtin::{Function, Purity};
 use crate::coverage::BranchKind;
 use crate::program::{
     AggregateCall, Binary, Block, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr,
-    Guarding, Key, TextPart, UserFn,
+    Guarding, Key, Path, Root, TextPart, UserFn,
 };
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
@@ -73,7 +73,8 @@ impl Compiler<'_> {
             return group;
         }
         match &tree.kind {
-            ExprKind::Error | ExprKind::Null => Expr::constant(Value::Null),
+            ExprKind::Error => unknown(span),
+            ExprKind::Null => Expr::constant(Value::Null),
             ExprKind::Bool(value) => Expr::constant(Value::Bool(*value)),
             ExprKind::Int(value) => Expr::constant(Value::UInt(*value)),
             ExprKind::Float(value) => Expr::constant(Value::Float(*value)),
@@ -132,7 +133,7 @@ impl Compiler<'_> {
             return expr;
         }
         self.diagnostics.push(complain::emit_in_function(word, span));
-        Expr::constant(Value::Null)
+        unknown(span)
     }
 
     fn values(&mut self, trees: &[tree::Expr], (scope, names): Code<'_, '_>) -> Vec<Expr> {
@@ -273,7 +274,7 @@ impl Compiler<'_> {
             None => {
                 // Mistakes in the arguments are worth a message all the same.
                 self.values(arguments, (scope, names));
-                Expr::constant(Value::Null)
+                unknown(span)
             }
         }
     }
@@ -293,7 +294,7 @@ impl Compiler<'_> {
         let got = arguments.len();
         if got < least || most.is_some_and(|most| got > most) {
             self.diagnostics.push(complain::bad_arity(short, got, least, most, span));
-            return Expr::constant(Value::Null);
+            return unknown(span);
         }
         if let Some(advice) = function.warning {
             self.diagnostics.push(complain::slow(short, advice, span));
@@ -338,7 +339,7 @@ impl Compiler<'_> {
         if !names.rules.aggregates {
             let complaint = complain::aggregate_without_window(aggregate.path, span);
             self.diagnostics.push(complaint);
-            return Expr::constant(Value::Null);
+            return unknown(span);
         }
         let most = aggregate.params.len();
         let least = match aggregate.arity {
@@ -492,6 +493,12 @@ impl Compiler<'_> {
         let kind = kind.unwrap_or(BytesKind::UnsignedBig);
         BytesPart { value, size, kind, span: part.span }
     }
+}
+
+/// Stands for what has been complained about: nothing is known of its value, so that nothing more is
+/// complained about because of it.
+pub(super) fn unknown(span: Span) -> Expr {
+    Expr::Path(Box::new(Path { root: Root::Group, segments: Vec::new(), span }))
 }
 
 /// The words behind the slash of a bytes part.

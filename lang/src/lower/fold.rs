@@ -17,7 +17,7 @@ impl Compiler<'_> {
             Ok(constant) => constant,
             Err(error) => {
                 self.diagnostics.push(complain::folding(&error, span));
-                Expr::constant(Value::Null)
+                super::expression::unknown(span)
             }
         }
     }

@@ -63,7 +63,6 @@ impl Compiler<'_> {
         span: Span,
         (scope, names): Code<'_, '_>,
     ) -> Root {
-        let null = || Root::Expr(Expr::constant(Value::Null));
         match root {
             PathRoot::Event | PathRoot::Meta if names.rules == Rules::CONSTANT => {
                 names.reads_event = true;
@@ -88,7 +87,7 @@ impl Compiler<'_> {
             PathRoot::Local(name) => self.local_root(name, (scope, names)),
             PathRoot::Const(path) => match self.qualified_constant(path, scope) {
                 Some(value) => Root::Expr(Expr::Const(value)),
-                None => null(),
+                None => Root::Group,
             },
             PathRoot::Expr(expr) => {
                 Root::Expr(self.expression(expr, Position::VALUE, (scope, names)))
@@ -102,7 +101,7 @@ impl Compiler<'_> {
         }
         if !names.rules.locals && !names.is_bound(&name.text) {
             self.diagnostics.push(complain::local_in_select(&name.text, name.span));
-            return Root::Expr(Expr::constant(Value::Null));
+            return Root::Group;
         }
         let place = Place { name: name.text.as_str().into(), span: name.span };
         Root::Local(names.read(&name.text, name.span), place)

@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn comments_bring_no_html() {
-        let text = page("a<b", "# T\n\n<script>x</script> and `a < b`\n\n```\nf(1) == 2\n```\n");
+        let text = page("a<b", "# T\n\n<script>x</script>\n\nand `a < b`\n\n```\nf(1) == 2\n```\n");
         assert!(text.contains("<title>a&lt;b</title>"), "{text}");
         assert!(text.contains("&lt;script&gt;") && !text.contains("<script>"), "{text}");
         assert!(text.contains("<code>a &lt; b</code>") && text.contains("<pre><code>f(1) == 2"));
