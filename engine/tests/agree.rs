@@ -4,6 +4,7 @@
 use std::path::Path;
 use temblor_engine::casebook::file::CaseFile;
 use temblor_engine::casebook::run::{DIAGNOSTICS, OUTPUT, update};
+use temblor_lang::random::Random;
 
 /// How many expressions are made.
 const EXPRESSIONS: u64 = 1500;
@@ -30,30 +31,17 @@ const VALUES: [(&str, &str); 14] = [
 const OPERATORS: [&str; 17] =
     ["+", "-", "*", "/", "%", "&", "^", "<<", ">>", ">>>", "==", "!=", "<", "<=", ">", ">=", "xor"];
 
-/// Steele and others, "Fast splittable pseudorandom number generators" (2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((bits ^ (bits >> 31)) % limit as u64).expect("it is below a usize")
-    }
-}
-
 /// An expression over literals, and the same over the event.
 fn expression(random: &mut Random, depth: u32) -> (String, String) {
-    if depth == 0 || random.below(5) == 0 {
-        let (field, literal) = VALUES[random.below(VALUES.len())];
+    if depth == 0 || random.index(5) == 0 {
+        let (field, literal) = VALUES[random.index(VALUES.len())];
         return (literal.to_string(), format!("event.{field}"));
     }
     let (left, left_event) = expression(random, depth - 1);
     let both = |text: &str| {
         (text.replace('@', &format!("({left})")), text.replace('@', &format!("({left_event})")))
     };
-    match random.below(12) {
+    match random.index(12) {
         0 => both("-@"),
         1 => both("!@"),
         2 => both("[@, 1]"),
@@ -63,7 +51,7 @@ fn expression(random: &mut Random, depth: u32) -> (String, String) {
         6 => both("@.x"),
         _ => {
             let (right, right_event) = expression(random, depth - 1);
-            let operator = OPERATORS[random.below(OPERATORS.len())];
+            let operator = OPERATORS[random.index(OPERATORS.len())];
             let join = |left: &str, right: &str| format!("({left}) {operator} ({right})");
             (join(&left, &right), join(&left_event, &right_event))
         }
@@ -88,7 +76,7 @@ fn constants_and_events_give_the_same() {
         .map(|(field, literal)| format!("\"{field}\": {}", literal.trim_matches(['(', ')'])))
         .collect();
     let event = format!("{{{}}}", fields.join(", "));
-    let mut random = Random(7);
+    let mut random = Random::seeded(7);
     let mut values = 0;
     for _ in 0..EXPRESSIONS {
         let (constant, read) = expression(&mut random, DEPTH);
@@ -157,10 +145,10 @@ const PIECES_MAX: usize = 24;
 
 #[test]
 fn no_text_makes_a_check_panic() {
-    let mut random = Random(11);
+    let mut random = Random::seeded(11);
     for _ in 0..TEXTS {
-        let pieces = 1 + random.below(PIECES_MAX);
-        let text: Vec<_> = (0..pieces).map(|_| PIECES[random.below(PIECES.len())]).collect();
+        let pieces = 1 + random.index(PIECES_MAX);
+        let text: Vec<_> = (0..pieces).map(|_| PIECES[random.index(PIECES.len())]).collect();
         value_of(&text.join(" "), "{\"a\": [1]}");
     }
 }

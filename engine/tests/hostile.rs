@@ -6,6 +6,7 @@
 mod fuzz;
 
 use std::path::Path;
+use temblor_lang::random::Random;
 use temblor_stdlib::extractors::EXTRACTORS;
 use temblor_stdlib::registry;
 
@@ -16,16 +17,12 @@ const STACK_BYTES: usize = 2 << 20;
 /// Longer texts take long and find nothing more.
 const SEED_BYTES_MAX: usize = 4000;
 
-/// Small numbers that only depend on the seed (splitmix64).
-struct Chance(u64);
+/// Small numbers that only depend on the seed.
+struct Chance(Random);
 
 impl Chance {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit.max(1) as u64).expect("below the limit")
+        self.0.index(limit)
     }
 
     fn one_of<'t, T: ?Sized>(&mut self, choices: &[&'t T]) -> &'t T {
@@ -163,7 +160,8 @@ fn run(seeds: Vec<String>, check: fn(&[u8])) {
     let (rounds, first) = (number("TEMBLOR_FUZZ_ROUNDS", ROUNDS), number("TEMBLOR_FUZZ_SEED", 1));
     let play = move || {
         for round in 0..rounds {
-            let mut chance = Chance(first.wrapping_mul(1 << 40).wrapping_add(round));
+            let mut chance =
+                Chance(Random::seeded(first.wrapping_mul(1 << 40).wrapping_add(round)));
             let seed = &seeds[chance.below(seeds.len())];
             let text = changed(seed, &seeds, &mut chance);
             let told = Told(&text);

@@ -1,6 +1,7 @@
 //! The Temblor language: grammar, syntax tree, resolution, lowering, interpreter, values and
 //! diagnostics. It knows no I/O and no clock but the one that it is handed.
 
+pub mod random;
 pub mod span;
 pub mod coverage;
 pub mod units;

@@ -5,6 +5,7 @@ use temblor_lang::builtin::{Aggregate, ExtractorKind, Facts, Function, Registry}
 use temblor_lang::diagnostic::Severity;
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Script;
+use temblor_lang::random::Random;
 use temblor_lang::run::{Context, Outcome};
 use temblor_lang::syntax;
 use temblor_lang::value::{Arena, Owned, Value, to_json};
@@ -65,16 +66,12 @@ fn run<'a>(script: &'a Script, event: Value<'a>, arena: &'a Arena) -> String {
     }
 }
 
-/// Small numbers that only depend on the seed (splitmix64).
-struct Chance(u64);
+/// Small numbers that only depend on the seed.
+struct Chance(Random);
 
 impl Chance {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).expect("below the limit")
+        self.0.index(limit)
     }
 
     fn one_of<'t>(&mut self, choices: &[&'t str]) -> &'t str {
@@ -133,7 +130,7 @@ fn arms(chance: &mut Chance) -> String {
 fn the_same_arm_is_taken() {
     let mut taken = std::collections::BTreeSet::new();
     for seed in 0..300 {
-        let mut chance = Chance(seed);
+        let mut chance = Chance(Random::seeded(seed));
         let text = format!("match event of\n{}case _ => \"none\"\nend", arms(&mut chance));
         let (one_by_one, many) = (compile(&text, &OneByOne), compile(&text, registry()));
         for _ in 0..40 {

@@ -3,7 +3,6 @@
 //! Invariant: what is written depends on seed, settings and the event's number and time alone; nothing
 //! here reads a clock.
 
-pub mod random;
 pub mod digits;
 pub mod stamp;
 pub mod rate;
@@ -19,12 +18,13 @@ pub mod spec;
 pub mod eventgen;
 pub mod stream;
 
-pub use random::Random;
 pub use rate::Rate;
 pub use spec::Spec;
 pub use stream::Stream;
 
 use crate::clock::Timestamp;
+
+pub use temblor_lang::random::Random;
 
 /// What an event is told about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use crate::store::{Reader, Recency, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
+use temblor_lang::random::scatter;
 use temblor_lang::value::{Arena, Key as Field, Kind, Value};
 
 /// Period of the dynamic modes unless `per` is set.
@@ -167,14 +168,6 @@ fn part(hash: u128) -> f64 {
     /// A float holds 53 bits.
     const BITS: u32 = 53;
     ((hash >> (128 - BITS)) as f64) / ((1u64 << BITS) as f64)
-}
-
-/// A hash of a number with a seed (SplitMix64, Steele and others 2014).
-fn scatter(seed: u64, number: u64) -> u64 {
-    let mut word = seed.wrapping_add(number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    word ^ (word >> 31)
 }
 
 impl Sample {

@@ -182,17 +182,10 @@ impl<V: Copy + Default> Table<V> {
 mod tests {
     use super::*;
     use std::collections::HashMap;
-
-    /// A fixed sequence of scattered numbers (SplitMix64).
-    fn scattered(seed: u64) -> u64 {
-        let mut word = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^ (word >> 31)
-    }
+    use temblor_lang::random::scatter;
 
     fn hash(number: u64) -> u128 {
-        u128::from(scattered(number)) << 64 | u128::from(scattered(!number))
+        u128::from(scatter(0, number)) << 64 | u128::from(scatter(0, !number))
     }
 
     #[test]
@@ -200,8 +193,8 @@ mod tests {
         let mut table = Table::default();
         let mut oracle = HashMap::new();
         for step in 0..20_000u64 {
-            let key = hash(scattered(step) % 700);
-            if scattered(step ^ 0xF0).is_multiple_of(3) {
+            let key = hash(scatter(0, step) % 700);
+            if scatter(0, step ^ 0xF0).is_multiple_of(3) {
                 assert_eq!(table.remove(key), oracle.remove(&key), "step {step}");
             } else {
                 table.insert(key, step);

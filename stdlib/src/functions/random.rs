@@ -4,6 +4,7 @@
 use super::binary::hexadecimal;
 use crate::declare::{Outcome, count, finish, impure, number, optional, text_in, value};
 use temblor_lang::builtin::{Call, CallError, Function};
+use temblor_lang::random::Random;
 use temblor_lang::value::Kind::{Array, Bool, Bytes, Float, Integer, Number, String};
 use temblor_lang::value::Value;
 
@@ -23,7 +24,7 @@ pub static FUNCTIONS: &[Function] = &[
         Bool,
         "True or false, each half of the time.",
         &["type::is_bool(random::bool())"],
-        |call, _| Ok(Value::Bool(Draw::next(call).word() >> 63 == 1)),
+        |call, _| Ok(Value::Bool(next_draw(call).bits() >> 63 == 1)),
     ),
     impure(
         "std::random::string",
@@ -123,48 +124,22 @@ pub static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// A generator for one draw: SplitMix64 (Steele, Lea and Flood, 2014).
-pub(super) struct Draw(u64);
-
-impl Draw {
-    /// The generator for the next draw within the event.
-    pub(super) fn next(call: &Call<'_>) -> Self {
-        let facts = call.facts;
-        let draw = facts.draws.get();
-        facts.draws.set(draw.wrapping_add(1));
-        let mut seeding = Self(facts.ingest_ns ^ facts.seed.rotate_left(32));
-        let mixed = seeding.word();
-        Self(mixed ^ draw.wrapping_mul(0xd1b5_4a32_d192_ed03))
-    }
-
-    /// 64 random bits.
-    pub(super) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `bound`, which is not 0 (Lemire's multiplication; the bias is below 2^-64
-    /// times the bound).
-    fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
-    }
-
-    /// A float from 0 up to, not including, 1 with 53 random bits.
-    fn unit(&mut self) -> f64 {
-        (self.word() >> 11) as f64 / (1u64 << 53) as f64
-    }
+/// The numbers for the next draw within the event.
+pub(super) fn next_draw(call: &Call<'_>) -> Random {
+    let facts = call.facts;
+    let draw = facts.draws.get();
+    facts.draws.set(draw.wrapping_add(1));
+    let mixed = Random::seeded(facts.ingest_ns ^ facts.seed.rotate_left(32)).bits();
+    Random::seeded(mixed ^ draw.wrapping_mul(0xd1b5_4a32_d192_ed03))
 }
 
 /// Random bytes, not all of them 0.
 pub(super) fn identifier<const LENGTH: usize>(call: &Call<'_>) -> [u8; LENGTH] {
-    let mut draw = Draw::next(call);
+    let mut draw = next_draw(call);
     let mut bytes = [0; LENGTH];
     while bytes == [0; LENGTH] {
         for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&draw.word().to_be_bytes()[..chunk.len()]);
+            chunk.copy_from_slice(&draw.bits().to_be_bytes()[..chunk.len()]);
         }
     }
     bytes
@@ -180,7 +155,7 @@ fn string<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     if length > STRING_MAX {
         return Err(CallError::failed(format!("a random string has at most {STRING_MAX} letters")));
     }
-    let mut draw = Draw::next(call);
+    let mut draw = next_draw(call);
     let mut result = text_in(call.arena, length);
     for _ in 0..length {
         result.push(char::from(ALPHABET[draw.below(ALPHABET.len() as u64) as usize]));
@@ -190,10 +165,10 @@ fn string<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
 
 fn whole<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     match arguments {
-        [] => Ok(Value::Int(Draw::next(call).word() as i64)),
+        [] => Ok(Value::Int(next_draw(call).bits() as i64)),
         [bound] => match bound.as_u64().ok_or(CallError::BadType)? {
             0 => Err(CallError::failed("the bound of a random integer must be above 0")),
-            bound => Ok(Value::UInt(Draw::next(call).below(bound))),
+            bound => Ok(Value::UInt(next_draw(call).below(bound))),
         },
         _ => {
             let low = value(arguments, 0).as_i64().ok_or(CallError::BadType)?;
@@ -201,7 +176,7 @@ fn whole<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
             if low >= high {
                 return Err(CallError::failed("the first bound must be below the second"));
             }
-            let offset = Draw::next(call).below(high.abs_diff(low));
+            let offset = next_draw(call).below(high.abs_diff(low));
             Ok(Value::Int(low.wrapping_add_unsigned(offset)))
         }
     }
@@ -216,7 +191,7 @@ fn fraction<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     if !(low < high && (high - low).is_finite()) {
         return Err(CallError::failed("the bounds of a random float must be finite and ascending"));
     }
-    let drawn = low + Draw::next(call).unit() * (high - low);
+    let drawn = low + next_draw(call).unit() * (high - low);
     // Rounding may reach the bound, which is not part of the range.
     Ok(Value::Float(if drawn < high { drawn } else { low }))
 }
@@ -230,7 +205,7 @@ mod tests {
     fn drawn(facts: &Facts, count: usize) -> Vec<u64> {
         let arena = Arena::new();
         let call = Call { arena: &arena, facts };
-        (0..count).map(|_| Draw::next(&call).word()).collect()
+        (0..count).map(|_| next_draw(&call).bits()).collect()
     }
 
     fn facts(ingest_ns: u64, seed: u64) -> Facts {

@@ -2,17 +2,14 @@
 
 use super::combine;
 use crate::extractors::find;
+use temblor_lang::random::Random;
 
-/// Small numbers that only depend on the seed (splitmix64).
-struct Chance(u64);
+/// Small numbers that only depend on the seed.
+struct Chance(Random);
 
 impl Chance {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).expect("below the limit")
+        self.0.index(limit)
     }
 
     fn one_of(&mut self, choices: &[&str]) -> String {
@@ -35,7 +32,7 @@ fn agrees(
 ) {
     let (mut combined, mut hits) = (0, 0);
     for seed in 0..ROUNDS {
-        let mut chance = Chance(seed);
+        let mut chance = Chance(Random::seeded(seed));
         let count = 2 + chance.below(12);
         let compile = find(name).expect("a known extractor").compile;
         let patterns: Vec<_> = (0..count).map(|_| pattern(&mut chance)).collect();

@@ -1,6 +1,23 @@
-//! A small random number generator whose sequence never changes between releases, so that figures stay comparable.
+//! A small random number generator whose sequence never changes between releases, so that results and figures stay comparable.
 //!
 //! SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
+
+/// The distance of two states.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The bits of a state, scattered.
+fn mix(state: u64) -> u64 {
+    let mut mixed = state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}
+
+/// What a seed makes of a number: the member of its sequence with this number, without those before it.
+#[must_use]
+pub fn scatter(seed: u64, number: u64) -> u64 {
+    mix(seed.wrapping_add(number.wrapping_mul(STEP)))
+}
 
 /// A seeded sequence of numbers.
 #[derive(Clone, Debug)]
@@ -16,16 +33,18 @@ impl Random {
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.state = self.state.wrapping_add(STEP);
+        mix(self.state)
     }
 
     /// A number from 0 up to, but without, `limit` (0 when `limit` is 0).
     pub fn below(&mut self, limit: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(limit)) >> 64) as u64
+    }
+
+    /// An index of a list of `length` items (0 when there is none).
+    pub fn index(&mut self, length: usize) -> usize {
+        self.below(length as u64) as usize
     }
 
     /// A number from `low` up to, but without, `high`.
@@ -41,8 +60,8 @@ impl Random {
     /// A number from 0 up to, but without, 1.
     #[inline]
     pub fn unit(&mut self) -> f64 {
-        const STEP: f64 = 1.0 / (1u64 << 53) as f64;
-        (self.bits() >> 11) as f64 * STEP
+        const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+        (self.bits() >> 11) as f64 * UNIT
     }
 
     /// A number of the normal distribution (Box and Muller, 1958).
@@ -67,20 +86,19 @@ impl Random {
 
     /// One of `choices`; early ones come more often, as popular names do.
     pub fn skewed<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        let first = self.below(choices.len() as u64);
-        let second = self.below(choices.len() as u64);
-        choices[first.min(second) as usize]
+        let (first, second) = (self.index(choices.len()), self.index(choices.len()));
+        choices[first.min(second)]
     }
 
     /// One of `choices`, each as likely as the other.
     pub fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len() as u64) as usize]
+        choices[self.index(choices.len())]
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Random;
+    use super::{Random, scatter};
 
     #[test]
     fn the_sequence_is_the_published_one() {
@@ -90,6 +108,12 @@ mod tests {
             first,
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
         );
+    }
+
+    #[test]
+    fn members_are_reached_without_those_before_them() {
+        let mut random = Random::seeded(42);
+        assert!((1..100).all(|number| random.bits() == scatter(42, number)));
     }
 
     #[test]
