@@ -113,7 +113,10 @@ impl Compiler<'_> {
                 let target = self.target(path, position.used, (scope, names));
                 Expr::Let(Box::new(target), Box::new(value))
             }
-            ExprKind::Drop => self.leave("drop", Expr::Drop, span, names),
+            ExprKind::Drop => {
+                names.drops = true;
+                self.leave("drop", Expr::Drop, span, names)
+            }
             ExprKind::Emit(value, port) => {
                 let value = value
                     .as_ref()

@@ -135,7 +135,13 @@ impl<'r> Compiler<'r> {
             Some(tree::Item::Const(def)) => def.span,
             _ => crate::span::Span::default(),
         };
-        Script { body, slots: names.slots, uses_state: names.uses_state, span }
+        Script {
+            body,
+            slots: names.slots,
+            uses_state: names.uses_state,
+            changes_event: names.changes_event && !names.drops,
+            span,
+        }
     }
 
     /// Warns of an assignment to metadata or state at the end: its value becomes the event.

@@ -100,6 +100,10 @@ pub(super) struct Names {
     reads: Vec<(String, usize, Span)>,
     pub slots: usize,
     pub uses_state: bool,
+    /// Whether `event` or a part of it may be assigned.
+    pub changes_event: bool,
+    /// Whether the event may be dropped.
+    pub drops: bool,
     /// Whether it reads the event or metadata, although it must be known at load.
     pub reads_event: bool,
     /// Whether something in it is not a pure function of its arguments.
@@ -125,6 +129,8 @@ impl Names {
             reads: Vec::new(),
             slots: 0,
             uses_state: false,
+            changes_event: false,
+            drops: false,
             reads_event: false,
             impure: false,
             params: None,

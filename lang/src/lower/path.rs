@@ -182,7 +182,10 @@ impl Compiler<'_> {
             PathRoot::Meta if segments.is_empty() => {
                 (TargetRoot::Invalid("all of `$`, only to its keys"), "$")
             }
-            PathRoot::Event => (TargetRoot::Event, "event"),
+            PathRoot::Event => {
+                names.changes_event = true;
+                (TargetRoot::Event, "event")
+            }
             PathRoot::Meta => (TargetRoot::Meta, "$"),
             PathRoot::State if !names.rules.state => (TargetRoot::Invalid("`state` here"), "state"),
             PathRoot::State => {

@@ -32,6 +32,8 @@ pub struct Script {
     pub slots: usize,
     /// Whether the script may read or write `state`.
     pub uses_state: bool,
+    /// Whether the script changes most events that it sees: it may change them and drops none.
+    pub changes_event: bool,
     /// What gives its value, for errors about that value.
     pub span: Span,
 }

@@ -50,6 +50,8 @@ pub struct Lookup {
     pub end: usize,
     /// Name and hash of the field that is tested; `None`: the target itself.
     pub field: Option<(Box<str>, u32)>,
+    /// Whether the tests compare: then bytes may pass them as well as text.
+    pub compares: bool,
     /// The tests; number 0 is that of the first arm.
     pub tests: Box<dyn ManyTests>,
 }

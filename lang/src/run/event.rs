@@ -21,6 +21,15 @@ pub(crate) struct Working<'a> {
     reads: u32,
 }
 
+impl Working<'_> {
+    /// A record that will be opened anyway is opened for the first read.
+    pub fn expect_change(&mut self, expected: bool) {
+        if expected {
+            self.reads = TAPE_READS_MAX;
+        }
+    }
+}
+
 impl<'a> Run<'a, '_, '_> {
     /// The event as a value that stays as it is.
     pub(super) fn whole_event(&mut self) -> Value<'a> {

@@ -20,7 +20,7 @@ impl<'a> Run<'a, '_, '_> {
     pub(super) fn arm_of(&mut self, matching: &'a Match) -> Eval<'a, &'a Block> {
         let subject = match &matching.target {
             Expr::Event if self.event_kind() == Kind::Record => Subject::Event,
-            target => Subject::Value(self.eval(target)?),
+            target => Subject::Value(self.operand(target)?),
         };
         let mut switches = matching.switches.iter().peekable();
         let mut lookups = matching.lookups.iter().peekable();
@@ -83,6 +83,9 @@ impl<'a> Run<'a, '_, '_> {
             (None, Subject::Value(target)) => Some(target),
             (None, Subject::Event) => None,
         };
+        if let (true, Some(Value::Bytes(_))) = (lookup.compares, tested) {
+            return number;
+        }
         let from = number - lookup.first;
         let hit = tested.and_then(Value::as_str).and_then(|text| lookup.tests.first(text, from));
         hit.map_or(lookup.end, |hit| lookup.first + hit)

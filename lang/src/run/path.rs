@@ -88,7 +88,13 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     pub(super) fn read(&mut self, path: &'a Path) -> Eval<'a> {
-        if let Some(Some(found)) = self.table_field(path) {
+        let found = match (&path.root, path.segments.as_slice()) {
+            (Root::Event, [Segment::Field(name, hash, _)]) => {
+                self.event_field(&Key::with_hash(name, *hash))
+            }
+            _ => self.table_field(path).flatten(),
+        };
+        if let Some(found) = found {
             return Ok(found);
         }
         if let Root::State = path.root {

@@ -61,7 +61,12 @@ impl<'a> RecordBuilder<'a> {
         let mut builder = Self::with_capacity(arena, record.raw_len() + more);
         for (key, value) in record.raw_fields() {
             let key = Key::new(key);
-            builder.insert_entry(Entry { key: key.text(), value, end: 0, hash: key.hash() });
+            let entry = Entry { key: key.text(), value, end: 0, hash: key.hash() };
+            if builder.filter.may_hold(key.tag()) {
+                builder.insert_entry(entry);
+            } else {
+                builder.append_entry(entry);
+            }
         }
         // A key that is written twice has no place of its own in the text.
         if builder.len() == record.raw_len() {
@@ -129,7 +134,6 @@ impl<'a> RecordBuilder<'a> {
         self.insert_entry(Entry { key: key.text(), value, end: 0, hash: key.hash() });
     }
 
-    #[inline]
     fn insert_entry(&mut self, entry: Entry<'a>) {
         let key = entry.name();
         if let Some(at) = self.position(&key) {
