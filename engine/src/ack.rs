@@ -7,9 +7,11 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::checkpoint::FileMark;
+use crate::clock::{Timestamp, system_time};
 use crate::identity::Identity;
 
 /// Which source of the plan a batch came from.
@@ -41,6 +43,16 @@ struct Pending {
     failed: AtomicBool,
     /// Who else wants to know when the batch is settled.
     witness: Option<Box<dyn Witness>>,
+    /// When it was read, in nanoseconds since 1970-01-01 UTC.
+    opened_ns: Timestamp,
+    /// Operators that judge how it went.
+    watchers: Mutex<Vec<Arc<dyn Watcher>>>,
+}
+
+/// Judges how batches went: what the operators of quality of service go by.
+pub trait Watcher: Send + Sync {
+    /// The batch was settled after so many nanoseconds, well or (not `acknowledged`) badly.
+    fn answered(&self, took_ns: u64, acknowledged: bool);
 }
 
 /// Is told when a batch is settled: how the injector learns when its events have been dealt with.
@@ -57,6 +69,16 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
+    /// The source of the batch and its number there, which tell it from all others.
+    pub fn identity(&self) -> (SourceId, u64) {
+        (self.0.source, self.0.number)
+    }
+
+    /// Has a watcher told how the batch goes.
+    pub fn watch(&self, watcher: Arc<dyn Watcher>) {
+        self.0.watchers.lock().unwrap_or_else(PoisonError::into_inner).push(watcher);
+    }
+
     /// Where the batch ends in its source's input.
     pub fn position(&self) -> Position {
         self.0.position
@@ -75,12 +97,19 @@ impl Drop for Pending {
         if let Some(witness) = &self.witness {
             witness.settled(!failed);
         }
+        let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !watchers.is_empty() {
+            let took_ns = system_time().saturating_sub(self.opened_ns);
+            watchers.iter().for_each(|watcher| watcher.answered(took_ns, !failed));
+        }
     }
 }
 
 /// What is known of each source's batches.
 pub struct Ledger {
     sources: Mutex<Vec<Account>>,
+    /// Signalled when the writer is done with a batch.
+    written: Condvar,
 }
 
 /// The batches of one source that are not yet covered by its mark.
@@ -124,7 +153,7 @@ impl Ledger {
     /// A ledger for the given number of sources.
     pub fn new(sources: usize) -> Arc<Self> {
         let accounts = std::iter::repeat_with(Account::default).take(sources).collect();
-        Arc::new(Ledger { sources: Mutex::new(accounts) })
+        Arc::new(Ledger { sources: Mutex::new(accounts), written: Condvar::new() })
     }
 
     /// Opens an entry for the next batch of `source`, which ends at `position`.
@@ -147,8 +176,18 @@ impl Ledger {
             account.open.push_back((position, false));
         }
         let ledger = Arc::clone(self);
+        let (opened_ns, watchers) = (system_time(), Mutex::default());
         let failed = AtomicBool::new(false);
-        Token(Arc::new(Pending { ledger, source, number, position, failed, witness }))
+        Token(Arc::new(Pending {
+            ledger,
+            source,
+            number,
+            position,
+            failed,
+            witness,
+            opened_ns,
+            watchers,
+        }))
     }
 
     /// The writer is done with everything that the batch, which ends at `position`, put out in its
@@ -157,6 +196,15 @@ impl Ledger {
         let mut sources = self.lock();
         sources[source].written += 1;
         set(&mut sources[source].done, position);
+        drop(sources);
+        self.written.notify_all();
+    }
+
+    /// Waits until the writer is done with so many batches of a source, or for that long.
+    pub fn wait_written(&self, source: SourceId, batches: u64, patience: Duration) -> bool {
+        let is_behind = |accounts: &mut Vec<Account>| accounts[source].written < batches;
+        let waited = self.written.wait_timeout_while(self.lock(), patience, is_behind);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// How far the writer has got in each file, whether operators keep events from there or not:

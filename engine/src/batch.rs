@@ -43,6 +43,8 @@ pub struct Batch {
     pub times: EventTimes,
     /// When the bytes arrived, by the system's clock.
     pub arrival: Timestamp,
+    /// The virtual clock is put forward to this time, if it is not there yet; 0 for none.
+    pub due: Timestamp,
     pub(crate) buffer: Buffer,
     pub(crate) range: Range<usize>,
     pub(crate) framing: Framing,

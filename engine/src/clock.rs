@@ -25,18 +25,17 @@ pub enum Clock {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventTimes {
     first: Timestamp,
-    step_ns: u64,
 }
 
 impl EventTimes {
     /// Events that arrived together, a nanosecond apart so that each has a time of its own.
     pub fn together(time: Timestamp) -> Self {
-        EventTimes { first: time, step_ns: 1 }
+        EventTimes { first: time }
     }
 
     /// Time of the event with the given index in its batch, counted from 0.
     pub fn of(self, index: u64) -> Timestamp {
-        self.first.saturating_add(self.step_ns.saturating_mul(index))
+        self.first.saturating_add(index)
     }
 }
 
@@ -46,17 +45,6 @@ impl Clock {
         match self {
             Clock::System => system_time(),
             Clock::Virtual { step } => nanoseconds(step).saturating_mul(events),
-        }
-    }
-
-    /// The times of a batch whose first event is the run's `first_event`-th and whose bytes arrived
-    /// at `arrival` by the system's clock.
-    pub fn times(self, arrival: Timestamp, first_event: u64) -> EventTimes {
-        match self {
-            Clock::System => EventTimes::together(arrival),
-            Clock::Virtual { step } => {
-                EventTimes { first: self.now(first_event), step_ns: nanoseconds(step) }
-            }
         }
     }
 }
@@ -78,9 +66,7 @@ mod tests {
     #[test]
     fn the_virtual_clock_counts_events() {
         let clock = Clock::Virtual { step: Duration::from_secs(1) };
-        let times = clock.times(99, 3);
-        assert_eq!(times.of(0), 3_000_000_000);
-        assert_eq!(times.of(2), 5_000_000_000);
-        assert_eq!(Clock::System.times(99, 3).of(7), 106);
+        assert_eq!(clock.now(3), 3_000_000_000);
+        assert_eq!(EventTimes::together(99).of(7), 106);
     }
 }

@@ -220,6 +220,7 @@ mod tests {
             bad: Vec::new(),
             times: EventTimes::together(0),
             arrival: 0,
+            due: 0,
             buffer: Pool::new(bytes).take(),
             range: 0..bytes,
             framing: Framing::Lines,

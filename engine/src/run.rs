@@ -230,11 +230,12 @@ fn go_on(
     if !saves {
         return Err(unfit("this one remembers nothing".to_string()));
     }
-    let Snapshot { events, last_tick, body } = Snapshot::load(directory, number)?;
+    let mut snapshot = Snapshot::load(directory, number)?;
+    let body = std::mem::take(&mut snapshot.body);
     if let Some(first) = processors.first_mut() {
         first.restore(&body).map_err(unfit)?;
     }
-    Ok(Some(Snapshot { events, last_tick, body: Vec::new() }))
+    Ok(Some(snapshot))
 }
 
 fn stats(plan: &RunPlan, sources: &[Box<dyn Source>]) -> Stats {
@@ -351,6 +352,7 @@ impl Run {
             console: &self.console,
             troubles: &self.troubles,
             stop: &self.stop,
+            clock: self.plan.clock,
         };
         if let Err(error) = source.run(&feed) {
             feed.trouble(error);

@@ -15,8 +15,8 @@ use crate::limits::SNAPSHOT_BYTES_MAX;
 
 const HEADER: &[u8] = b"temblor state 1\n";
 const PREFIX: &str = "state.";
-/// Three numbers behind the header: events, last tick, checksum of all that follows and of them.
-const NUMBERS_BYTES: usize = 3 * size_of::<u64>();
+/// Four numbers behind the header: those of the clock, and the checksum of them and the body.
+const NUMBERS_BYTES: usize = 4 * size_of::<u64>();
 const HELP: &str = "restore the file from a backup, or begin anew with --fresh-state";
 
 /// What is saved.
@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub events: u64,
     /// When the virtual clock last ticked.
     pub last_tick: Timestamp,
+    /// By how much sources had put the virtual clock forward.
+    pub ahead: Timestamp,
     /// What the processor gave.
     pub body: Vec<u8>,
 }
@@ -36,8 +38,7 @@ impl Snapshot {
         let path = path(directory, number);
         let write = |mut file: File| -> std::io::Result<()> {
             file.write_all(HEADER)?;
-            file.write_all(&self.events.to_le_bytes())?;
-            file.write_all(&self.last_tick.to_le_bytes())?;
+            file.write_all(&self.clock())?;
             file.write_all(&self.sum().to_le_bytes())?;
             file.write_all(&self.body)
         };
@@ -79,17 +80,20 @@ impl Snapshot {
             .chunks_exact(size_of::<u64>())
             .map(|word| word.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)));
         let mut next = || words.next().unwrap_or_default();
-        let (events, last_tick, sum) = (next(), next(), next());
-        let snapshot = Snapshot { events, last_tick, body: body.to_vec() };
+        let (events, last_tick, ahead, sum) = (next(), next(), next(), next());
+        let snapshot = Snapshot { events, last_tick, ahead, body: body.to_vec() };
         if snapshot.sum() != sum {
             return Err("is damaged: its checksum does not fit its content".to_string());
         }
         Ok(snapshot)
     }
 
+    fn clock(&self) -> Vec<u8> {
+        [self.events, self.last_tick, self.ahead].map(u64::to_le_bytes).concat()
+    }
+
     fn sum(&self) -> u64 {
-        let clock = [self.events.to_le_bytes(), self.last_tick.to_le_bytes()].concat();
-        xxh3_64(&self.body) ^ xxh3_64(&clock)
+        xxh3_64(&self.body) ^ xxh3_64(&self.clock())
     }
 }
 
@@ -118,7 +122,7 @@ mod tests {
     fn any_damage_is_noticed() {
         let directory = std::env::temp_dir().join(format!("temblor-snap-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
-        let snapshot = Snapshot { events: 7, last_tick: 900, body: b"body".to_vec() };
+        let snapshot = Snapshot { events: 7, last_tick: 900, ahead: 5, body: b"body".to_vec() };
         snapshot.store(&directory, 3).unwrap();
         assert_eq!(Snapshot::load(&directory, 3), Ok(snapshot));
         let bytes = std::fs::read(path(&directory, 3)).unwrap();

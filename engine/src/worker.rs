@@ -50,17 +50,19 @@ pub struct Worker<'a> {
     events: u64,
     /// When the virtual clock last ticked.
     last_tick: Timestamp,
+    /// By how much sources have put the virtual clock forward.
+    ahead: Timestamp,
 }
 
 impl<'a> Worker<'a> {
     /// A worker with its copy of the program.
     pub fn new(shop: &'a Shop, processor: Box<dyn Processor>) -> Self {
-        Worker { shop, processor, events: 0, last_tick: 0 }
+        Worker { shop, processor, events: 0, last_tick: 0, ahead: 0 }
     }
 
     /// The same worker, whose clock goes on from where an earlier run stopped.
     pub fn going_on(self, from: &Snapshot) -> Self {
-        Worker { events: from.events, last_tick: from.last_tick, ..self }
+        Worker { events: from.events, last_tick: from.last_tick, ahead: from.ahead, ..self }
     }
 
     /// Works until the input ends or the run is aborted.
@@ -142,7 +144,7 @@ impl<'a> Worker<'a> {
     /// A run that was stopped and will go on keeps what it keeps; else all that is kept goes out.
     fn end(&mut self, outputs: &mut Outputs) -> Result<(), Error> {
         let goes_on = self.shop.saves && self.shop.stop.is_asked();
-        let now = self.shop.clock.now(self.events);
+        let now = self.shop.clock.now(self.events).saturating_add(self.ahead);
         let flushed = if goes_on { Ok(()) } else { self.processor.flush(now, outputs) };
         if self.shop.saves {
             outputs.snapshot = self.snapshot();
@@ -152,9 +154,9 @@ impl<'a> Worker<'a> {
 
     fn snapshot(&mut self) -> Option<(Snapshot, Duration)> {
         let began = Instant::now();
-        let Self { events, last_tick, .. } = *self;
+        let Self { events, last_tick, ahead, .. } = *self;
         let body = self.processor.snapshot()?;
-        Some((Snapshot { events, last_tick, body }, began.elapsed()))
+        Some((Snapshot { events, last_tick, ahead, body }, began.elapsed()))
     }
 
     fn process(
@@ -189,13 +191,15 @@ impl<'a> Worker<'a> {
         batch.frames = 1;
         while cursor.next(&batch.buffer).is_some() {
             let seen = self.events + outputs.received;
-            let now = self.shop.clock.now(seen);
+            let now = self.shop.clock.now(seen).saturating_add(self.ahead);
+            self.ahead += batch.due.saturating_sub(now);
+            let now = now.max(batch.due);
             if now >= self.last_tick.saturating_add(nanoseconds(TICK_INTERVAL)) {
                 self.last_tick = now;
                 self.processor.tick(now, outputs)?;
             }
             batch.range = start..cursor.position();
-            batch.times = self.shop.clock.times(system_time(), seen);
+            batch.times = EventTimes::together(now);
             self.processor.process(batch, turn, outputs)?;
             batch.bad.clear();
             batch.first_line += 1;

@@ -4,11 +4,20 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 /// Programs whose results depend on what came before.
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 13] = [
     r#"select {"k": group[0], "n": aggr::stats::count(), "last": aggr::win::last(event.n)} over 7 group by event.k"#,
     r#"select {"k": group[0], "sum": aggr::stats::sum(event.n)} over sliding 10 every 5 group by event.k"#,
     "dedup by event.k",
     "generic::counter",
+    // The clock is that of the event: limits and ages come out the same in every run.
+    "set $t = event.n |> dedup by event.k last 100 refresh else again",
+    r#"dedup by event.k mode count last 50 |> select {"n": event.count, "event": event["event"]}"#,
+    "rate_limit 3 per 1h by event.k else slow",
+    "rate_limit 100000 per 1h by event.k cost event.n max_keys 500 else slow",
+    "sample 0.3 by event.k else rest",
+    "batch 7",
+    r#"around when event.k == 5 before 2 after 1 by event.n % 3 max_keys 2 else far"#,
+    r#"define window few from tumbling with size = 9, max_groups = 300, eviction = "lru", flush = true end; select {"k": group[0], "n": aggr::stats::count(), "max": aggr::stats::max(event.n)} from in[few] group by event.k into out;"#,
     "script let state = match state of case null => 1 case _ => state + 1 end; [state, event.n] end",
 ];
 /// Enough for several blocks of input.

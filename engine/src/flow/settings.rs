@@ -1,16 +1,12 @@
 //! The settings of one connector: the six keys of `with`, and the keys of `config`. Every value is
 //! known when the flow starts; what is wrong is a diagnostic at the setting.
 
-use crate::graph::FlowConnector;
+use crate::graph::{CONNECTOR_KEYS, FlowConnector, connector_setting};
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Arena, Frozen, Record, Value, to_json};
-
-/// What `with` may set.
-const KEYS: [&str; 6] =
-    ["codec", "config", "metrics_interval_s", "postprocessors", "preprocessors", "reconnect"];
 
 /// The settings of a connector.
 #[derive(Debug)]
@@ -36,11 +32,8 @@ impl Settings {
         let mut values = Vec::new();
         for binding in connector.def().map_or(&[][..], |def| &def.with) {
             let name = &binding.name;
-            if !KEYS.contains(&name.text.as_str()) {
-                let message = format!("connectors have no setting `{}`", name.text);
-                let complaint = Diagnostic::error("E0506", name.span, message)
-                    .with_help(format!("the settings are {}", KEYS.join(", ")));
-                compiler.diagnostics.push(complaint);
+            if !CONNECTOR_KEYS.contains(&name.text.as_str()) {
+                compiler.diagnostics.push(connector_setting(&name.text, name.span));
             }
             let args = Some(connector.args.clone());
             let value = compiler.constant(&binding.value, &connector.scope, args);

@@ -115,6 +115,9 @@ impl Level {
     }
 }
 
+/// What queries and pipelines define.
+const IN_QUERIES: [Namespace; 4] =
+    [Namespace::Window, Namespace::Operator, Namespace::Script, Namespace::Pipeline];
 /// The default ports of a pipeline.
 const DEFAULT_INPUTS: [&str; 1] = [IN];
 const DEFAULT_OUTPUTS: [&str; 2] = [OUT, ERR];
@@ -306,7 +309,14 @@ impl<'c, 'r> Builder<'c, 'r> {
             self.at = span_of(statement);
             match statement {
                 Statement::Use(import) => self.compiler.import(import, &mut level.scope),
-                Statement::Define(define) => self.define(define, level),
+                Statement::Define(define) => {
+                    self.check_place(
+                        define,
+                        &IN_QUERIES,
+                        "deploy files define flows, flows define connectors",
+                    );
+                    self.define(define, level);
+                }
                 Statement::Create(create) => self.create(create, level),
                 Statement::Select(select) => self.select(select, level),
                 Statement::Chain(chain) => self.chain(chain, level),
@@ -314,6 +324,15 @@ impl<'c, 'r> Builder<'c, 'r> {
             }
         }
         self.check_unused(level);
+    }
+
+    /// Reports a definition that does not belong here.
+    pub(super) fn check_place(&mut self, define: &Define, kinds: &[Namespace], rule: &str) {
+        let namespace = Namespace::of(&define.kind);
+        if !kinds.contains(&namespace) {
+            let complaint = complain::misplaced(namespace.word(), rule, define.name.span);
+            self.complain(complaint);
+        }
     }
 
     pub(super) fn define(&mut self, define: &Define, level: &mut Level) {

@@ -125,6 +125,18 @@ pub fn select_without_end(span: Span) -> Diagnostic {
         .with_help("write `select event from in into out`")
 }
 
+/// A key in `with` of a connector that there is not.
+#[must_use]
+pub fn connector_setting(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0506", span, format!("connectors have no setting `{name}`"))
+        .with_help(format!("the settings are {}", super::CONNECTOR_KEYS.join(", ")))
+}
+
+pub fn misplaced(what: &str, rule: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0523", span, format!("a {what} is not defined here"))
+        .with_help(rule.to_string())
+}
+
 pub fn not_in_flow(span: Span) -> Diagnostic {
     Diagnostic::error("E0523", span, "flows create connectors and pipelines only")
         .with_help("create it inside of a pipeline")

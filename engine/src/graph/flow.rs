@@ -86,7 +86,10 @@ impl Builder<'_, '_> {
         for statement in &deploy.statements {
             match statement {
                 DeployStatement::Use(import) => self.compiler.import(import, &mut level.scope),
-                DeployStatement::Define(define) => self.define(define, &mut level),
+                DeployStatement::Define(define) => {
+                    self.check_place(define, &[Namespace::Flow], "a deploy file defines flows");
+                    self.define(define, &mut level);
+                }
                 DeployStatement::Deploy(deploy) => {
                     if names.contains(&deploy.name.text) {
                         let name = &deploy.name;
@@ -136,7 +139,11 @@ impl Builder<'_, '_> {
             self.at = span_of(statement);
             match statement {
                 FlowStatement::Use(import) => self.compiler.import(import, &mut level.scope),
-                FlowStatement::Define(define) => self.define(define, level),
+                FlowStatement::Define(define) => {
+                    let kinds = [Namespace::Connector, Namespace::Pipeline];
+                    self.check_place(define, &kinds, "a flow defines connectors and pipelines");
+                    self.define(define, level);
+                }
                 FlowStatement::Create(create) => {
                     self.flow_create(create, flow, level, &mut created);
                 }

@@ -19,6 +19,7 @@ mod window;
 
 pub use build::{Builder, Notation};
 pub use chain::{Expansion, expand};
+pub use complain::connector_setting;
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
 pub use temblor_lang::units::parse_duration;
@@ -31,6 +32,10 @@ use std::any::Any;
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Key, Value};
+
+/// What `with` of a connector may set.
+pub const CONNECTOR_KEYS: [&str; 6] =
+    ["codec", "config", "metrics_interval_s", "postprocessors", "preprocessors", "reconnect"];
 
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! Definitions that nothing uses are built once all the same, for their errors; what that makes is
 //! thrown away. Their arguments are not known then, so what depends on those is not judged.
 
+use super::CONNECTOR_KEYS;
 use super::build::{Builder, Definition, Level};
 use super::complain;
 use super::definitions::Namespace;
@@ -11,7 +12,7 @@ use temblor_lang::syntax::tree::{ConnectorDef, DefineKind, OperatorDef};
 use temblor_lang::value::Frozen;
 
 /// Faults of graphs that are errors also in what is never built, as they are in tremor.
-const ERRORS: [&str; 4] = ["E0504", "E0512", "E0513", "E0514"];
+const ERRORS: [&str; 6] = ["E0504", "E0506", "E0512", "E0513", "E0514", "E0523"];
 
 impl Builder<'_, '_> {
     /// What `args` refers to; unknown while a definition is only built for its errors.
@@ -77,6 +78,10 @@ impl Builder<'_, '_> {
 
     fn connector_settings(&mut self, def: &ConnectorDef, definition: &Definition) {
         for binding in &def.with {
+            let name = &binding.name;
+            if !CONNECTOR_KEYS.contains(&name.text.as_str()) {
+                self.complain(complain::connector_setting(&name.text, name.span));
+            }
             self.compiler.lower_formula(&binding.value, &definition.scope, Rules::CONSTANT, None);
         }
     }

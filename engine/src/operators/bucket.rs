@@ -4,7 +4,7 @@
 use super::OperatorKind;
 use crate::event::Event;
 use crate::limits::{BUCKET_WINDOWS_MAX, CLASSES_MAX};
-use crate::operator::{Emitter, OUT, OVERFLOW, Operator, Surroundings, Usage};
+use crate::operator::{ERR, Emitter, OUT, OVERFLOW, Operator, Surroundings, Usage};
 use crate::store::{Reader, Recency, Writer};
 use std::collections::VecDeque;
 use temblor_lang::builtin::CallError;
@@ -30,8 +30,8 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           events pass in the time range; `$dimensions`, any value by which a class is divided; \
           `$cardinality` (1000), how many dimensions of a class are remembered; `$time_range` (1000), \
           in milliseconds; `$windows` (100), the parts of the time range. Events over the rate go to \
-          `overflow`; events without class, or without rate when their dimension is first seen, \
-          fail. What is set counts from when a class or dimension is first seen.",
+          `overflow`; events without class, or without rate when their dimension is first seen, go \
+          to `err` as they are. What is set counts from when a class or dimension is first seen.",
     examples: &["in |> set $class = \"all\", $rate = 100 |> bucket |> out"],
     settings: &[],
     ports: &[OVERFLOW],
@@ -96,13 +96,11 @@ fn number(event: &Event<'_>, name: &str, otherwise: u64) -> u64 {
 }
 
 /// The limit of a dimension that is first seen.
-fn limit(event: &Event<'_>) -> Result<Limit, EvalError> {
-    let Some(rate) = field(event, "rate").and_then(Value::as_u64) else {
-        return Err(EvalError::new("E0606", "the event has no `$rate`, a whole number from 0"));
-    };
+fn limit(event: &Event<'_>) -> Option<Limit> {
+    let rate = field(event, "rate").and_then(Value::as_u64)?;
     let windows = number(event, "windows", WINDOWS_DEFAULT).clamp(1, BUCKET_WINDOWS_MAX);
     let range_ns = number(event, "time_range", TIME_RANGE_DEFAULT_MS).saturating_mul(NS_PER_MS);
-    Ok(Limit { rate, window_ns: (range_ns / windows).max(1), windows, ..Limit::default() })
+    Some(Limit { rate, window_ns: (range_ns / windows).max(1), windows, ..Limit::default() })
 }
 
 impl State {
@@ -137,14 +135,18 @@ impl Operator for Bucket {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
         let Some(class @ Value::Str(_)) = field(&event, "class") else {
-            return Err(EvalError::new("E0605", "the event has no `$class`, a text"));
+            out.emit(ERR, event);
+            return Ok(());
         };
         let now_ns = event.ingest_ns.max(around.now_ns);
         let dimensions = hash128(field(&event, "dimensions").unwrap_or(Value::Null));
         let mut evicted = 0;
         let class = state.class(hash128(class), &event, now_ns).expect("the class was added");
         if class.limits.touch(dimensions, now_ns).is_none() {
-            let limit = limit(&event)?;
+            let Some(limit) = limit(&event) else {
+                out.emit(ERR, event);
+                return Ok(());
+            };
             if class.limits.len() >= class.cardinality {
                 class.limits.pop_oldest();
                 evicted = 1;
@@ -264,11 +266,11 @@ mod tests {
     }
 
     #[test]
-    fn events_that_do_not_say_enough_fail() {
+    fn events_that_do_not_say_enough_go_to_err() {
         let mut bucket = Harness::new("grouper::bucket", &[]);
-        assert!(bucket.send(0, "1")[0].contains("no `$class`"));
-        assert!(bucket.send_with(0, "1", r#"{"class":1,"rate":1}"#)[0].contains("no `$class`"));
-        assert!(bucket.send_with(0, "1", r#"{"class":"a"}"#)[0].contains("no `$rate`"));
-        assert!(bucket.send_with(0, "1", r#"{"class":"a","rate":-1}"#)[0].contains("no `$rate`"));
+        assert!(bucket.send(0, "1")[0].starts_with("err 1"));
+        for meta in [r#"{"class":1,"rate":1}"#, r#"{"class":"a"}"#, r#"{"class":"a","rate":-1}"#] {
+            assert!(bucket.send_with(0, "1", meta)[0].starts_with("err 1"), "{meta}");
+        }
     }
 }

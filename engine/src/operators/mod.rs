@@ -15,6 +15,7 @@ pub mod batch;
 pub mod counter;
 pub mod passthrough;
 pub mod history;
+mod answers;
 pub mod qos;
 pub mod roundrobin;
 pub mod bucket;

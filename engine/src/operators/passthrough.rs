@@ -6,7 +6,10 @@ use crate::operator::{Emitter, OUT, Operator, Surroundings};
 use temblor_lang::error::EvalError;
 
 /// The declaration.
-pub static KINDS: &[OperatorKind] = &[OperatorKind {
+pub static KINDS: &[OperatorKind] =
+    &[PASSTHROUGH, OperatorKind { path: "passthrough::passthrough", ..PASSTHROUGH }];
+
+const PASSTHROUGH: OperatorKind = OperatorKind {
     path: "passthrough",
     word: None,
     doc: "Lets every event through as it is.",
@@ -15,7 +18,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     ports: &[],
     fallbacks: &[],
     build: |_| Ok(Box::new(Passthrough)),
-}];
+};
 
 /// Sends every event to `out`.
 #[derive(Debug)]

@@ -1,17 +1,37 @@
-//! `qos::backpressure` and `qos::percentile`. In tremor they shed load when sinks answer late or
-//! badly. Here the worker that runs a chain also waits for its sinks, so a slow sink slows its
-//! sources and no answer reaches an operator: both accept tremor's settings and let all events
-//! through, which is what they do in tremor as long as no sink answers late.
+//! `qos::backpressure` and `qos::percentile`: turn events away while what was let through is answered
+//! late or badly. An answer is the time from the reading of a batch to the moment at which all that
+//! stems from it has been written, or the failure of that.
 
+use super::answers::Answers;
 use super::passthrough::Passthrough;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
-use crate::operator::{AnyOperator, OVERFLOW};
+use crate::event::Event;
+use crate::operator::{AnyOperator, Emitter, OUT, OVERFLOW, Operator, Surroundings};
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::value::Kind;
+use temblor_lang::error::EvalError;
+use temblor_lang::value::{Kind, Value};
 
-const BACKPRESSURE_DOC: &str = "Lets all events through: a slow sink slows its sources here, by \
-     itself, and nothing has to be shed. The settings are those of tremor and are checked; nothing \
-     goes to `overflow`.";
+/// How long to hold back after one bad answer, after two and so on, in milliseconds.
+const STEPS_MS: [u64; 7] = [50, 100, 250, 500, 1000, 5000, 10_000];
+const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
+/// What `qos::percentile` takes from the part that passes, and gives back, by default.
+const STEP_DOWN: f64 = 0.05;
+const STEP_UP: f64 = 0.001;
+/// Events are spread over the parts by their times modulo this.
+const SPREAD: u64 = 65_535;
+
+const TIMEOUT: Setting = Setting::new(
+    "timeout",
+    Takes::Duration,
+    InChain::Clause("timeout"),
+    "Answers that take longer than this are bad.",
+)
+.required();
+
+const BACKPRESSURE_DOC: &str = "Holds back while sinks answer late or badly. A bad answer makes it \
+     let through one event per step of `steps` only, the rest goes to `overflow`; each further one \
+     moves to the next step, a good one ends it. With the method `pause` all events pass: a slow \
+     sink slows its sources here by itself.";
 
 const BACKPRESSURE: OperatorKind = OperatorKind {
     path: "qos::backpressure",
@@ -19,18 +39,13 @@ const BACKPRESSURE: OperatorKind = OperatorKind {
     doc: BACKPRESSURE_DOC,
     examples: &["in |> qos::backpressure with timeout = 10000000 end |> out"],
     settings: &[
-        Setting::new(
-            "timeout",
-            Takes::Duration,
-            InChain::Clause("timeout"),
-            "Answers that take longer than this are bad.",
-        )
-        .required(),
+        TIMEOUT,
         Setting::new(
             "steps",
             Takes::Constant(Kind::Array),
             InChain::No,
-            "How long to hold back after bad answers, in milliseconds.",
+            "How long to hold back after bad answers, in milliseconds \
+             (`[50, 100, 250, 500, 1000, 5000, 10000]`).",
         ),
         Setting::new(
             "method",
@@ -51,17 +66,12 @@ pub static KINDS: &[OperatorKind] = &[
     OperatorKind {
         path: "qos::percentile",
         word: None,
-        doc: "Lets all events through, as tremor's does while no sink answers late. The settings \
-              are those of tremor and are checked; nothing goes to `overflow`.",
+        doc: "Lets a part of the events through, which every bad answer of a sink lowers and every \
+              good one raises; the rest goes to `overflow`. Which events pass is told by their \
+              times of arrival.",
         examples: &["in |> qos::percentile with timeout = 10000000 end |> out"],
         settings: &[
-            Setting::new(
-                "timeout",
-                Takes::Duration,
-                InChain::Clause("timeout"),
-                "Answers that take longer than this are bad.",
-            )
-            .required(),
+            TIMEOUT,
             Setting::new(
                 "step_down",
                 Takes::Constant(Kind::Number),
@@ -82,41 +92,185 @@ pub static KINDS: &[OperatorKind] = &[
 ];
 
 fn backpressure(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let steps_ns = steps(settings)?;
     match settings.text("method").as_deref() {
-        None | Some("discard" | "pause") => {}
+        Some("pause") => return Ok(Box::new(Passthrough)),
+        None | Some("discard") => {}
         Some(other) => {
             let error = settings.error("method", format!("there is no method `{other}`"));
             return Err(error.with_help("use \"discard\" or \"pause\""));
         }
     }
-    let steps = settings.constant("steps");
-    let is_number = |steps: &temblor_lang::value::Frozen, at| {
-        steps.get().at(at).is_some_and(|step| step.as_u64().is_some())
+    let timeout_ns = settings.number("timeout").unwrap_or(0);
+    Ok(Box::new(Backpressure { timeout_ns, steps_ns }))
+}
+
+/// The steps in nanoseconds.
+fn steps(settings: &Settings) -> Result<Vec<u64>, Diagnostic> {
+    let milliseconds = match settings.constant("steps") {
+        None => Some(STEPS_MS.to_vec()),
+        Some(steps) => {
+            let steps = steps.get();
+            let step = |at| steps.at(at).and_then(Value::as_u64);
+            (0..steps.size().unwrap_or(0)).map(step).collect()
+        }
     };
-    if let Some(steps) = steps
-        && !(0..steps.get().size().unwrap_or(0)).all(|at| is_number(&steps, at))
-    {
-        return Err(settings.error("steps", "`steps` must be an array of whole numbers"));
-    }
-    Ok(Box::new(Passthrough))
+    let wrong = || settings.error("steps", "`steps` must be an array of whole numbers, not empty");
+    let milliseconds = milliseconds.filter(|steps| !steps.is_empty()).ok_or_else(wrong)?;
+    let nanoseconds = |step: &u64| step.saturating_mul(NANOSECONDS_PER_MILLISECOND);
+    Ok(milliseconds.iter().map(nanoseconds).collect())
 }
 
 fn percentile(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    for name in ["step_down", "step_up"] {
-        let step = settings.constant(name).and_then(|step| step.get().as_f64());
-        if step.is_some_and(|step| !(0.0..=1.0).contains(&step)) {
-            return Err(settings.error(name, format!("`{name}` must be from 0 to 1")));
+    let step = |name: &str, otherwise: f64| {
+        let given = settings.constant(name).and_then(|step| step.get().as_f64());
+        let step = given.unwrap_or(otherwise);
+        let wrong = || settings.error(name, format!("`{name}` must be from 0 to 1"));
+        if (0.0..=1.0).contains(&step) { Ok(step) } else { Err(wrong()) }
+    };
+    Ok(Box::new(Percentile {
+        timeout_ns: settings.number("timeout").unwrap_or(0),
+        step_down: step("step_down", STEP_DOWN)?,
+        step_up: step("step_up", STEP_UP)?,
+    }))
+}
+
+#[derive(Debug)]
+struct Backpressure {
+    timeout_ns: u64,
+    /// From the first bad answer on; not empty.
+    steps_ns: Vec<u64>,
+}
+
+/// How far it holds back.
+#[derive(Debug)]
+pub(super) struct Holding {
+    answers: Answers,
+    /// The step, while it holds back.
+    step: Option<usize>,
+    /// When the next event may pass, in nanoseconds since 1970-01-01 UTC.
+    next_ns: u64,
+}
+
+impl Backpressure {
+    fn look(&self, state: &mut Holding, now_ns: u64) {
+        for is_good in state.answers.take() {
+            if is_good {
+                (state.step, state.next_ns) = (None, 0);
+                continue;
+            }
+            let step = state.step.map_or(0, |step| (step + 1).min(self.steps_ns.len() - 1));
+            state.step = Some(step);
+            state.next_ns = now_ns.saturating_add(self.steps_ns[step]);
         }
     }
-    Ok(Box::new(Passthrough))
+
+    fn passes(&self, state: &mut Holding, now_ns: u64) -> bool {
+        let Some(step) = state.step else { return true };
+        let is_due = now_ns >= state.next_ns;
+        if is_due {
+            state.next_ns = now_ns.saturating_add(self.steps_ns[step]);
+        }
+        is_due
+    }
+}
+
+impl Operator for Backpressure {
+    type State = Holding;
+
+    fn start(&self) -> Holding {
+        Holding { answers: Answers::within(self.timeout_ns), step: None, next_ns: 0 }
+    }
+
+    fn process<'a>(
+        &'a self,
+        state: &mut Holding,
+        _: &str,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        self.look(state, around.now_ns);
+        if self.passes(state, around.now_ns) {
+            state.answers.ask(around);
+            out.emit(OUT, event);
+        } else {
+            out.emit(OVERFLOW, event);
+        }
+        Ok(())
+    }
+
+    fn wants_ticks(&self) -> bool {
+        true
+    }
+
+    fn tick<'a>(
+        &'a self,
+        state: &mut Holding,
+        around: &Surroundings<'a>,
+        _: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        self.look(state, around.now_ns);
+        if around.now_ns >= state.next_ns {
+            (state.step, state.next_ns) = (None, 0);
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct Percentile {
+    timeout_ns: u64,
+    step_down: f64,
+    step_up: f64,
+}
+
+/// The part that passes, from 0 to 1.
+#[derive(Debug)]
+pub(super) struct Part {
+    answers: Answers,
+    passes: f64,
+}
+
+impl Operator for Percentile {
+    type State = Part;
+
+    fn start(&self) -> Part {
+        Part { answers: Answers::within(self.timeout_ns), passes: 1.0 }
+    }
+
+    fn process<'a>(
+        &'a self,
+        state: &mut Part,
+        _: &str,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        for is_good in state.answers.take() {
+            let step = if is_good { self.step_up } else { -self.step_down };
+            state.passes = (state.passes + step).clamp(0.0, 1.0);
+        }
+        let place = (event.ingest_ns % SPREAD) as f64 / SPREAD as f64;
+        if place <= state.passes {
+            state.answers.ask(around);
+            out.emit(OUT, event);
+        } else {
+            out.emit(OVERFLOW, event);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::operators::harness::{Harness, refusal};
 
+    const MS: u64 = NANOSECONDS_PER_MILLISECOND;
+
     #[test]
-    fn lets_all_events_through() {
+    fn all_events_pass_while_nothing_is_late() {
         for name in ["qos::backpressure", "generic::backpressure", "qos::percentile"] {
             let mut qos = Harness::new(name, &[("timeout", "1000")]);
             assert_eq!(qos.send(0, "1"), ["out 1"]);
@@ -125,11 +279,33 @@ mod tests {
     }
 
     #[test]
+    fn bad_answers_hold_back_step_by_step() {
+        let operator = Backpressure { timeout_ns: 10, steps_ns: vec![MS, 5 * MS] };
+        let mut state = Operator::start(&operator);
+        state.answers.answer(11, true);
+        operator.look(&mut state, 100);
+        assert!(!operator.passes(&mut state, 100), "late");
+        assert!(operator.passes(&mut state, 100 + MS), "one event a step");
+        assert!(!operator.passes(&mut state, 101 + MS));
+        for _ in 0..3 {
+            state.answers.answer(1, false);
+        }
+        operator.look(&mut state, 2 * MS);
+        assert!(!operator.passes(&mut state, 6 * MS), "failures: the last step");
+        assert!(operator.passes(&mut state, 7 * MS));
+        state.answers.answer(10, true);
+        operator.look(&mut state, 7 * MS);
+        assert!(operator.passes(&mut state, 7 * MS) && operator.passes(&mut state, 7 * MS));
+    }
+
+    #[test]
     fn wrong_settings_are_refused() {
         let settings = [("timeout", "1"), ("method", "\"wait\"")];
         assert!(refusal("qos::backpressure", &settings).contains("no method `wait`"));
-        let settings = [("timeout", "1"), ("steps", "[1, \"x\"]")];
-        assert!(refusal("qos::backpressure", &settings).contains("whole numbers"));
+        for steps in ["[1, \"x\"]", "[]"] {
+            let settings = [("timeout", "1"), ("steps", steps)];
+            assert!(refusal("qos::backpressure", &settings).contains("whole numbers"));
+        }
         let settings = [("timeout", "1"), ("step_up", "2")];
         assert!(refusal("qos::percentile", &settings).contains("from 0 to 1"));
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use crate::ack::{Ledger, Position, SourceId, Witness};
 use crate::batch::{Batch, Origin};
 use crate::buffer::Pool;
-use crate::clock::{EventTimes, system_time};
+use crate::clock::{Clock, EventTimes, Timestamp, system_time};
 use crate::console::Console;
 use crate::error::Error;
 use crate::framing::Framing;
@@ -37,6 +37,8 @@ pub struct Feed<'a> {
     pub troubles: &'a Troubles,
     /// The wish to stop.
     pub stop: &'a Stop,
+    /// The run's clock.
+    pub clock: Clock,
 }
 
 /// Something to read from that knows whether reading would wait.
@@ -105,6 +107,12 @@ impl Feed<'_> {
         self.queue.send(Box::new(self.batch(block, at, None)))
     }
 
+    /// Sends a block whose events come at a time that the source sets, waiting for room in the queue.
+    pub fn send_due(&self, block: Block, at: &At, due: Timestamp) -> Result<(), Closed> {
+        self.counters().bytes.fetch_add(block.range.len() as u64, Ordering::Relaxed);
+        self.queue.send(Box::new(Batch { due, ..self.batch(block, at, None) }))
+    }
+
     /// Sends a block whose settling is reported to a witness, waiting for room in the queue.
     pub fn send_watched(
         &self,
@@ -132,6 +140,7 @@ impl Feed<'_> {
             bad: block.bad,
             times: EventTimes::together(arrival),
             arrival,
+            due: 0,
             buffer: block.buffer,
             range: block.range,
             framing: at.framing,

@@ -205,3 +205,42 @@ fn a_state_that_does_not_fit_is_refused_and_can_be_given_up() {
     let fresh = [&more[..], &["--fresh-state"]].concat();
     assert_eq!(text(&feed(&directory, "1\n2\n3\n4\n", &fresh)), "4\n");
 }
+
+/// A metronome whose beat 6 ends the run.
+const BEATS: &str = r#"
+define flow beats
+flow
+  use tremor::connectors;
+  define connector beat from metronome with config = {"interval": 500000000} end;
+  define connector stop from exit;
+  define pipeline count
+  into out, exit
+  pipeline
+    define window second from tumbling with interval = 1000000000 end;
+    select {"n": aggr::stats::count(), "last": aggr::win::last(event.ingest_ns)}
+    from in[second] into out;
+    select {"exit": 3} from in where event.id == 6 into exit;
+  end;
+  create connector beat;
+  create connector stop;
+  create connector console from connectors::console;
+  create pipeline count;
+  connect /connector/beat to /pipeline/count;
+  connect /pipeline/count to /connector/console;
+  connect /pipeline/count/exit to /connector/stop;
+end;
+deploy flow beats;
+"#;
+
+#[test]
+fn beats_put_the_virtual_clock_forward() {
+    let directory = Directory::new("beats");
+    let flow = directory.write("beats.troy", BEATS.as_bytes());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_temblor"));
+    command.args(["run", "-q", "--virtual-clock", "1ns"]).arg(flow);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let expected = "{\"n\":2,\"last\":500000000}\n{\"n\":2,\"last\":1500000000}\n\
+                    {\"n\":2,\"last\":2500000000}\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}

@@ -134,8 +134,8 @@ pub(super) const PAGES: &[Page] = &[
     ),
     page(
         "E0523",
-        "something that flows do not create",
-        "A flow creates connectors and pipelines. Streams, scripts and operators belong inside of a pipeline.",
+        "something that does not belong here",
+        "A deploy file defines and deploys flows. A flow defines and creates connectors and pipelines. Streams, scripts, windows and operators belong inside of a pipeline.",
         "define flow f\nflow\n  create stream s\nend;\ndeploy flow f",
         WHOLE_FLOW,
     ),
@@ -188,20 +188,6 @@ pub(super) const PAGES: &[Page] = &[
         "Only records have fields. Choose another place, or make the value a record first.",
         "parse json from \"{}\" into event.a.x",
         "parse json from \"{}\" into event.x",
-    ),
-    page(
-        "E0605",
-        "a bucket's event without class",
-        "`grouper::bucket` reads `$class`, a text: set it in front of the bucket.",
-        "in |> bucket |> out",
-        "in |> set $class = \"all\", $rate = 100 |> bucket |> out",
-    ),
-    page(
-        "E0606",
-        "a bucket's event without rate",
-        "`grouper::bucket` reads `$rate`, a whole number from 0, when it sees a dimension first.",
-        "in |> set $class = \"all\" |> bucket |> out",
-        "in |> set $class = \"all\", $rate = 100 |> bucket |> out",
     ),
     page(
         "E0607",
