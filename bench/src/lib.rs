@@ -3,6 +3,7 @@
 pub mod workload;
 pub mod core;
 pub mod stages;
+pub mod keys;
 pub mod scenario;
 pub mod svg;
 pub mod all;

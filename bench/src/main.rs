@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use temblor_bench::{all, core, stages};
+use temblor_bench::{all, core, keys, stages};
 
 /// Measures Temblor against the limit of its design.
 #[derive(Debug, Parser)]
@@ -39,6 +39,18 @@ enum What {
         events: usize,
         /// Runs of each stage; figures are medians
         #[arg(long, default_value_t = 5)]
+        repetitions: usize,
+    },
+    /// Operators that remember: their cost beside the pass-through, and how it grows with keys
+    Keys {
+        /// Events of each run
+        #[arg(long, default_value_t = 2_000_000)]
+        events: usize,
+        /// Numbers of keys
+        #[arg(long, value_delimiter = ',', default_value = "10,10000,1000000")]
+        keys: Vec<usize>,
+        /// Runs of each case; figures are medians
+        #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
     /// Every scenario: counts first, then throughput, latency and scaling, then a report with plots
@@ -80,6 +92,13 @@ fn run(what: What) -> Result<String, String> {
                 eprintln!("NOT EXPLAINED: the stages of `{subject}` do not add up to the whole");
             }
             Ok(report.to_string())
+        }
+        What::Keys { events, keys, repetitions } => {
+            if keys.contains(&0) {
+                return Err("there must be at least one key".to_string());
+            }
+            let options = keys::Options { events, keys, repetitions };
+            keys::run(&options).map(|report| report.to_string())
         }
         What::All { seconds, scenarios, results } => {
             let options = all::Options { scenarios, results, measured: seconds };

@@ -67,19 +67,37 @@ fn prepare(
     workers: usize,
     to: &Directory,
 ) -> Result<(Arc<Pipeline>, RunPlan), String> {
-    let directories = Directories::new(&[], None);
-    let loaded = compile(case.name, case.program.text.to_string(), Language::Script, &directories);
-    if loaded.has_errors() {
-        return Err(loaded.report(false));
-    }
-    let graph = loaded.graph;
-    let node = graph.input(IN).ok_or("a script has an input")?;
     let codec = if case.program.is_json { InputCodec::Json } else { InputCodec::String };
-    let ports = graph.outputs().to_vec();
     let sink = match case.sink {
         Sink::Null => SinkConfig::Null,
         Sink::File => SinkConfig::File { path: to.file("out"), mode: FileMode::Truncate },
     };
+    wire((case.name, case.program.text, Language::Script), (codec, sink), input, workers)
+}
+
+/// A query over lines of JSON, whose results are encoded and thrown away.
+pub fn query(
+    name: &str,
+    text: &str,
+    input: &Input,
+    workers: usize,
+) -> Result<(Arc<Pipeline>, RunPlan), String> {
+    wire((name, text, Language::Query), (InputCodec::Json, SinkConfig::Null), input, workers)
+}
+
+fn wire(
+    (name, text, language): (&str, &str, Language),
+    (codec, sink): (InputCodec, SinkConfig),
+    input: &Input,
+    workers: usize,
+) -> Result<(Arc<Pipeline>, RunPlan), String> {
+    let loaded = compile(name, text.to_string(), language, &Directories::new(&[], None));
+    if loaded.has_errors() {
+        return Err(loaded.report(false));
+    }
+    let graph = loaded.graph;
+    let node = graph.input(IN).ok_or("scripts and queries have an input")?;
+    let ports = graph.outputs().to_vec();
     let plan = RunPlan {
         sources: vec![SourceConfig::File(FileConfig {
             patterns: vec![input.path.display().to_string()],
