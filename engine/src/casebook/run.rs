@@ -6,6 +6,8 @@ use super::difference::{Difference, differs};
 use super::file::Case;
 use crate::graph::parse_duration;
 use crate::load::{Language, Loaded, compile, compile_counted, load_file, load_file_counted};
+use crate::logstash::configuration::{self, Wishes};
+use crate::logstash::settings::Ecs;
 use crate::operator::{IN, OUT};
 use crate::pipeline::InputCodec;
 use crate::rehearsal::{Happening, Rehearsal};
@@ -35,6 +37,8 @@ const META: &str = "meta";
 const PARSE: &str = "parse ";
 /// The kind of a case whose program is a file; the case holds its path, seen from the case.
 const FILE: &str = "file";
+/// The kind of a case whose program is a Logstash configuration.
+const LOGSTASH: &str = "logstash";
 /// The name that the program has in messages.
 const PROGRAM: &str = "case";
 
@@ -138,7 +142,9 @@ fn check_sections(case: &Case) -> Result<(), CaseError> {
 }
 
 fn unknown_kind(kind: &str) -> CaseError {
-    format!("`{kind}` is no kind of case; expected script, query, deploy, program, chain or file")
+    format!(
+        "`{kind}` is no kind of case; expected script, query, deploy, program, chain, logstash or file"
+    )
 }
 
 fn parse(kind: &str, case: &Case) -> Result<String, CaseError> {
@@ -188,10 +194,27 @@ fn load(case: &Case, folder: &Path, counted: bool) -> Result<Loaded, CaseError> 
         "query" => Language::Query,
         "deploy" => Language::Deploy,
         "program" | "chain" => Language::Temblor,
-        other => return Err(unknown_kind(other)),
+        other => match other.split_once(' ').unwrap_or((other, "")) {
+            (LOGSTASH, settings) => return logstash(case, settings),
+            _ => return Err(unknown_kind(other)),
+        },
     };
     let compile = if counted { compile_counted } else { compile };
     Ok(compile(PROGRAM, program(case).to_string(), language, &Modules(case)))
+}
+
+/// The filters of a Logstash configuration. Behind the kind stand words for its settings: names of
+/// fields (`disabled`, `v1`) and whether texts have `escapes`.
+fn logstash(case: &Case, settings: &str) -> Result<Loaded, CaseError> {
+    let mut wishes = Wishes { stdin: true, stdout: true, ..Wishes::default() };
+    for word in settings.split_whitespace() {
+        match (word, Ecs::named(word)) {
+            (_, Some(ecs)) => wishes.settings.ecs = ecs,
+            ("escapes", _) => wishes.settings.escapes = true,
+            _ => return Err(format!("`{word}` is no setting: write disabled, v1, v8 or escapes")),
+        }
+    }
+    Ok(configuration::of_text(PROGRAM, program(case).to_string(), &wishes).loaded)
 }
 
 /// The modules that a case brings with it, in sections `--- module a/b.tremor`.

@@ -59,8 +59,37 @@ pub enum Constant {
 }
 
 /// Things of different kinds were to be put in an order: the event goes no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoOrder;
+/// The reason is a sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoOrder(pub Box<str>);
+
+impl NoOrder {
+    #[cold]
+    fn between(left: &Side, right: &Side, event: &LogEvent<'_>) -> Self {
+        let (left, right) = (said(left, event), said(right, event));
+        Self(format!("{left} and {right} have no order").into())
+    }
+}
+
+/// A side of a comparison, and what it is in this event.
+fn said(side: &Side, event: &LogEvent<'_>) -> String {
+    match side {
+        Side::Constant(constant) => format!("`{}`", constant.print()),
+        Side::Field(field) => {
+            let kind = match event.get(field) {
+                None => "missing",
+                Some(Datum::Null) => "null",
+                Some(Datum::Bool(_)) => "a boolean",
+                Some(Datum::Int(_) | Datum::UInt(_) | Datum::Float(_)) => "a number",
+                Some(Datum::Str(_)) => "a text",
+                Some(Datum::Time(_)) => "a time",
+                Some(Datum::List(_)) => "a list",
+                Some(Datum::Map(_)) => "a map",
+            };
+            format!("`{}` ({kind})", field.text())
+        }
+    }
+}
 
 /// Compiles conditions.
 #[derive(Debug)]
@@ -321,34 +350,35 @@ enum Ranked<'v> {
     Time(chrono::DateTime<chrono::Utc>),
 }
 
-fn ranked<'v>(side: &'v Side, event: &'v LogEvent<'_>) -> Result<Ranked<'v>, NoOrder> {
-    Ok(match side {
+fn ranked<'v>(side: &'v Side, event: &'v LogEvent<'_>) -> Option<Ranked<'v>> {
+    Some(match side {
         Side::Constant(Constant::Text(text)) => Ranked::Text(text),
         Side::Constant(Constant::Int(number)) => Ranked::Int(*number),
         Side::Constant(Constant::Float(number)) => Ranked::Float(*number),
-        Side::Constant(Constant::List(_)) => return Err(NoOrder),
+        Side::Constant(Constant::List(_)) => return None,
         Side::Field(field) => match event.get(field) {
             Some(Datum::Str(text)) => Ranked::Text(text),
             Some(Datum::Int(number)) => Ranked::Int(*number),
             Some(Datum::UInt(number)) => Ranked::Float(*number as f64),
             Some(Datum::Float(number)) => Ranked::Float(*number),
             Some(Datum::Time(time)) => Ranked::Time(*time),
-            _ => return Err(NoOrder),
+            _ => return None,
         },
     })
 }
 
 fn order(left: &Side, right: &Side, event: &LogEvent<'_>) -> Result<Ordering, NoOrder> {
-    let float = |left: f64, right: f64| left.partial_cmp(&right).ok_or(NoOrder);
-    match (ranked(left, event)?, ranked(right, event)?) {
-        (Ranked::Text(left), Ranked::Text(right)) => Ok(left.cmp(right)),
-        (Ranked::Int(left), Ranked::Int(right)) => Ok(left.cmp(&right)),
-        (Ranked::Int(left), Ranked::Float(right)) => float(left as f64, right),
-        (Ranked::Float(left), Ranked::Int(right)) => float(left, right as f64),
-        (Ranked::Float(left), Ranked::Float(right)) => float(left, right),
-        (Ranked::Time(left), Ranked::Time(right)) => Ok(left.cmp(&right)),
-        _ => Err(NoOrder),
-    }
+    let ranks = ranked(left, event).zip(ranked(right, event));
+    let found = ranks.and_then(|ranks| match ranks {
+        (Ranked::Text(left), Ranked::Text(right)) => Some(left.cmp(right)),
+        (Ranked::Int(left), Ranked::Int(right)) => Some(left.cmp(&right)),
+        (Ranked::Int(left), Ranked::Float(right)) => (left as f64).partial_cmp(&right),
+        (Ranked::Float(left), Ranked::Int(right)) => left.partial_cmp(&(right as f64)),
+        (Ranked::Float(left), Ranked::Float(right)) => left.partial_cmp(&right),
+        (Ranked::Time(left), Ranked::Time(right)) => Some(left.cmp(&right)),
+        _ => None,
+    });
+    found.ok_or_else(|| NoOrder::between(left, right, event))
 }
 
 fn is_in(left: &Side, right: &Side, event: &LogEvent<'_>) -> bool {

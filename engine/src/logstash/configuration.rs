@@ -48,12 +48,17 @@ pub fn load(path: &Path, wishes: &Wishes) -> Result<Configuration, String> {
     Ok(compile(pipelines, &path.display().to_string(), wishes))
 }
 
+/// As [`load`], of one text.
+#[must_use]
+pub fn of_text(name: &str, text: String, wishes: &Wishes) -> Configuration {
+    let pipelines = super::load::of_text(name, text, &wishes.settings);
+    compile(pipelines, name, wishes)
+}
+
 /// All that is wrong with one text, and the text.
 #[must_use]
 pub fn diagnose(name: &str, text: String) -> (Vec<Diagnostic>, Sources) {
-    let wishes = Wishes::default();
-    let pipelines = super::load::of_text(name, text, &wishes.settings);
-    let Configuration { loaded, .. } = compile(pipelines, name, &wishes);
+    let Configuration { loaded, .. } = of_text(name, text, &Wishes::default());
     (loaded.diagnostics, loaded.sources)
 }
 

@@ -219,6 +219,18 @@ impl<'a> LogEvent<'a> {
         }
     }
 
+    /// Adds a tag, even if it is there.
+    pub fn append_tag(&mut self, tag: &'a str) {
+        match self.data.get_mut("tags") {
+            Some(Datum::List(items)) => items.push(Datum::Str(tag)),
+            Some(Datum::Str(only)) => {
+                let tags = vec![Datum::Str(only), Datum::Str(tag)];
+                self.data.insert("tags", Datum::List(tags));
+            }
+            _ => self.data.insert("tags", Datum::List(vec![Datum::Str(tag)])),
+        }
+    }
+
     /// The event's time.
     #[must_use]
     pub fn timestamp(&self) -> Option<DateTime<Utc>> {

@@ -2,7 +2,7 @@
 //! outputs choose what leaves and how. An event that fails a comparison goes no further.
 
 use super::codec::{DecodeState, Moment};
-use super::condition::Test;
+use super::condition::{NoOrder, Test};
 use super::event::LogEvent;
 use super::input::Intake;
 use super::output::Outlet;
@@ -58,6 +58,16 @@ impl fmt::Debug for PipelineState {
     }
 }
 
+/// The code of a comparison of things that have no order.
+pub const NO_ORDER: &str = "E0724";
+
+/// A comparison failed an event.
+#[cold]
+pub fn no_order(reason: &NoOrder) -> EvalError {
+    let help = "test the field first, such as `if [field] and [field] > 1`";
+    EvalError::new(NO_ORDER, &*reason.0).with_help(help)
+}
+
 /// The time and the memory of a step.
 pub fn moment<'a>(around: &Surroundings<'a>) -> Moment<'a> {
     let now_ns = around.now_ns;
@@ -77,9 +87,18 @@ impl LogstashPipeline {
         if events.is_empty() {
             return;
         }
-        self.program.run(&mut events, state, moment.arena, moment.now);
-        if events.is_empty() {
+        let failed = self.program.run(&mut events, state, moment.arena, moment.now);
+        let delay_ns = state.take_delay_ns();
+        if delay_ns > 0 {
+            out.delay_until(moment.now_ns.saturating_add(delay_ns));
+        }
+        if events.is_empty() && failed.is_empty() {
             out.count_drop();
+        }
+        for (one, reason) in failed {
+            let meta = one.metadata.to_value(moment.arena);
+            let failed = Event::new(one.data.to_value(moment.arena), meta, ingest_ns);
+            out.fail(failed, no_order(&reason));
         }
         for event in events {
             self.leave(&self.ways, &event, (moment, ingest_ns), out);
@@ -132,6 +151,10 @@ impl LogstashPipeline {
             intake.flush(state_of, moment, due, &mut events);
             self.run(&mut state.program, events, (moment, around.now_ns), out);
         }
+        let ticked = self.program.tick(&mut state.program, moment.arena, moment.now, !due);
+        for event in ticked {
+            self.leave(&self.ways, &event, (moment, around.now_ns), out);
+        }
     }
 }
 
@@ -165,7 +188,7 @@ impl Operator for LogstashPipeline {
     }
 
     fn wants_ticks(&self) -> bool {
-        self.intakes.iter().any(|(_, intake)| intake.wants_ticks())
+        self.program.wants_ticks() || self.intakes.iter().any(|(_, intake)| intake.wants_ticks())
     }
 
     fn tick<'a>(

@@ -2,9 +2,11 @@
 //! makes go on behind it; the order of events is kept.
 
 use super::complain;
-use super::condition::{Compiler, Test};
+use super::condition::{Compiler, NoOrder, Test};
 use super::event::LogEvent;
-use super::filter::{Common, Declaration, FILTERS, Filter, MISSING, Outcome, Random, Turn};
+use super::filter::{
+    Common, Declaration, FILTERS, Filter, MISSING, Outcome, Random, TICK_SECONDS, Turn,
+};
 use super::options::{Arguments, COMMON};
 use super::settings::Settings;
 use super::syntax::tree::{Branch, Plugin, Statement};
@@ -20,6 +22,12 @@ pub struct Program {
     steps: Vec<Step>,
     /// The filters that remember something, by number.
     memories: usize,
+    /// The names of memories that several filters share.
+    shared: Vec<(String, usize)>,
+    /// Whether what is remembered changes what comes out.
+    stateful: bool,
+    /// Whether a filter wants to know that time passes.
+    ticking: bool,
 }
 
 #[derive(Debug)]
@@ -43,6 +51,16 @@ pub struct ProgramState {
     random: Random,
     /// What the last filter did.
     pub outcome: Outcome,
+    delay_ns: u64,
+    /// When time was last told to pass.
+    ticked: Option<DateTime<Utc>>,
+}
+
+impl ProgramState {
+    /// Takes the nanoseconds that are to pass before the next event.
+    pub fn take_delay_ns(&mut self) -> u64 {
+        std::mem::take(&mut self.delay_ns)
+    }
 }
 
 /// Compiles filter sections.
@@ -104,11 +122,24 @@ impl<'c> ProgramBuilder<'c> {
             Arguments::new(plugin, declaration.options, COMMON, self.settings, self.diagnostics);
         let common = Common::compile(&mut arguments);
         let filter = (declaration.make)(&mut arguments)?;
-        let memory = filter.memory().map(|_| {
-            self.program.memories += 1;
-            self.program.memories - 1
-        });
+        let memory = filter.memory().map(|_| self.program.memory(&*filter));
+        self.program.stateful |= memory.is_some() && !filter.remembers_only_to_be_fast();
+        self.program.ticking |= filter.wants_ticks();
         Some(Node { filter, common, memory })
+    }
+}
+
+impl Program {
+    /// The number of a filter's memory: a new one, or that of another with the same name.
+    fn memory(&mut self, filter: &dyn Filter) -> usize {
+        let name = filter.shares_memory();
+        if let Some((_, number)) = self.shared.iter().find(|(known, _)| Some(&**known) == name) {
+            return *number;
+        }
+        let number = self.memories;
+        self.memories += 1;
+        self.shared.extend(name.map(|name| (name.to_string(), number)));
+        number
     }
 }
 
@@ -133,7 +164,13 @@ impl Program {
     /// Whether a filter remembers something.
     #[must_use]
     pub fn is_stateful(&self) -> bool {
-        self.memories > 0
+        self.stateful
+    }
+
+    /// Whether a filter wants to know that time passes.
+    #[must_use]
+    pub fn wants_ticks(&self) -> bool {
+        self.ticking
     }
 
     /// The state before the first event.
@@ -146,19 +183,42 @@ impl Program {
             captures: Captures::new(),
             random: Random::new(),
             outcome: Outcome::Matched,
+            delay_ns: 0,
+            ticked: None,
         }
     }
 
-    /// Sends events through all steps; what is cancelled is taken out.
+    /// Sends events through all steps; what is cancelled is taken out. What a comparison failed is
+    /// taken out too, and returned with the reason.
     pub fn run<'a>(
         &'a self,
         events: &mut Vec<LogEvent<'a>>,
         state: &mut ProgramState,
         arena: &'a Arena,
         now: DateTime<Utc>,
-    ) {
-        let mut run = Run { state, arena, now };
+    ) -> Vec<(LogEvent<'a>, NoOrder)> {
+        let mut run = Run { state, arena, now, failed: Vec::new() };
         run.steps(&self.steps, events);
+        run.failed
+    }
+
+    /// Lets time pass for filters that want it, if enough of it has passed, or at the end of the
+    /// input. The events that come of it.
+    pub fn tick<'a>(
+        &'a self,
+        state: &mut ProgramState,
+        arena: &'a Arena,
+        now: DateTime<Utc>,
+        last: bool,
+    ) -> Vec<LogEvent<'a>> {
+        let mut events = Vec::new();
+        let since = *state.ticked.get_or_insert(now);
+        if self.ticking && (last || (now - since).num_seconds() >= TICK_SECONDS as i64) {
+            state.ticked = Some(now);
+            let mut run = Run { state, arena, now, failed: Vec::new() };
+            run.tick(&self.steps, &mut events, last);
+        }
+        events
     }
 }
 
@@ -166,7 +226,11 @@ impl Program {
 fn gather(steps: &[Step], memories: &mut Vec<Box<dyn Any + Send>>) {
     for step in steps {
         match step {
-            Step::Filter(node) => memories.extend(node.filter.memory()),
+            Step::Filter(node) => {
+                if node.memory == Some(memories.len()) {
+                    memories.extend(node.filter.memory());
+                }
+            }
             Step::Branch { arms, otherwise } => {
                 arms.iter().for_each(|(_, steps)| gather(steps, memories));
                 gather(otherwise, memories);
@@ -179,6 +243,7 @@ struct Run<'a, 's> {
     state: &'s mut ProgramState,
     arena: &'a Arena,
     now: DateTime<Utc>,
+    failed: Vec<(LogEvent<'a>, NoOrder)>,
 }
 
 impl<'a> Run<'a, '_> {
@@ -209,13 +274,44 @@ impl<'a> Run<'a, '_> {
         events.retain(|event| !event.cancelled);
     }
 
-    fn apply(&mut self, node: &'a Node, event: &mut LogEvent<'a>, emitted: &mut Vec<LogEvent<'a>>) {
+    /// Time passes: what filters make of it goes through those behind them.
+    fn tick(&mut self, steps: &'a [Step], events: &mut Vec<LogEvent<'a>>, last: bool) {
+        for step in steps {
+            match step {
+                Step::Filter(node) => {
+                    if !events.is_empty() {
+                        self.filter(node, events);
+                    }
+                    if node.filter.wants_ticks() {
+                        self.turn(node, events, |turn| node.filter.tick(turn, last));
+                    }
+                }
+                Step::Branch { arms, otherwise } => {
+                    if !events.is_empty() {
+                        self.branch(arms, otherwise, events);
+                    }
+                    for steps in arms.iter().map(|(_, steps)| steps).chain([otherwise]) {
+                        let mut made = Vec::new();
+                        self.tick(steps, &mut made, last);
+                        events.append(&mut made);
+                    }
+                }
+            }
+        }
+    }
+
+    fn turn<T>(
+        &mut self,
+        node: &'a Node,
+        emitted: &mut Vec<LogEvent<'a>>,
+        act: impl FnOnce(&mut Turn<'a, '_>) -> T,
+    ) -> T {
         let mut nothing = ();
         let memory: &mut dyn Any = match node.memory {
             Some(number) => self.state.memories[number].as_mut(),
             None => &mut nothing,
         };
-        let mut turn = Turn {
+        act(&mut Turn {
             arena: self.arena,
             now: self.now,
             common: &node.common,
@@ -223,8 +319,12 @@ impl<'a> Run<'a, '_> {
             memory,
             captures: &mut self.state.captures,
             random: &mut self.state.random,
-        };
-        let outcome = node.filter.filter(event, &mut turn);
+            delay_ns: &mut self.state.delay_ns,
+        })
+    }
+
+    fn apply(&mut self, node: &'a Node, event: &mut LogEvent<'a>, emitted: &mut Vec<LogEvent<'a>>) {
+        let outcome = self.turn(node, emitted, |turn| node.filter.filter(event, turn));
         self.state.outcome = outcome;
         if outcome == Outcome::Matched && !node.common.is_empty() {
             node.common.apply(event, self.arena, self.now);
@@ -239,31 +339,34 @@ impl<'a> Run<'a, '_> {
     ) {
         if let [event] = events.as_slice() {
             match choose(arms, otherwise, event) {
-                Some(steps) => self.steps(steps, events),
-                None => events.clear(),
+                Ok(steps) => self.steps(steps, events),
+                Err(reason) => self.failed.extend(events.pop().map(|event| (event, reason))),
             }
             return;
         }
         for event in std::mem::take(events) {
-            if let Some(steps) = choose(arms, otherwise, &event) {
-                let mut one = vec![event];
-                self.steps(steps, &mut one);
-                events.append(&mut one);
+            match choose(arms, otherwise, &event) {
+                Ok(steps) => {
+                    let mut one = vec![event];
+                    self.steps(steps, &mut one);
+                    events.append(&mut one);
+                }
+                Err(reason) => self.failed.push((event, reason)),
             }
         }
     }
 }
 
-/// The steps for an event; none when a condition failed, which ends the event.
+/// The steps for an event, unless a condition fails, which ends the event.
 fn choose<'s>(
     arms: &'s [(Test, Vec<Step>)],
     otherwise: &'s [Step],
     event: &LogEvent<'_>,
-) -> Option<&'s [Step]> {
+) -> Result<&'s [Step], NoOrder> {
     for (test, steps) in arms {
-        if test.holds(event).ok()? {
-            return Some(steps);
+        if test.holds(event)? {
+            return Ok(steps);
         }
     }
-    Some(otherwise)
+    Ok(otherwise)
 }

@@ -293,7 +293,12 @@ impl Operator for FilterStep {
     ) -> Result<(), EvalError> {
         let Moment { arena, now, .. } = moment(around);
         let mut events = vec![LogEvent::resumed(event.value, event.meta, arena)];
-        self.program.run(&mut events, state, arena, now);
+        // One filter alone compares nothing, so none fails.
+        let _ = self.program.run(&mut events, state, arena, now);
+        let delay_ns = state.take_delay_ns();
+        if delay_ns > 0 {
+            out.delay_until(around.now_ns.saturating_add(delay_ns));
+        }
         if events.is_empty() {
             out.count_drop();
         }
@@ -302,6 +307,34 @@ impl Operator for FilterStep {
             let meta = one.metadata.to_value(arena);
             out.emit(port, Event::new(one.data.to_value(arena), meta, event.ingest_ns));
         }
+        Ok(())
+    }
+
+    fn wants_ticks(&self) -> bool {
+        self.program.wants_ticks()
+    }
+
+    fn tick<'a>(
+        &'a self,
+        state: &mut ProgramState,
+        around: &operator::Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let Moment { arena, now, now_ns } = moment(around);
+        let events = self.program.tick(state, arena, now, false);
+        InputStep::send(events, (arena, now_ns), out);
+        Ok(())
+    }
+
+    fn flush<'a>(
+        &'a self,
+        state: &mut ProgramState,
+        around: &operator::Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let Moment { arena, now, now_ns } = moment(around);
+        let events = self.program.tick(state, arena, now, true);
+        InputStep::send(events, (arena, now_ns), out);
         Ok(())
     }
 }

@@ -184,10 +184,11 @@ impl Common {
         }
     }
 
+    /// Other than failure tags, these are added even if they are there.
     fn add_tags<'a>(&'a self, event: &mut LogEvent<'a>, arena: &'a Arena, now: DateTime<Utc>) {
         for tag in &self.add_tag {
             let tag = tag.render(event, arena, now);
-            event.tag(tag);
+            event.append_tag(tag);
         }
     }
 }

@@ -15,6 +15,16 @@ mod mutate;
 mod ruby;
 mod split;
 mod throttle;
+mod aggregate;
+mod alter;
+mod bytes;
+mod dns;
+mod elapsed;
+mod geoip;
+mod metrics;
+mod range;
+mod sleep;
+mod xml;
 mod cidr;
 mod de_dot;
 mod json_encode;
@@ -57,7 +67,30 @@ pub trait Filter: Send + Sync + Debug {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         None
     }
+
+    /// Filters that give the same name share what they remember.
+    fn shares_memory(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether what it remembers changes nothing that comes out.
+    fn remembers_only_to_be_fast(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Filter::tick`] does anything.
+    fn wants_ticks(&self) -> bool {
+        false
+    }
+
+    /// Lets time pass, every [`TICK_SECONDS`]; the last time is at the end of the input.
+    fn tick<'a>(&'a self, turn: &mut Turn<'a, '_>, last: bool) {
+        let _ = (turn, last);
+    }
 }
+
+/// Seconds between two ticks, as in Logstash.
+pub const TICK_SECONDS: u64 = 5;
 
 /// What a filter sees besides the event.
 pub struct Turn<'a, 'r> {
@@ -75,6 +108,8 @@ pub struct Turn<'a, 'r> {
     pub captures: &'r mut Captures,
     /// Where random numbers come from.
     pub random: &'r mut Random,
+    /// Nanoseconds that are to pass before the next event.
+    pub delay_ns: &'r mut u64,
 }
 
 impl<'a> Turn<'a, '_> {
@@ -162,20 +197,23 @@ pub static FILTERS: &[&Declaration] = &[
     &cidr::DECLARATION,
     &prune::DECLARATION,
     &de_dot::DECLARATION,
+    &aggregate::DECLARATION,
+    &metrics::DECLARATION,
+    &elapsed::DECLARATION,
+    &sleep::DECLARATION,
+    &xml::DECLARATION,
+    &geoip::DECLARATION,
+    &dns::DECLARATION,
+    &bytes::DECLARATION,
+    &alter::DECLARATION,
+    &range::DECLARATION,
 ];
 
 /// Filters of Logstash that are not here.
 pub static MISSING: &[&str] = &[
-    "aggregate",
-    "dns",
-    "elapsed",
-    "geoip",
-    "metrics",
     "tld",
     "useragent",
-    "xml",
     "age",
-    "alter",
     "cipher",
     "collate",
     "elastic_integration",
@@ -198,10 +236,8 @@ pub static MISSING: &[&str] = &[
     "multiline",
     "oui",
     "punct",
-    "range",
     "referer_parser",
     "rest",
-    "tld",
     "unique",
     "virustotal",
     "wurfl_device_detection",

@@ -259,10 +259,7 @@ impl Step {
             }
             Step::Merge(target, sources) => {
                 let target = target.of(event, arena, now).ok_or(Failed)?;
-                for source in sources {
-                    let source = source.of(event, arena, now).ok_or(Failed)?;
-                    merge(event, &target, &source, turn)?;
-                }
+                merge_all(event, &target, sources, turn)?;
             }
             Step::Copy(from, to) => {
                 let to = to.of(event, arena, now).ok_or(Failed)?;
@@ -276,31 +273,38 @@ impl Step {
     }
 }
 
-fn merge<'a>(
+/// Adds sources to a field. The field is read once, before all: when it is no list and no map, only
+/// what the last source adds stays.
+fn merge_all<'a>(
     event: &mut LogEvent<'a>,
     target: &FieldRef,
-    source: &FieldRef,
+    sources: &'a [Name],
     turn: &Turn<'a, '_>,
 ) -> Result<(), Failed> {
-    let added = match event.value_of(source) {
-        None | Some(Datum::Null) => return Ok(()),
-        Some(added) => added,
-    };
-    let old = event.value_of(target).unwrap_or_default();
-    let merged = match (old, added) {
-        (Datum::Map(mut old), Datum::Map(new)) => {
-            merge_maps(&mut old, new);
-            Datum::Map(old)
-        }
-        (Datum::Null, Datum::Map(new)) => Datum::List(vec![Datum::Map(new)]),
-        (Datum::Map(_), _) | (_, Datum::Map(_)) => return Ok(()),
-        (old, new) => {
-            let mut items = listed(old);
-            items.extend(listed(new));
-            Datum::List(items)
-        }
-    };
-    event.set(target, merged, turn.arena).map_err(|_| Failed)
+    let mut old = event.value_of(target).unwrap_or_default();
+    for source in sources {
+        let source = source.of(event, turn.arena, turn.now).ok_or(Failed)?;
+        let added = event.value_of(&source).unwrap_or_default();
+        let merged = match (&mut old, added) {
+            (Datum::Map(old), Datum::Map(new)) => {
+                merge_maps(old, new);
+                Datum::Map(old.clone())
+            }
+            // Maps and others do not mix.
+            (Datum::Map(_), _) | (_, Datum::Map(_)) => continue,
+            (Datum::List(items), new) => {
+                items.extend(listed(new));
+                Datum::List(items.clone())
+            }
+            (old, new) => {
+                let mut items = listed(old.clone());
+                items.extend(listed(new));
+                Datum::List(items)
+            }
+        };
+        event.set(target, merged, turn.arena).map_err(|_| Failed)?;
+    }
+    Ok(())
 }
 
 fn merge_maps<'a>(old: &mut Map<'a>, new: Map<'a>) {

@@ -191,6 +191,22 @@ impl Value {
         Value::Hash(Shared::new(pairs.into_iter().collect()))
     }
 
+    /// What a hash has under a symbol.
+    #[must_use]
+    pub fn entry(&self, name: &str) -> Option<Value> {
+        match self {
+            Value::Hash(hash) => hash.lock().get(&Value::Symbol(name.into())),
+            _ => None,
+        }
+    }
+
+    /// Puts a value under a symbol of a hash.
+    pub fn set_entry(&self, name: &str, value: Value) {
+        if let Value::Hash(hash) = self {
+            hash.lock().insert(Value::Symbol(name.into()), value);
+        }
+    }
+
     /// Whether a condition holds.
     #[must_use]
     pub fn is_true(&self) -> bool {

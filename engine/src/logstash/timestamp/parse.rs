@@ -89,14 +89,12 @@ impl Found {
         }
         match field {
             Field::Month => {
-                let (month, rest) =
-                    locale.read_month(text).or_else(|| Locale::english().read_month(text))?;
+                let (month, rest) = locale.read_month(text)?;
                 self.month = Some(u32::try_from(month).ok()? + 1);
                 Some(rest)
             }
             Field::Weekday => {
-                let (day, rest) =
-                    locale.read_day(text).or_else(|| Locale::english().read_day(text))?;
+                let (day, rest) = locale.read_day(text)?;
                 self.weekday = Some(u32::try_from(day).ok()? + 1);
                 Some(rest)
             }

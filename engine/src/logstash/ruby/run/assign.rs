@@ -133,6 +133,9 @@ impl Machine<'_, '_> {
                 self.invoke(receiver, "set", &[Value::text("@timestamp"), value], None)?;
             }
             (Value::Hash(hash), "default") => hash.lock().default = value,
+            (Value::Hash(hash), name) if super::hash::META.contains(&name) => {
+                hash.lock().insert(Value::Symbol(name.into()), value);
+            }
             // What code sets of classes changes nothing here.
             (Value::Constant(_), _) => {}
             _ => {

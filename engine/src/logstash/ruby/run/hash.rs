@@ -91,6 +91,10 @@ pub(super) const NAMES: &[&str] = &[
     "sort_by!",
 ];
 
+/// What `map_meta` tells of a task.
+pub(super) const META: &[&str] =
+    &["creation_timestamp", "lastevent_timestamp", "task_id", "timeout", "inactivity_timeout"];
+
 impl Machine<'_, '_> {
     pub(super) fn hash_method(
         &mut self,
@@ -109,6 +113,9 @@ impl Machine<'_, '_> {
         }
         if let Some(found) = change(hash, name, arguments) {
             return Ok(Some(found));
+        }
+        if arguments.is_empty() && META.contains(&name) {
+            return Ok(hash.lock().get(&Value::Symbol(name.into())).or(Some(Value::Nil)));
         }
         let whole = Value::Hash(hash.clone());
         let items = self.items(&whole)?;

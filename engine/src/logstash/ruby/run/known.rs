@@ -239,7 +239,7 @@ impl Checker {
     }
 }
 
-fn tables() -> [&'static [&'static str]; 12] {
+fn tables() -> [&'static [&'static str]; 13] {
     [
         OPERATORS,
         object::NAMES,
@@ -247,6 +247,7 @@ fn tables() -> [&'static [&'static str]; 12] {
         list::NAMES,
         enumerable::NAMES,
         hash::NAMES,
+        hash::META,
         number::NAMES,
         time::NAMES,
         event::NAMES,

@@ -1,0 +1,367 @@
+//! `aggregate`: code gathers in a map what belongs to one task, over several events. Filters with the
+//! same text in `task_id` share their maps.
+
+use super::{Declaration, Filter, Outcome, Turn, ruby::script};
+use crate::logstash::complain;
+use crate::logstash::datum::Datum;
+use crate::logstash::event::LogEvent;
+use crate::logstash::options::{Arguments, Takes, option, required};
+use crate::logstash::reference::FieldRef;
+use crate::logstash::ruby::{Machine, Memory, Script, Stop, Value};
+use crate::logstash::template::Template;
+use chrono::{DateTime, Duration, Utc};
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+
+/// `aggregate`
+pub static DECLARATION: Declaration = Declaration {
+    name: "aggregate",
+    doc: "Gathers in a map what belongs to one task.",
+    options: &[
+        required("task_id", Takes::Text, "What tells the task of an event; holds a `%{field}`."),
+        required("code", Takes::Text, "The code; `event` is the event and `map` the task's map."),
+        option(
+            "map_action",
+            Takes::OneOf(&["create", "update", "create_or_update"]),
+            "Whether the filter begins tasks, goes on with them, or both.",
+        ),
+        option("end_of_task", Takes::Flag, "Whether the map is forgotten behind the event."),
+        option("aggregate_maps_path", Takes::Text, "Accepted; maps are saved with `--state`."),
+        option("timeout", Takes::Number, "Seconds after which a task has ended."),
+        option("inactivity_timeout", Takes::Number, "Seconds without an event that end a task."),
+        option("timeout_code", Takes::Text, "Code for the event that a map becomes."),
+        option("timeout_tags", Takes::List, "Tags of the event that a map becomes."),
+        option("timeout_task_id_field", Takes::Text, "Where the task's name goes."),
+        option("timeout_timestamp_field", Takes::Text, "The field whose time counts."),
+        option("push_map_as_event_on_timeout", Takes::Flag, "Whether a map becomes an event."),
+        option(
+            "push_previous_map_as_event",
+            Takes::Flag,
+            "Whether a new task makes an event of the one before.",
+        ),
+        option("map_count_warning_threshold", Takes::Number, "Accepted."),
+    ],
+    make,
+};
+
+/// Tasks that are kept; beyond them the oldest is given up.
+const TASKS_MAX: usize = 1_000_000;
+/// Seconds after which a task has ended when nobody says so.
+const TIMEOUT_DEFAULT: f64 = 1800.0;
+
+#[derive(Debug)]
+struct Aggregate {
+    task_text: String,
+    task: Template,
+    code: Script,
+    action: Action,
+    end_of_task: bool,
+    ends: Ends,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Create,
+    Update,
+    Both,
+}
+
+/// When and how tasks end.
+#[derive(Debug)]
+struct Ends {
+    /// Whether this filter says anything about it.
+    said: bool,
+    timeout: Duration,
+    inactivity: Option<Duration>,
+    code: Option<Script>,
+    tags: Vec<Template>,
+    id_field: Option<FieldRef>,
+    time_field: Option<FieldRef>,
+    push_on_timeout: bool,
+    push_previous: bool,
+}
+
+/// A task.
+#[derive(Debug)]
+struct Task {
+    map: Value,
+    meta: Value,
+    created: DateTime<Utc>,
+    last: DateTime<Utc>,
+}
+
+/// The tasks of all filters with one `task_id`.
+#[derive(Default)]
+struct Tasks {
+    by_id: HashMap<String, (u64, Task)>,
+    /// Names in the order of their beginning.
+    order: BTreeMap<u64, String>,
+    next: u64,
+    /// Whether a filter that says how tasks end has been seen.
+    owned: bool,
+    memory: Memory,
+}
+
+impl Tasks {
+    fn insert(&mut self, id: &str, task: Task) {
+        self.order.insert(self.next, id.to_string());
+        self.by_id.insert(id.to_string(), (self.next, task));
+        self.next += 1;
+        if self.by_id.len() > TASKS_MAX {
+            let _ = self.take_first();
+        }
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Task> {
+        let (number, task) = self.by_id.remove(id)?;
+        self.order.remove(&number);
+        Some(task)
+    }
+
+    fn take_first(&mut self) -> Option<(String, Task)> {
+        let (_, id) = self.order.pop_first()?;
+        let (_, task) = self.by_id.remove(&id)?;
+        Some((id, task))
+    }
+}
+
+fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    let task_text = arguments.text("task_id")?;
+    if !task_text.contains("%{") {
+        let span = arguments.place("task_id");
+        arguments.complain(complain::bad_value("task_id", span, "a text with a `%{field}` in it"));
+    }
+    let action = match arguments.text("map_action").as_deref() {
+        Some("create") => Action::Create,
+        Some("update") => Action::Update,
+        _ => Action::Both,
+    };
+    let code = arguments.text("code")?;
+    let code = script(arguments, &code, "code", &[])?;
+    let seconds = |seconds: f64| Duration::milliseconds((seconds * 1e3) as i64);
+    let timeout_code = match arguments.text("timeout_code") {
+        Some(code) => Some(script(arguments, &code, "timeout_code", &[])?),
+        None => None,
+    };
+    let tags = arguments.texts("timeout_tags").unwrap_or_default();
+    let own = [
+        "timeout",
+        "inactivity_timeout",
+        "timeout_code",
+        "push_map_as_event_on_timeout",
+        "push_previous_map_as_event",
+        "timeout_timestamp_field",
+    ];
+    let ends = Ends {
+        said: own.iter().any(|name| arguments.get(name).is_some()),
+        timeout: seconds(arguments.number("timeout").unwrap_or(TIMEOUT_DEFAULT)),
+        inactivity: arguments.number("inactivity_timeout").map(seconds),
+        code: timeout_code,
+        tags: tags.iter().map(|(text, _)| Template::parse(text)).collect(),
+        id_field: arguments.field_or_none("timeout_task_id_field"),
+        time_field: arguments.field_or_none("timeout_timestamp_field"),
+        push_on_timeout: arguments.flag("push_map_as_event_on_timeout", false),
+        push_previous: arguments.flag("push_previous_map_as_event", false),
+    };
+    if ends.inactivity.is_some_and(|inactivity| inactivity >= ends.timeout) {
+        let span = arguments.place("inactivity_timeout");
+        let wanted = "less than `timeout`";
+        arguments.complain(complain::bad_value("inactivity_timeout", span, wanted));
+    }
+    Some(Box::new(Aggregate {
+        task: Template::parse(&task_text),
+        task_text,
+        code,
+        action,
+        end_of_task: arguments.flag("end_of_task", false),
+        ends,
+    }))
+}
+
+impl Filter for Aggregate {
+    fn memory(&self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Tasks::default()))
+    }
+
+    fn shares_memory(&self) -> Option<&str> {
+        Some(&self.task_text)
+    }
+
+    fn wants_ticks(&self) -> bool {
+        true
+    }
+
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        let id = self.task.render(event, turn.arena, turn.now);
+        if id == self.task_text {
+            return Outcome::Unmatched;
+        }
+        let now = self.time_of(event, turn.now);
+        let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+        tasks.owned |= self.ends.said;
+        let mut finished = None;
+        if self.ends.said
+            && tasks.by_id.get(id).is_some_and(|(_, task)| self.ends.is_over(task, now))
+        {
+            let task = tasks.remove(id);
+            finished = task.filter(|_| self.ends.makes_event()).map(|task| (id.to_string(), task));
+        }
+        match (tasks.by_id.contains_key(id), self.action) {
+            (false, Action::Update) | (true, Action::Create) => return Outcome::Unmatched,
+            (true, _) => {}
+            (false, _) => {
+                if self.ends.push_previous && finished.is_none() {
+                    finished = tasks.take_first();
+                }
+                let map = Value::hash([]);
+                let meta = meta(id, now);
+                tasks.insert(id, Task { map, meta, created: now, last: now });
+            }
+        }
+        let result = self.gather(id, now, event, turn);
+        let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+        if self.end_of_task {
+            tasks.remove(id);
+        }
+        if let Some((id, task)) = finished {
+            let made = self.ends.event(&id, &task, turn);
+            turn.emitted.extend(made);
+        }
+        match result {
+            Ok(()) => Outcome::Matched,
+            Err(_) => {
+                event.tag("_aggregateexception");
+                Outcome::Unmatched
+            }
+        }
+    }
+
+    fn tick<'a>(&'a self, turn: &mut Turn<'a, '_>, last: bool) {
+        let now = turn.now;
+        let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+        if tasks.owned && !self.ends.said {
+            return;
+        }
+        // Times of a field tell nothing about the clock.
+        let by_clock = self.ends.time_field.is_none();
+        let over = |task: &Task| by_clock && self.ends.is_over(task, now);
+        let push_all = last && (self.ends.push_on_timeout || self.ends.push_previous);
+        let ids: Vec<String> = tasks
+            .order
+            .values()
+            .filter(|id| push_all || tasks.by_id.get(*id).is_some_and(|(_, task)| over(task)))
+            .cloned()
+            .collect();
+        let mut finished = Vec::with_capacity(ids.len());
+        for id in ids {
+            if let Some(task) = tasks.remove(&id) {
+                finished.push((id, task));
+            }
+        }
+        if !self.ends.makes_event() {
+            return;
+        }
+        for (id, task) in finished {
+            let mut made = self.ends.event(&id, &task, turn);
+            if push_all && let Some(event) = &mut made {
+                event.tag("_aggregatefinalflush");
+            }
+            turn.emitted.extend(made);
+        }
+    }
+}
+
+/// What code sees as `map_meta`.
+fn meta(id: &str, now: DateTime<Utc>) -> Value {
+    let symbol = |name: &str| Value::Symbol(name.into());
+    Value::hash([
+        (symbol("task_id"), Value::text(id)),
+        (symbol("creation_timestamp"), Value::timestamp(now)),
+        (symbol("lastevent_timestamp"), Value::timestamp(now)),
+    ])
+}
+
+impl Aggregate {
+    fn time_of(&self, event: &LogEvent<'_>, now: DateTime<Utc>) -> DateTime<Utc> {
+        let field = self.ends.time_field.as_ref().and_then(|field| event.get(field));
+        if let Some(Datum::Time(time)) = field { *time } else { now }
+    }
+
+    /// Runs the code over the event and the task's map.
+    fn gather<'a>(
+        &'a self,
+        id: &str,
+        now: DateTime<Utc>,
+        event: &mut LogEvent<'a>,
+        turn: &mut Turn<'a, '_>,
+    ) -> Result<(), Stop> {
+        let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+        let (_, task) = tasks.by_id.get_mut(id).expect("the task was looked up before");
+        task.last = now;
+        let (map, meta) = (task.map.clone(), task.meta.clone());
+        let taken = std::mem::take(event);
+        let mut machine = Machine::new(taken, &mut tasks.memory, turn.arena, turn.now);
+        machine.give("map", map);
+        machine.give("map_meta", meta.clone());
+        let result = machine.run(&self.code).map(drop);
+        // Code may give the variable another map.
+        let map = machine.local("map").cloned().unwrap_or_default();
+        let mut events = std::mem::take(&mut machine.events);
+        let emitted = std::mem::take(&mut machine.emitted);
+        for number in emitted {
+            turn.emitted.extend(events.get(number).cloned());
+        }
+        *event = std::mem::take(&mut events[0]);
+        if let Some((_, task)) = tasks.by_id.get_mut(id) {
+            task.map = map;
+            meta.set_entry("lastevent_timestamp", Value::timestamp(now));
+        }
+        result
+    }
+}
+
+impl Ends {
+    fn makes_event(&self) -> bool {
+        self.push_on_timeout || self.push_previous || self.code.is_some()
+    }
+
+    fn is_over(&self, task: &Task, now: DateTime<Utc>) -> bool {
+        let own = |name: &str| match task.meta.entry(name) {
+            Some(Value::Int(seconds)) => Duration::try_seconds(seconds),
+            _ => None,
+        };
+        let timeout = own("timeout").unwrap_or(self.timeout);
+        let inactivity = own("inactivity_timeout").or(self.inactivity);
+        now - task.created >= timeout
+            || inactivity.is_some_and(|inactivity| now - task.last >= inactivity)
+    }
+
+    /// The event that a map becomes.
+    fn event<'a>(&'a self, id: &str, task: &Task, turn: &mut Turn<'a, '_>) -> Option<LogEvent<'a>> {
+        let (arena, now) = (turn.arena, turn.now);
+        let data = match task.map.to_datum(arena) {
+            Some(Datum::Map(map)) => map,
+            _ => crate::logstash::datum::Map::default(),
+        };
+        let mut event = LogEvent::new(data, now);
+        if let Some(field) = &self.id_field {
+            let _ = event.set(field, Datum::Str(arena.str(id)), arena);
+        }
+        for tag in &self.tags {
+            let tag = tag.render(&event, arena, now);
+            event.tag(tag);
+        }
+        if let Some(code) = &self.code {
+            let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+            let taken = std::mem::take(&mut event);
+            let mut machine = Machine::new(taken, &mut tasks.memory, arena, now);
+            machine.give("map", task.map.clone());
+            let result = machine.run(code);
+            event = std::mem::take(&mut machine.events[0]);
+            if result.is_err() {
+                event.tag("_aggregateexception");
+            }
+        }
+        (!event.cancelled).then_some(event)
+    }
+}

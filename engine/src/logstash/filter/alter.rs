@@ -1,0 +1,106 @@
+//! `alter`: rewrites fields by their value, and takes the first of several values that is there.
+
+use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::complain;
+use crate::logstash::datum::Datum;
+use crate::logstash::event::LogEvent;
+use crate::logstash::options::{Arguments, Takes, option};
+use crate::logstash::reference::FieldRef;
+use crate::logstash::template::Template;
+
+/// `alter`
+pub static DECLARATION: Declaration = Declaration {
+    name: "alter",
+    doc: "Rewrites fields by their value.",
+    options: &[
+        option("condrewrite", Takes::List, "Triples of field, expected value and new value."),
+        option(
+            "condrewriteother",
+            Takes::List,
+            "Fours of field, expected value, other field and its new value.",
+        ),
+        option(
+            "coalesce",
+            Takes::List,
+            "A field, and values of which the first that is there counts.",
+        ),
+    ],
+    make,
+};
+
+#[derive(Debug)]
+struct Rewrite {
+    field: FieldRef,
+    expected: Template,
+    target: FieldRef,
+    value: Template,
+}
+
+#[derive(Debug)]
+struct Alter {
+    rewrites: Vec<Rewrite>,
+    coalesce: Option<(FieldRef, Vec<Template>)>,
+}
+
+fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    let mut rewrites = Vec::new();
+    for (option, size) in [("condrewrite", 3), ("condrewriteother", 4)] {
+        let texts = arguments.texts(option).unwrap_or_default();
+        if !texts.len().is_multiple_of(size) {
+            let span = arguments.place(option);
+            let wanted = format!("a list of {size} texts, or of so many again");
+            arguments.complain(complain::bad_value(option, span, &wanted));
+        }
+        for part in texts.chunks_exact(size) {
+            let target = if size == 3 { &part[0].0 } else { &part[2].0 };
+            rewrites.push(Rewrite {
+                field: reference(arguments, &part[0].0, part[0].1)?,
+                expected: Template::parse(&part[1].0),
+                target: reference(arguments, target, part[0].1)?,
+                value: Template::parse(&part[size - 1].0),
+            });
+        }
+    }
+    let coalesce = match arguments.texts("coalesce").as_deref() {
+        Some([(field, span), values @ ..]) => {
+            let field = reference(arguments, field, *span)?;
+            Some((field, values.iter().map(|(text, _)| Template::parse(text)).collect()))
+        }
+        _ => None,
+    };
+    Some(Box::new(Alter { rewrites, coalesce }))
+}
+
+fn reference(
+    arguments: &mut Arguments<'_>,
+    text: &str,
+    span: temblor_lang::span::Span,
+) -> Option<FieldRef> {
+    FieldRef::parse(text)
+        .map_err(|reason| arguments.complain(complain::bad_reference(text, span, reason)))
+        .ok()
+}
+
+impl Filter for Alter {
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        let (arena, now) = (turn.arena, turn.now);
+        for rewrite in &self.rewrites {
+            let expected = rewrite.expected.render(event, arena, now);
+            if event.get(&rewrite.field).is_some_and(|value| value.text() == expected) {
+                let value = Datum::Str(rewrite.value.render(event, arena, now));
+                let _ = event.set(&rewrite.target, value, arena);
+            }
+        }
+        if let Some((field, values)) = &self.coalesce {
+            for value in values {
+                let text = value.render(event, arena, now);
+                // What is not there stays as it was written.
+                if text != value.source() || value.is_constant() {
+                    let _ = event.set(field, Datum::Str(text), arena);
+                    break;
+                }
+            }
+        }
+        Outcome::Matched
+    }
+}
