@@ -47,7 +47,7 @@ fn fault(page: &Page) -> Option<String> {
 }
 
 /// Codes about configurations whose examples would need files, or be longer than a page.
-const CONFIGURATIONS_WITHOUT_EXAMPLE: [&str; 3] = ["E0703", "E0709", "E0716"];
+const CONFIGURATIONS_WITHOUT_EXAMPLE: [&str; 4] = ["E0703", "E0709", "E0716", "E0724"];
 
 /// Whether a page is about Logstash configurations.
 fn is_of_configurations(page: &&Page) -> bool {

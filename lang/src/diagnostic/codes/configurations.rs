@@ -161,4 +161,13 @@ is sent there is dropped."###,
         wrong: r###"output { pipeline { send_to => ["nowhere"] } }"###,
         right: r###"output { stdout { } }"###,
     },
+    Page {
+        code: "E0724",
+        title: "a comparison of things that have no order",
+        text: r###"`<`, `<=`, `>` and `>=` order two numbers, two texts or two times. When a field is missing or of
+another kind, Logstash takes the event out; here it goes to `err` with the reason. Test the field first, and
+convert it where it is read."###,
+        wrong: r###"filter { if [bytes] > 100 { drop { } } }"###,
+        right: r###"filter { if [bytes] and [bytes] > 100 { drop { } } }"###,
+    },
 ];
