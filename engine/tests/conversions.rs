@@ -234,3 +234,46 @@ fn fault(name: &str, filters: &str, conf: &str, tmb: &str) -> Option<String> {
     let wrong = || format!("{name}:\n{text}\n{said}\nexpected {expected}\nfound    {found}");
     (found != expected).then(wrong)
 }
+
+#[test]
+fn differences_are_shown_and_counted() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("differences");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let place = |name: &str| folder.join(name).display().to_string();
+    let (conf, other, samples) = (place("a.conf"), place("b.tmb"), place("in.ndjson"));
+    fs::write(&conf, "filter { mutate { add_field => { \"x\" => \"%{n}\" } } }").expect("writes");
+    let program = "in |> logstash::input |> set event.x = \"1\" |> out;\n";
+    fs::write(&other, program).expect("writes");
+    fs::write(&samples, "{\"n\":1}\n{\"n\":2}\n").expect("writes");
+    let run = |with: &str, more: &[&str]| {
+        let arguments = ["diff", "--logstash", &conf, "--with", with, "--input", &samples];
+        temblor(&[&arguments, more].concat(), b"")
+    };
+    let (out, said, good) = run(&other, &[]);
+    assert!(!good && out.contains("[x]: \"1\" instead of \"2\""), "{out}{said}");
+    assert!(out.ends_with("3 compared, 1 differ\n"), "{out}");
+    let (out, _, good) = run(&other, &["--ignore", "x"]);
+    assert!(good && out.ends_with("3 compared, 0 differ\n"), "{out}");
+    let recorded = place("recorded.ndjson");
+    let events = r#"{"x":"1","n":1,"@version":"1"}
+{"n":2,"x":"2","@version":"1","host":"elsewhere"}"#;
+    fs::write(&recorded, events).expect("writes");
+    let (out, _, good) = run(&recorded, &["--ignore", "@timestamp", "--ignore", "host"]);
+    assert!(good && out.ends_with("2 compared, 0 differ\n"), "{out}");
+}
+
+#[test]
+fn what_cannot_be_converted_fails_check_until_somebody_decides() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("undecided");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let (conf, tmb) = (folder.join("a.conf"), folder.join("a.tmb"));
+    let (conf, tmb) = (conf.display().to_string(), tmb.display().to_string());
+    fs::write(&conf, "filter {\n  # who\n  virustotal { field => \"x\" }\n}").expect("writes");
+    let (json, said, good) = temblor(&["convert", "logstash", &conf, "-o", &tmb, "--json"], b"");
+    assert!(good, "{said}");
+    assert!(json.contains(r#""line":3,"block":"filter virustotal","coverage":"needs_a_hand""#));
+    let (_, said, good) = temblor(&["check", &tmb], b"");
+    assert!(!good && said.contains("E0721") && said.contains("a.conf:3"), "{said}");
+    let text = fs::read_to_string(&tmb).expect("it was written");
+    assert!(text.contains("# who\n") && text.contains("#     virustotal { field"), "{text}");
+}

@@ -246,6 +246,40 @@ fn no_pattern_makes_an_extractor_panic() {
     run(texts.map(String::from).into(), fuzz::patterns);
 }
 
+/// Valid configurations with what real ones have: comments anywhere, `=>` without blanks, nested hashes
+/// and lists, escapes in expressions, odd names, both line ends, a byte order mark.
+const CONFIGURATIONS: &[&str] = &[
+    "\u{feff}# first\r\ninput{stdin{}}\r\nfilter{mutate{add_field=>{\"a\"=>\"b\"}}}\r\noutput{stdout{}}\r\n",
+    "filter { # a\n  if # b\n [a] # c\n == # d\n \"x\" # e\n { # f\n drop # g\n { # h\n } # i\n } # j\n }",
+    "filter { grok { match => [ \"message\", \"%{IP:[a][b]:int} \\[%{DATA}\\]\", \"m\", \"(?<x>a|b)\" ] } }",
+    "filter { if [m] =~ /^a\\/b#'\"[^\"]+$/ or [m] !~ \"x\" { mutate { gsub => [\"m\", \"[\\\\/]\", \"-\"] } } }",
+    "filter { if [a] not in [\"x\", 'y', 3] and !([b] in [c]) { kv { } } else if ![d] { json { source => m } } else { } }",
+    "filter { translate { source => \"a\" dictionary => { 1 => \"x\" \"2\" => 3 b => -1.5 } } mutate { id => one } }",
+    "filter { mutate { rename => { \"a\" => \"b\" } rename => { \"c\" => \"d\" } add_tag => x add_tag => y } }",
+    "filter { mutate { add_field => { \"[@metadata][é ü]\" => '%{+YYYY.MM} \u{1f600} #{x}' } } if [@metadata][é ü] { } }",
+    "filter { if ([a] and ([b] or [c])) nand [d] { } if [a] xor [b] { } if \"t\" in [tags] { } }",
+    "input { beats { port => 5044 ssl => true } tcp { port => 1 codec => json_lines { target => \"[d]\" } type => t } }",
+    "input { file { path => [\"/var/log/*.log\", '/x'] codec => multiline { pattern => \"^ \" what => previous } } }",
+    "output { if [t] == \"a\" { elasticsearch { hosts => [\"h:9200\"] index => \"x-%{+YYYY.MM.dd}\" } } else { stdout { codec => rubydebug { metadata => true } } } }",
+    "output { file { path => \"/tmp/%{host}/x\" gzip => true } pipe { command => \"cat\" } null { } pipeline { send_to => [a, \"b\"] } }",
+    "filter { if [t] == \"a\" { drop { } } else if [t] == \"b-c\" { geoip { source => ip } } else if [t] == \"\" { ruby { code => 'event.set(\"a\", 1)' } } }",
+];
+
+#[test]
+fn valid_configurations_have_no_errors_of_grammar() {
+    use temblor_engine::logstash::configuration::diagnose;
+    for text in CONFIGURATIONS {
+        let (found, _) = diagnose("case", (*text).to_string());
+        let faults: Vec<_> = found.iter().filter(|one| one.code <= "E0705").collect();
+        assert!(faults.is_empty(), "{text}: {faults:?}");
+    }
+}
+
+#[test]
+fn no_configuration_makes_check_or_convert_panic() {
+    run(CONFIGURATIONS.iter().map(ToString::to_string).collect(), fuzz::configuration);
+}
+
 #[test]
 fn no_bytes_make_the_json_decoder_panic() {
     let texts = [

@@ -2,12 +2,16 @@
 //! of the same functions on seeded bytes is a test of the engine (`engine/tests/hostile.rs`).
 
 use temblor_engine::load::{self, Language};
+use temblor_engine::logstash::load::of_text;
+use temblor_engine::logstash::settings::Settings;
+use temblor_engine::logstash::{configuration, convert};
 use temblor_engine::pipeline::{Decoder, InputCodec};
 use temblor_lang::builtin::{Call, Facts};
 use temblor_lang::diagnostic::{Colour, Severity, render_all};
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Script;
 use temblor_lang::run::{Context, Outcome};
+use temblor_lang::span::Sources;
 use temblor_lang::syntax;
 use temblor_lang::value::{Arena, Frozen, JsonStyle, Owned, Value};
 use temblor_lang::value::{equal, hash128, push_json, to_json, total_order};
@@ -27,6 +31,25 @@ fn halves(data: &[u8]) -> (&[u8], &[u8]) {
     match data.iter().position(|byte| *byte == SEPARATOR) {
         Some(at) => (&data[..at], &data[at + 1..]),
         None => (data, &[]),
+    }
+}
+
+/// Compiles the text as a Logstash configuration and converts it. What a configuration without errors
+/// is converted to reads as a Temblor file.
+pub fn configuration(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let (found, sources) = configuration::diagnose("fuzz", text.to_string());
+    let shown = render_all(&found, &sources, Colour::Off);
+    assert_eq!(shown.is_empty(), found.is_empty());
+    let read = of_text("fuzz", text.to_string(), &Settings::default());
+    let is_good = !read.has_errors();
+    let converted = convert::convert(&read, convert::Wishes::default());
+    if is_good {
+        let mut sources = Sources::default();
+        let source = sources.add("converted", converted.text.clone());
+        let parsed = syntax::parse_program(&sources, source);
+        let faults = render_all(&parsed.diagnostics, &sources, Colour::Off);
+        assert!(parsed.diagnostics.is_empty(), "{}\n{faults}", converted.text);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::logstash::convert::{self, Conversion, Wishes};
 use crate::logstash::load;
 use crate::logstash::settings::Settings;
 use clap::{Args, Subcommand};
+use std::io::Write;
 use std::path::PathBuf;
 use temblor_lang::diagnostic::render_all;
 
@@ -76,12 +77,17 @@ fn logstash(args: &LogstashArgs) -> Result<u8, String> {
             std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?
         }
         None if args.report || args.json => {}
-        None => print!("{text}"),
+        None => say(&text),
     }
     match (args.json, args.report) {
-        (true, _) => print!("{}", report.json()),
-        (false, true) => print!("{}", report.text()),
+        (true, _) => say(&report.json()),
+        (false, true) => say(&report.text()),
         (false, false) => eprint!("{}", report.text()),
     }
     Ok(if texts.has_errors() { FAULTY } else { 0 })
+}
+
+/// To standard output; nobody who stopped reading misses anything.
+fn say(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -11,6 +11,7 @@ mod fmt;
 mod logstash;
 mod lsp;
 mod convert;
+mod diff;
 mod generate;
 mod run;
 mod tables;
@@ -62,6 +63,8 @@ enum Verb {
     Man(shell::ManArgs),
     /// Print generated events
     Generate(GenerateArgs),
+    /// Run a Logstash configuration and a program side by side and show where events differ
+    Diff(diff::DiffArgs),
     /// Make a Temblor file from the configuration of another engine
     Convert(convert::ConvertArgs),
 }
@@ -334,6 +337,7 @@ pub fn main() -> ExitCode {
         Verb::Man(args) => shell::man(&args),
         Verb::Generate(args) => generate::generate(&args),
         Verb::Convert(args) => convert::convert(&args),
+        Verb::Diff(args) => diff::diff(&args),
     };
     ExitCode::from(code)
 }
