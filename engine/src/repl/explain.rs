@@ -44,6 +44,7 @@ impl Explainer<'_, '_> {
             }
             ExprKind::Unary(_, inner) | ExprKind::Paren(inner) => vec![inner],
             ExprKind::Call(_, arguments) => arguments.iter().collect(),
+            ExprKind::If(arms, _) => arms.iter().map(|(condition, _)| condition).collect(),
             _ => Vec::new(),
         };
         for operand in operands.into_iter().filter(|one| !is_literal(one)) {

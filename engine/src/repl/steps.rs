@@ -161,16 +161,15 @@ impl Pipeline {
         let mut shown = 0;
         for visit in visits.iter().filter(|visit| visit.works) {
             let (number, title) = self.step_of(visit);
-            for off in (shown + 1..number.min(self.steps.count() + 1))
-                .filter(|n| self.steps.off.contains(n))
-            {
-                text.push_str(&format!("{}\n", self.steps.title(off)));
-            }
+            text.push_str(&self.off_between(shown, number));
             if number <= self.steps.count() {
                 shown = number;
             }
             text.push_str(&format!("{}\n", paint(self.setup.colour, "1", &title)));
             text.push_str(&self.show_visit(visit, &happenings));
+        }
+        if shown == 0 || visits.last().is_some_and(|visit| !visit.works) {
+            text.push_str(&self.off_between(shown, usize::MAX));
         }
         let undecodable = |one: &&Happening| matches!(one, Happening::Undecodable(_));
         if let Some(broken) = happenings.iter().find(undecodable) {
@@ -182,6 +181,12 @@ impl Pipeline {
             text.push_str(&part.tell(&late, &sample.event(), Mode::Json));
         }
         Ok(text)
+    }
+
+    /// The titles of the steps that are off behind one step and in front of another.
+    fn off_between(&self, from: usize, to: usize) -> String {
+        let between = self.steps.off.iter().filter(|number| (from + 1..to).contains(*number));
+        between.map(|number| format!("{}\n", self.steps.title(*number))).collect()
     }
 
     fn show_visit(&self, visit: &Visit, happenings: &[Happening]) -> String {
