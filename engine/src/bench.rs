@@ -71,7 +71,7 @@ impl BenchPlan {
         let outputs = self.outputs(&graph, endpoints.sinks, &mut plan);
         let states = Mutex::new(graph.start());
         let sources = Arc::new(sources);
-        let (seed, tables) = (self.seed, None);
+        let (seed, tables) = (self.seed, endpoints.tables.shared());
         let pipeline = Arc::new(Pipeline { graph, sources, inputs, outputs, seed, tables, states });
         let alone = plan.workers == 1;
         let summary = crate::run::run(plan, |_| Ok(pipeline.worker(alone)))?;

@@ -7,6 +7,7 @@ use crate::generate::Spec;
 use crate::generate::spec::SETTINGS;
 use crate::graph::Graph;
 use crate::interceptor::{Packing, Postprocessor};
+use crate::lookup::NamedTables;
 use crate::pipeline::{InputCodec, Output, OutputCodec, Place};
 use crate::run::{NamedSink, RunPlan};
 use crate::sink::{FileMode, SinkConfig};
@@ -20,7 +21,9 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Rules, Scope};
 use temblor_lang::program::Formula;
 use temblor_lang::span::Span;
-use temblor_lang::syntax::tree::{EndpointDef, Expr, ExprKind, StringLit, StringPart};
+use temblor_lang::syntax::tree::{
+    EndpointDef, EndpointRole, Expr, ExprKind, StringLit, StringPart,
+};
 use temblor_lang::value::{Arena, Frozen, Value};
 
 /// A source and the input port that it feeds.
@@ -58,6 +61,8 @@ pub struct Endpoints {
     pub sources: Vec<SourceEndpoint>,
     /// In order of writing.
     pub sinks: Vec<SinkEndpoint>,
+    /// What scripts and `enrich` may look things up in.
+    pub tables: NamedTables,
 }
 
 /// The kinds of sources.
@@ -91,18 +96,19 @@ const FILE_MODES: &[(&str, FileMode)] = &[
 impl Endpoints {
     /// Checks the declarations; what is wrong is reported to the compiler.
     pub fn lower(definitions: &[EndpointDef], compiler: &mut Compiler<'_>) -> Self {
-        let mut endpoints = Self::default();
+        let tables = NamedTables::lower(definitions, compiler);
+        let mut endpoints = Self { tables, ..Self::default() };
         for def in definitions {
-            if def.is_source {
-                endpoints.sources.extend(source(def, compiler));
-            } else {
-                endpoints.sinks.extend(sink(def, compiler));
+            match def.role {
+                EndpointRole::Source => endpoints.sources.extend(source(def, compiler)),
+                EndpointRole::Sink => endpoints.sinks.extend(sink(def, compiler)),
+                EndpointRole::Table => {}
             }
         }
         endpoints
     }
 
-    /// Whether the file declares none.
+    /// Whether the file declares no source and no sink.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && self.sinks.is_empty()

@@ -304,7 +304,9 @@ fn compile_by(
             let parsed = syntax::parse_program(&compiler.sources, source);
             compiler.diagnostics.extend(parsed.diagnostics);
             endpoints = Endpoints::lower(&parsed.tree.endpoints, &mut compiler);
-            Builder::new(&mut compiler, Notation::Short).program(&parsed.tree)
+            Builder::new(&mut compiler, Notation::Short)
+                .with_tables(endpoints.tables.clone())
+                .program(&parsed.tree)
         }
         Language::Deploy => {
             let parsed = syntax::parse_deploy(&compiler.sources, source);

@@ -19,7 +19,8 @@ fn kind(text: &str) -> &'static str {
     let word = text.split_whitespace().next().unwrap_or("");
     match word {
         "define" | "create" | "select" => "query",
-        "dedup" | "where" | "enrich" | "source" | "in" | "parse" | "rate_limit" => "program",
+        "dedup" | "where" | "enrich" | "source" | "table" | "set" | "in" | "parse"
+        | "rate_limit" => "program",
         _ => "script",
     }
 }

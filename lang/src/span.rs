@@ -63,13 +63,18 @@ pub struct Source {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     list: Vec<Source>,
+    /// Where the lines of each text begin.
+    lines: Vec<Vec<u32>>,
 }
 
 impl Sources {
     /// Adds a text and returns its number.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
         let id = SourceId(u16::try_from(self.list.len()).unwrap_or(u16::MAX));
-        self.list.push(Source { name: name.into(), text: text.into() });
+        let text = text.into();
+        let newlines = text.bytes().zip(1_u32..).filter(|(byte, _)| *byte == b'\n');
+        self.lines.push(std::iter::once(0).chain(newlines.map(|(_, next)| next)).collect());
+        self.list.push(Source { name: name.into(), text });
         id
     }
 
@@ -89,9 +94,37 @@ impl Sources {
     #[must_use]
     pub fn position(&self, span: Span) -> Position {
         let text = self.get(span.source).map_or("", |source| source.text.as_str());
-        let before = text.get(..span.start as usize).unwrap_or(text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        Position { line, column }
+        let end = text.floor_char_boundary(span.start as usize);
+        let line = self.line_of(span.source, end);
+        let start = self.line_start(span.source, line).min(end);
+        Position { line, column: text[start..end].chars().count() + 1 }
+    }
+
+    /// The number of the line that the last character of a span stands in.
+    #[must_use]
+    pub fn last_line(&self, span: Span) -> usize {
+        self.line_of(span.source, (span.end.max(span.start + 1) - 1) as usize)
+    }
+
+    /// Where a line begins, and its text without its end.
+    #[must_use]
+    pub fn line(&self, id: SourceId, number: usize) -> (usize, &str) {
+        let text = self.get(id).map_or("", |source| source.text.as_str());
+        let start = self.line_start(id, number).min(text.len());
+        let end = self.line_start(id, number + 1).clamp(start, text.len());
+        let line = &text[start..end];
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        (start, line.strip_suffix('\r').unwrap_or(line))
+    }
+
+    fn line_of(&self, id: SourceId, at: usize) -> usize {
+        let starts = self.lines.get(usize::from(id.0)).map_or(&[][..], Vec::as_slice);
+        starts.partition_point(|start| *start as usize <= at).max(1)
+    }
+
+    /// Where a line begins; past the end of the text when it has fewer lines.
+    fn line_start(&self, id: SourceId, number: usize) -> usize {
+        let starts = self.lines.get(usize::from(id.0)).map_or(&[][..], Vec::as_slice);
+        starts.get(number - 1).map_or(usize::MAX, |start| *start as usize)
     }
 }

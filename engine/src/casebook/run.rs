@@ -248,7 +248,8 @@ fn play(
         codec: if strings { InputCodec::String } else { InputCodec::Json },
         step_ns: clock(case)?,
         next_ns: 0,
-        rehearsal: Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Sorted),
+        rehearsal: Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Sorted)
+            .with_tables(&loaded.endpoints.tables),
     };
     let shows_meta = case.section(META).is_some();
     let mut note = |stage: &Stage, happenings: Vec<Happening>| {

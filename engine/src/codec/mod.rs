@@ -2,13 +2,14 @@
 //! writes one value as a message. A message that a codec cannot read is an error of its own only.
 
 mod binary;
+mod binflux;
 mod msgpack;
 
 use std::sync::LazyLock;
 use temblor_lang::value::{Arena, Value, push_text};
 use temblor_stdlib::formats::csv::{Csv, CsvOptions};
 use temblor_stdlib::formats::syslog::SyslogDialect;
-use temblor_stdlib::formats::{graphite, influx, statsd, syslog};
+use temblor_stdlib::formats::{dogstatsd, graphite, influx, statsd, syslog, yaml};
 
 /// Values inside of values that a binary codec reads, at the most.
 const DEPTH_MAX: usize = 512;
@@ -24,14 +25,20 @@ pub enum Format {
     Csv,
     /// `influx`: line protocol.
     Influx,
+    /// `binflux`: points of InfluxDB as bytes.
+    Binflux,
     /// `statsd`
     Statsd,
+    /// `dogstatsd`: metrics, events and service checks.
+    Dogstatsd,
     /// `syslog`: RFC 5424 and RFC 3164.
     Syslog,
     /// `graphite-plaintext`
     Graphite,
     /// `msgpack`: <https://github.com/msgpack/msgpack/blob/master/spec.md>
     MessagePack,
+    /// `yaml`: one document of YAML 1.2.
+    Yaml,
     /// `tremor`: tagged values, numbers in network order.
     Tremor,
 }
@@ -39,7 +46,9 @@ pub enum Format {
 /// Names of the formats.
 pub const FORMATS: &[(&str, Format)] = &[
     ("binary", Format::Binary),
+    ("binflux", Format::Binflux),
     ("csv", Format::Csv),
+    ("dogstatsd", Format::Dogstatsd),
     ("graphite-plaintext", Format::Graphite),
     ("influx", Format::Influx),
     ("msgpack", Format::MessagePack),
@@ -47,6 +56,7 @@ pub const FORMATS: &[(&str, Format)] = &[
     ("statsd", Format::Statsd),
     ("syslog", Format::Syslog),
     ("tremor", Format::Tremor),
+    ("yaml", Format::Yaml),
 ];
 
 static CSV: LazyLock<Csv> = LazyLock::new(|| {
@@ -75,7 +85,12 @@ impl Format {
             Format::Influx => {
                 return influx::parse(text()?, ingest_ns, arena).map_err(|error| error.to_string());
             }
+            Format::Binflux => binflux::decode(message, arena)?,
             Format::Statsd => statsd::parse(text()?, arena).map_err(|error| error.to_string())?,
+            Format::Dogstatsd => {
+                dogstatsd::parse(text()?, arena).map_err(|error| error.to_string())?
+            }
+            Format::Yaml => yaml::parse(text()?, arena).map_err(|error| error.to_string())?,
             Format::Syslog => syslog::parse(text()?, SyslogDialect::Lenient, ingest_ns, arena)
                 .map_err(|error| error.to_string())?,
             Format::Graphite => {
@@ -105,7 +120,13 @@ impl Format {
             }
             Format::Csv => CSV.encode(value, &arena, out),
             Format::Influx => influx::encode(value, &arena, out),
+            Format::Binflux => return binflux::encode(value, &arena, out),
             Format::Statsd => statsd::encode(value, &arena, out),
+            Format::Dogstatsd => dogstatsd::encode(value, &arena, out),
+            Format::Yaml => {
+                yaml::encode(value, &arena, out);
+                Ok(())
+            }
             Format::Syslog => syslog::encode(value, SyslogDialect::Lenient, ingest_ns, &arena, out),
             Format::Graphite => graphite::encode(value, &arena, out),
             Format::MessagePack => return msgpack::encode(value, &arena, out),

@@ -1,7 +1,7 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::tables::NamedTables;
+use super::tables;
 use super::{Codec, OutCodec, RunArgs, StatsFormat};
 use crate::clock::Clock;
 use crate::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
@@ -19,7 +19,6 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use temblor_lang::builtin::Tables;
 use temblor_lang::value::{Arena, Frozen};
 use temblor_stdlib::formats::json;
 
@@ -30,7 +29,7 @@ pub fn run(args: RunArgs) -> u8 {
         Ok(given) => given,
         Err(reason) => return refuse(&reason),
     };
-    let loaded = match args.program.load(given.as_ref()) {
+    let mut loaded = match args.program.load(given.as_ref()) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
@@ -43,11 +42,11 @@ pub fn run(args: RunArgs) -> u8 {
         return 0;
     }
     let has_endpoints = !loaded.endpoints.is_empty();
-    let tables = match NamedTables::open(&args.table) {
-        Ok(tables) => tables,
+    match tables::open(&args.table) {
+        Ok(tables) => loaded.endpoints.tables.extend(tables),
         Err(reason) => return refuse(&reason),
-    };
-    let (pipeline, plan) = match plan(loaded, &args, tables, started) {
+    }
+    let (pipeline, plan) = match plan(loaded, &args, started) {
         Ok(planned) => planned,
         Err(error) => return refuse(&error.to_string()),
     };
@@ -101,7 +100,6 @@ const PROGRESS_WIDTH: usize = 100;
 fn plan(
     loaded: Loaded,
     args: &RunArgs,
-    tables: Option<Arc<dyn Tables>>,
     started: Instant,
 ) -> Result<(Arc<Pipeline>, RunPlan), Error> {
     let workers = if args.virtual_clock.is_some() { 1 } else { args.threads.workers() };
@@ -126,7 +124,7 @@ fn plan(
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
     let states = Mutex::new(graph.start());
     let sources = Arc::new(sources);
-    let seed = args.seed;
+    let (seed, tables) = (args.seed, endpoints.tables.shared());
     let pipeline = Pipeline { graph, sources, inputs, outputs, seed, tables, states };
     Ok((Arc::new(pipeline), plan))
 }

@@ -1,58 +1,24 @@
-//! The lookup tables of a run by name, as `--table` declares them: `hosts=hosts.csv`, and behind it
+//! Lookup tables as `--table` declares them: `hosts=hosts.csv`, and behind it
 //! `,mode=cidr`, `,key=COLUMN`, `,until=COLUMN`, `,reload=30s`. All are read before the first event.
 
 use crate::graph::parse_duration;
-use crate::lookup::{Lookup, Matching, Plan};
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use crate::lookup::{Lookup, MODES, Matching, NamedTables, Plan};
 use std::time::Duration;
-use temblor_lang::builtin::{CallError, Tables};
-use temblor_lang::diagnostic::nearest;
-use temblor_lang::value::{Arena, Value};
 
-/// Tables by name.
-#[derive(Debug, Default)]
-pub struct NamedTables(BTreeMap<String, Arc<Lookup>>);
-
-impl NamedTables {
-    /// Reads the tables of these declarations; `None` when there is no declaration.
-    ///
-    /// # Errors
-    /// A sentence about the first declaration that is wrong or whose file is no table.
-    pub fn open(declarations: &[String]) -> Result<Option<Arc<dyn Tables>>, String> {
-        let mut tables = BTreeMap::new();
-        for declaration in declarations {
-            let (name, plan, every) = parse(declaration)?;
-            let lookup = Lookup::open(plan, every).map_err(|why| format!("table {name}: {why}"))?;
-            if tables.insert(name.clone(), lookup).is_some() {
-                return Err(format!("table {name}: declared twice"));
-            }
-        }
-        Ok(if tables.is_empty() { None } else { Some(Arc::new(Self(tables))) })
-    }
-}
-
-impl Tables for NamedTables {
-    fn find<'a>(
-        &self,
-        table: &str,
-        key: Value<'_>,
-        arena: &'a Arena,
-    ) -> Result<Option<Value<'a>>, CallError> {
-        match self.0.get(table) {
-            Some(lookup) => Ok(lookup.find(key, arena)),
-            None => {
-                let names = self.0.keys().map(String::as_str);
-                let meant = nearest(table, names).map(|name| format!("; did you mean `{name}`?"));
-                let meant = meant.unwrap_or_default();
-                Err(CallError::failed(format!("there is no lookup table `{table}`{meant}")))
-            }
+/// Reads the tables of these declarations.
+///
+/// # Errors
+/// A sentence about the first declaration that is wrong or whose file is no table.
+pub fn open(declarations: &[String]) -> Result<NamedTables, String> {
+    let mut tables = NamedTables::default();
+    for declaration in declarations {
+        let (name, plan, every) = parse(declaration)?;
+        let lookup = Lookup::open(plan, every).map_err(|why| format!("table {name}: {why}"))?;
+        if tables.insert(&name, lookup).is_some() {
+            return Err(format!("table {name}: declared twice"));
         }
     }
-
-    fn names(&self) -> Vec<&str> {
-        self.0.keys().map(String::as_str).collect()
-    }
+    Ok(tables)
 }
 
 /// Name, plan and time between two looks at the file.
@@ -92,14 +58,11 @@ fn parse(declaration: &str) -> Result<Declared, String> {
     }
 }
 
-fn mode(name: &str) -> Result<Matching, String> {
-    match name {
-        "exact" => Ok(Matching::Exact),
-        "cidr" => Ok(Matching::Network),
-        "regex" => Ok(Matching::Pattern),
-        "range" => Ok(Matching::Range),
-        _ => Err(format!("unknown mode `{name}`; there are exact, cidr, regex, range")),
-    }
+fn mode(word: &str) -> Result<Matching, String> {
+    let found = MODES.iter().find(|(name, _)| *name == word);
+    found
+        .map(|(_, matching)| *matching)
+        .ok_or_else(|| format!("unknown mode `{word}`; there are exact, cidr, regex, range"))
 }
 
 #[cfg(test)]
@@ -127,8 +90,8 @@ mod tests {
             let error = parse(declaration).expect_err(declaration);
             assert!(error.contains(reason), "{declaration}: {error}");
         }
-        let missing = NamedTables::open(&["a=/no/such/file.csv".to_string()]);
+        let missing = open(&["a=/no/such/file.csv".to_string()]);
         assert!(missing.expect_err("no file").starts_with("table a: /no/such/file.csv"));
-        assert!(NamedTables::open(&[]).expect("nothing is wrong").is_none());
+        assert!(open(&[]).expect("nothing is wrong").shared().is_none());
     }
 }

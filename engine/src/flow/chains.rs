@@ -10,8 +10,7 @@ use temblor_lang::lower::Compiler;
 use temblor_lang::value::Arena;
 
 /// Codecs of tremor that are not part of this build.
-const CODECS_MISSING: [&str; 5] =
-    ["avro", "binflux", "confluent-schema-registry", "dogstatsd", "yaml"];
+const CODECS_MISSING: [&str; 2] = ["avro", "confluent-schema-registry"];
 const PREPROCESSORS: [&str; 7] = [
     "base64",
     "decompress",

@@ -3,6 +3,7 @@
 
 use super::definitions::Namespace;
 use super::{Graph, Node, Step, complain};
+use crate::lookup::NamedTables;
 use crate::operator::{ERR, IN, OUT};
 use crate::operators;
 use std::collections::{HashMap, HashSet};
@@ -12,10 +13,10 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
-    Create, Define, DefineKind, Ident, Item, ModPath, PipelineDef, Program, Query, Statement,
-    StreamRef,
+    Create, Define, DefineKind, EndpointRole, Ident, Item, ModPath, PipelineDef, Program, Query,
+    Statement, StreamRef,
 };
-use temblor_lang::value::Frozen;
+use temblor_lang::value::{Frozen, Value};
 
 /// Pipelines inside of pipelines, at the most.
 pub const PIPELINE_DEPTH_MAX: usize = 64;
@@ -51,6 +52,8 @@ pub struct Builder<'c, 'r> {
     pub(super) used: HashSet<Span>,
     /// A definition that nothing uses is being built for its errors: arguments are not known.
     pub(super) rehearsing: bool,
+    /// The lookup tables of the program, for operators.
+    pub(super) tables: NamedTables,
 }
 
 /// How far a graph has been built; see [`Builder::reset`].
@@ -136,7 +139,14 @@ impl<'c, 'r> Builder<'c, 'r> {
             error_ports: Vec::new(),
             used: HashSet::new(),
             rehearsing: false,
+            tables: NamedTables::default(),
         }
+    }
+
+    /// Operators may use these tables by name.
+    #[must_use]
+    pub fn with_tables(self, tables: NamedTables) -> Self {
+        Self { tables, ..self }
     }
 
     /// Where the graph stands.
@@ -186,7 +196,13 @@ impl<'c, 'r> Builder<'c, 'r> {
         }
         for endpoint in &program.endpoints {
             let name = &endpoint.name;
-            match (level.instance(&name.text), endpoint.is_source) {
+            if endpoint.role == EndpointRole::Table {
+                // The name stands for itself wherever the name of a table is wanted.
+                let text = Arc::new(Frozen::new(Value::Str(&name.text)));
+                level.scope.set_constant(&name.text, text);
+                continue;
+            }
+            match (level.instance(&name.text), endpoint.role == EndpointRole::Source) {
                 (None, true) => drop(self.file_input(&mut level, &name.text)),
                 (None, false) => drop(self.file_output(&mut level, &name.text)),
                 (Some(Instance::Input(_)), true) | (Some(Instance::Output(_)), false) => {}
@@ -195,7 +211,10 @@ impl<'c, 'r> Builder<'c, 'r> {
                 }
             }
         }
-        let has_sink = program.endpoints.iter().any(|one| !one.is_source && one.name.text == ERR);
+        let has_sink = program
+            .endpoints
+            .iter()
+            .any(|one| one.role == EndpointRole::Sink && one.name.text == ERR);
         let first = self.graph.nodes.len();
         self.statements(&program.query, &mut level);
         if let (true, Some(Instance::Output(node))) = (has_sink, level.instance(ERR)) {

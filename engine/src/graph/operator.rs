@@ -21,7 +21,8 @@ impl Builder<'_, '_> {
             self.complain(complain::unknown_operator(&path, def.kind.span, known));
             return None;
         };
-        let mut settings = Settings::new(kind.path, definition.define.span);
+        let mut settings =
+            Settings::new(kind.path, definition.define.span).with_tables(self.tables.clone());
         for binding in &def.with {
             self.setting(kind, binding, definition, &args, &mut settings);
         }

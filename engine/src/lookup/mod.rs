@@ -3,10 +3,14 @@
 //! the old one. Who looks something up never waits for a file. A file that cannot be read later
 //! leaves the old table in use.
 
+mod declared;
 mod index;
+mod named;
 mod rows;
 
+pub use declared::MODES;
 pub use index::Matching;
+pub use named::NamedTables;
 
 use index::Index;
 use rows::Rows;

@@ -1,9 +1,13 @@
 //! Tables of every file type and every way of comparing keys.
 
 use super::{Lookup, Matching, Plan};
+use crate::load::load_file;
+use crate::pipeline::InputCodec;
+use crate::rehearsal::Rehearsal;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use temblor_lang::value::{Arena, Value, to_json};
+use temblor_lang::diagnostic::{Colour, render_all};
+use temblor_lang::value::{Arena, JsonStyle, Value, to_json};
 
 /// A file that goes with the test.
 struct File(PathBuf);
@@ -148,4 +152,137 @@ fn a_changed_file_is_read_again_and_a_broken_one_is_not() {
         (find(&lookup, Value::Str("a")).as_str(), lookup.failures()),
         (r#"{"k":"a","v":"1"}"#, 1)
     );
+}
+
+/// A directory with a program and its tables.
+fn program(name: &str, text: &str) -> PathBuf {
+    let directory = std::env::temp_dir().join(format!("temblor-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory");
+    for (file, text) in [
+        ("hosts.csv", "ip,name\n10.0.0.1,web\n"),
+        ("nets.csv", "net,site\n10.0.0.0/8,lab\n"),
+        ("bad.csv", "a,b\n1,2\n3,\"4\n"),
+        ("main.tmb", text),
+    ] {
+        std::fs::write(directory.join(file), text).expect("a file");
+    }
+    directory.join("main.tmb")
+}
+
+fn diagnostics(name: &str, text: &str) -> String {
+    let loaded = load_file(&program(name, text), &[]).expect("the file can be read");
+    render_all(&loaded.diagnostics, &loaded.sources, Colour::Off)
+}
+
+#[test]
+fn programs_declare_tables_for_scripts_and_operators() {
+    let text = r#"
+        table hosts from file "hosts.csv" with key = "ip" end;
+        table nets from file "nets.csv" with mode = "cidr", every = 10s end;
+        in
+        |> enrich hosts from event.ip columns "name" into event.host
+        |> set event.site = lookup::get("nets", event.ip).site, event.known = lookup::has(hosts, event.ip)
+        |> script let event.missing = lookup::get(nets, "11.0.0.1"); event end
+        |> out
+    "#;
+    let loaded = load_file(&program("tables", text), &[]).expect("the file can be read");
+    assert!(!loaded.has_errors(), "{}", loaded.report(true));
+    let tables = loaded.endpoints.tables.clone();
+    let mut rehearsal =
+        Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Compact).with_tables(&tables);
+    let caused = rehearsal.send("in", InputCodec::Json, br#"{"ip":"10.0.0.1"}"#);
+    let expected = r#"{"ip":"10.0.0.1","host":"web","site":"lab","known":true,"missing":null}"#;
+    let shown = format!("{caused:?}");
+    assert!(shown.contains(&format!("{expected:?}")), "{shown}");
+}
+
+#[test]
+fn check_finds_what_is_wrong_with_tables() {
+    for (name, text, code, what) in [
+        (
+            "missing",
+            r#"table t from file "none.csv"; where true"#,
+            "E0526",
+            "none.csv: No such file",
+        ),
+        ("malformed", r#"table t from file "bad.csv"; where true"#, "E0526", "line 3"),
+        (
+            "name",
+            r#"table hosts from file "hosts.csv"; set event.a = lookup::get("host", 1)"#,
+            "E0327",
+            "did you mean `hosts`?",
+        ),
+        (
+            "far",
+            r#"table hosts from file "hosts.csv"; set event.a = lookup::has("q", 1)"#,
+            "E0327",
+            "declare it: table q from file",
+        ),
+        (
+            "enrich",
+            r#"table hosts from file "hosts.csv"; enrich "host" from event.ip"#,
+            "E0600",
+            "did you mean `hosts`?",
+        ),
+        (
+            "setting",
+            r#"table hosts from file "hosts.csv" with kye = "a" end; where true"#,
+            "E0506",
+            "did you mean `key`?",
+        ),
+        (
+            "mode",
+            r#"table hosts from file "hosts.csv" with mode = "best" end; where true"#,
+            "E0510",
+            "one of exact, cidr, regex, range",
+        ),
+        (
+            "range",
+            r#"table hosts from file "hosts.csv" with mode = "range" end; where true"#,
+            "E0510",
+            "add `until",
+        ),
+        (
+            "until",
+            r#"table hosts from file "hosts.csv" with until = "ip" end; where true"#,
+            "E0510",
+            "belongs to mode `range`",
+        ),
+        (
+            "every",
+            r#"table hosts from file "hosts.csv" with every = "soon" end; where true"#,
+            "E0510",
+            "a duration such as 10s",
+        ),
+        (
+            "kind",
+            r#"table hosts from sql "hosts"; where true"#,
+            "E0519",
+            "a table is read from a `file`",
+        ),
+        ("path", r#"table hosts from file; where true"#, "E0520", "needs the path"),
+        (
+            "column",
+            r#"table hosts from file "hosts.csv" with key = "x" end; where true"#,
+            "E0526",
+            "x",
+        ),
+        (
+            "twice",
+            r#"table a from file "hosts.csv"; table a from file "nets.csv"; where true"#,
+            "E0502",
+            "already",
+        ),
+        (
+            "owner",
+            r#"table hosts from file "hosts.csv"; enrich hosts from event.ip key "ip""#,
+            "E0600",
+            "belongs to the declaration",
+        ),
+    ] {
+        let said = diagnostics(name, text);
+        assert!(said.contains(code) && said.contains(what), "{name}: {said}");
+    }
+    let unchecked = diagnostics("none", r#"set event.a = lookup::get("host", 1)"#);
+    assert!(!unchecked.contains("E0327"), "{unchecked}");
 }

@@ -9,6 +9,7 @@ use crate::lookup::{Lookup, Matching, Plan};
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_lang::builtin::Tables;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
@@ -39,7 +40,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
             "file",
             Takes::Constant(Kind::String),
             InChain::Positional,
-            "The path of the table.",
+            "The path of the table, or the name of one that the program declares.",
         )
         .required(),
         Setting::new("from", Takes::Formula, InChain::Clause("from"), "What is looked up.")
@@ -117,10 +118,32 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
         u64::MAX => None,
         every => Some(Duration::from_nanos(every.max(EVERY_NS_MIN))),
     };
-    let lookup = Lookup::open(plan(settings)?, every)
-        .map_err(|reason| settings.error("file", format!("cannot use the table: {reason}")))?;
+    let lookup = match declared(settings)? {
+        Some(lookup) => lookup,
+        None => {
+            Lookup::open(plan(settings)?, every).map_err(|reason| unusable(settings, &reason))?
+        }
+    };
     let otherwise = settings.constant("otherwise");
     Ok(Box::new(Enrich { lookup, from, into, columns, otherwise }))
+}
+
+/// The table that the program declares by the name that stands in the place of a file.
+fn declared(settings: &Settings) -> Result<Option<Arc<Lookup>>, Diagnostic> {
+    let name = settings.text("file").unwrap_or_default();
+    let Some(lookup) = settings.tables.get(&name) else { return Ok(None) };
+    for setting in ["key", "until", "mode", "every"] {
+        if settings.has(setting) {
+            let message = format!("`{setting}` belongs to the declaration of the table `{name}`");
+            return Err(settings.error(setting, message));
+        }
+    }
+    Ok(Some(lookup.clone()))
+}
+
+fn unusable(settings: &Settings, reason: &str) -> Diagnostic {
+    let error = settings.error("file", format!("cannot use the table: {reason}"));
+    error.with_nearest(&settings.text("file").unwrap_or_default(), settings.tables.names())
 }
 
 fn plan(settings: &Settings) -> Result<Plan, Diagnostic> {

@@ -25,6 +25,7 @@ pub mod select;
 #[cfg(test)]
 mod harness;
 
+use crate::lookup::NamedTables;
 use crate::operator::AnyOperator;
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
@@ -120,6 +121,8 @@ pub struct Settings {
     /// The whole definition, for messages.
     pub span: Span,
     entries: Vec<(&'static str, Span, Given)>,
+    /// The lookup tables of the program.
+    pub tables: NamedTables,
 }
 
 /// The value of a setting.
@@ -135,12 +138,18 @@ impl Settings {
     /// No settings yet.
     #[must_use]
     pub fn new(kind: &'static str, span: Span) -> Self {
-        Self { kind, span, entries: Vec::new() }
+        Self { kind, span, ..Self::default() }
     }
 
     /// What is given, in the order of writing: names, places and values.
     pub fn entries(&self) -> impl Iterator<Item = (&'static str, Span, &Given)> {
         self.entries.iter().map(|(name, span, given)| (*name, *span, given))
+    }
+
+    /// Operators may use these tables by name.
+    #[must_use]
+    pub fn with_tables(self, tables: NamedTables) -> Self {
+        Self { tables, ..self }
     }
 
     /// Adds a setting.

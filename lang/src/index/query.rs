@@ -6,9 +6,9 @@ use super::{SymbolKind, Target};
 use crate::span::Span;
 use crate::syntax::tree::{
     ArgDecl, Chain, ChainSelect, Create, CreateKind, Define, DefineKind, Deploy, DeployFlow,
-    DeployStatement, Endpoint, EndpointDef, Expr, ExprKind, FlowDef, FlowStatement, Group, Ident,
-    PathRoot, PipelineDef, Program, Query, ScriptDef, Select, Statement, Step, StepKind, StreamRef,
-    WindowDef,
+    DeployStatement, Endpoint, EndpointDef, EndpointRole, Expr, ExprKind, FlowDef, FlowStatement,
+    Group, Ident, PathRoot, PipelineDef, Program, Query, ScriptDef, Select, Statement, Step,
+    StepKind, StreamRef, WindowDef,
 };
 
 impl Walk {
@@ -22,7 +22,11 @@ impl Walk {
 
     pub fn program(&mut self, program: &Program, whole: Span) {
         for endpoint in &program.endpoints {
-            let word = if endpoint.is_source { "source" } else { "sink" };
+            let word = match endpoint.role {
+                EndpointRole::Source => "source",
+                EndpointRole::Sink => "sink",
+                EndpointRole::Table => "table",
+            };
             let symbol = self.symbol(&endpoint.name, SymbolKind::Node, endpoint.span, whole);
             self.describe(symbol, &[], format!("{word} {}", endpoint.name.text));
             self.declare(symbol);

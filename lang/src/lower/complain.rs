@@ -27,6 +27,19 @@ pub fn duplicate(what: &str, name: &str, span: Span) -> Diagnostic {
         .with_help("give one of them another name")
 }
 
+pub fn unknown_table<'n>(
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    let complaint = Diagnostic::error("E0327", span, format!("there is no lookup table `{name}`"));
+    let complaint = complaint.with_nearest(name, known);
+    match complaint.help {
+        Some(_) => complaint,
+        None => complaint.with_help(format!("declare it: table {name} from file \"{name}.csv\"")),
+    }
+}
+
 pub fn undefined_function<'n>(
     path: &str,
     span: Span,

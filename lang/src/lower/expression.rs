@@ -302,6 +302,7 @@ impl Compiler<'_> {
         if let Some(advice) = function.warning {
             self.diagnostics.push(complain::slow(short, advice, span));
         }
+        self.check_table(function, &arguments, trees);
         let pure = function.purity == Purity::Pure;
         names.impure |= !pure;
         let constant = pure && arguments.iter().all(|argument| argument.as_constant().is_some());

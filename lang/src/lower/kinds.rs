@@ -7,7 +7,7 @@ use crate::builtin::Function;
 use crate::program::{Binary, Expr, Root};
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
-use crate::value::Kind;
+use crate::value::{Kind, Value};
 
 /// The kind that an expression gives whenever it gives a value at all.
 pub(super) fn kind(expr: &Expr) -> Kind {
@@ -108,6 +108,25 @@ impl Compiler<'_> {
                 let what = format!("the argument `{name}` of {path}");
                 self.diagnostics.push(complain::wrong_kind(&what, known.name(), tree.span));
             }
+        }
+    }
+
+    /// Reports the name of a lookup table that the program, which declares its tables, has not.
+    pub(super) fn check_table(
+        &mut self,
+        function: &Function,
+        arguments: &[Expr],
+        trees: &[tree::Expr],
+    ) {
+        let asks = matches!(function.path, "std::lookup::get" | "std::lookup::has");
+        if !asks || self.tables.is_empty() {
+            return;
+        }
+        let (Some(argument), Some(tree)) = (arguments.first(), trees.first()) else { return };
+        let Some(name) = argument.as_constant().and_then(Value::as_str) else { return };
+        if !self.tables.contains(name) {
+            let known = self.tables.iter().map(String::as_str);
+            self.diagnostics.push(complain::unknown_table(name, tree.span, known));
         }
     }
 

@@ -27,6 +27,7 @@ use crate::syntax::tree;
 use crate::value::Frozen;
 use module::Module;
 use names::{Names, Position};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Compiles the texts of one program; keeps the modules that were loaded for it.
@@ -42,6 +43,8 @@ pub struct Compiler<'r> {
     pub budget: Option<Arc<Budget>>,
     /// Where the branches of the program are gathered, when they are to be counted.
     pub coverage: Option<Coverage>,
+    /// The lookup tables that the program declares; when there are any, no other is meant.
+    pub tables: BTreeSet<String>,
     modules: Vec<Module>,
     /// Paths of the modules that are being loaded, for finding cycles.
     loading: Vec<String>,
@@ -58,6 +61,7 @@ impl<'r> Compiler<'r> {
             diagnostics: Vec::new(),
             budget: None,
             coverage: None,
+            tables: BTreeSet::new(),
             modules: Vec::new(),
             loading: Vec::new(),
         }

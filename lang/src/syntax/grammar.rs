@@ -88,5 +88,6 @@ fn is_structural_word(rule: Rule) -> bool {
             | R::word_route
             | R::word_sink
             | R::word_source
+            | R::word_table
     )
 }

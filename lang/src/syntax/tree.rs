@@ -860,7 +860,7 @@ pub struct Endpoint {
 // ---------------------------------------------------------------------------------------------
 // Temblor's chains
 
-/// A `.tmb` file: a query whose sources and sinks may stand beside it.
+/// A `.tmb` file: a query whose sources, sinks and tables may stand beside it.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Program {
     /// `source a from file "x" with … end;` and `sink b into file "y" with … end;`
@@ -869,12 +869,24 @@ pub struct Program {
     pub query: Query,
 }
 
-/// `source name from kind "argument" with … end` or `sink name into kind "argument" with … end`
+/// What a declared place is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndpointRole {
+    /// `source …`
+    Source,
+    /// `sink …`
+    Sink,
+    /// `table …`
+    Table,
+}
+
+/// `source name from kind "argument" with … end`, `sink name into kind "argument" with … end` or
+/// `table name from kind "argument" with … end`
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointDef {
-    /// Whether events come from it (else they go to it).
-    pub is_source: bool,
-    /// The stream (source) or the output port (sink) that it serves.
+    /// Whether events come from it, go to it, or are looked up in it.
+    pub role: EndpointRole,
+    /// The stream (source) or the output port (sink) that it serves, or the name of the table.
     pub name: Ident,
     /// `file`, `stdin`, `stdout`, `null`, …
     pub kind: Ident,

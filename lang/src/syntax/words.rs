@@ -211,6 +211,7 @@ fn form(rule: Rule) -> Option<&'static str> {
         | R::connect
         | R::source_def
         | R::sink_def
+        | R::table_def
         | R::pipeline_body
         | R::config => "a statement",
         R::step | R::flow_chain | R::step_operator | R::operator_name => "a step",

@@ -13,6 +13,7 @@ pub mod datetime;
 pub mod dissect;
 pub mod glob;
 pub mod statsd;
+pub mod dogstatsd;
 pub mod graphite;
 pub mod influx;
 pub mod json;
@@ -23,6 +24,8 @@ pub mod pairs;
 pub mod regex;
 pub mod syslog;
 pub mod reach;
+pub mod user_agent;
+pub mod yaml;
 
 pub use error::{EncodeError, FormatError, Quote};
 pub use keys::{Keys, PlacedKeys};

@@ -279,4 +279,14 @@ belong in queries and modules."###,
         wrong: r###"event.c[2:1]"###,
         right: r###"event.c[1:2]"###,
     },
+    Page {
+        code: "E0327",
+        title: "a lookup table that is not declared",
+        text: r###"A program that declares lookup tables declares all that it asks. A table is
+named by its name, or by a text. In programs without declarations the tables
+come from `--table`, and their names are not checked before the run."###,
+        wrong: r###"table hosts from file "hosts.csv";
+set event.host = lookup::get("host", event.ip)"###,
+        right: r###"set event.host = event.a"###,
+    },
 ];

@@ -154,6 +154,14 @@ pub(super) const PAGES: &[Page] = &[
         "select event.a from in into out",
     ),
     page(
+        "E0526",
+        "a lookup table that cannot be read",
+        "A table is read while the program is compiled, from the working directory or beside the program. The \
+         message says whether the file is missing, or which line of it is no row.",
+        "table hosts from file \"no-such-file.csv\";\nwhere event.a == 1",
+        "where event.a == 1",
+    ),
+    page(
         "E0600",
         "a setting of an operator that cannot be",
         "The value is of the right kind but makes no sense here; the message says what is expected.",

@@ -2,8 +2,8 @@
 
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{
-    Chain, ChainSelect, EndpointDef, Expr, ExprKind, Ident, ModPath, Path, PathRoot, Program,
-    Script, Step, StepKind,
+    Chain, ChainSelect, EndpointDef, EndpointRole, Expr, ExprKind, Ident, ModPath, Path, PathRoot,
+    Program, Script, Step, StepKind,
 };
 use super::query::SelectClauses;
 use super::{Builder, only, parts, sole, take};
@@ -14,7 +14,7 @@ impl Builder {
         let mut program = Program::default();
         for part in parts(pair) {
             match part.as_rule() {
-                Rule::source_def | Rule::sink_def => {
+                Rule::source_def | Rule::sink_def | Rule::table_def => {
                     program.endpoints.push(self.endpoint_def(part))
                 }
                 _ => self.query_part(part, &mut program.query),
@@ -25,14 +25,18 @@ impl Builder {
 
     fn endpoint_def(&mut self, pair: Pair) -> EndpointDef {
         let span = self.span(&pair);
-        let is_source = pair.as_rule() == Rule::source_def;
+        let role = match pair.as_rule() {
+            Rule::source_def => EndpointRole::Source,
+            Rule::sink_def => EndpointRole::Sink,
+            _ => EndpointRole::Table,
+        };
         let argument = self.string_in(pair.clone());
         let mut inner = parts(pair);
         let name = self.ident(&take(&mut inner));
         let kind = self.ident(&take(&mut inner));
         let with = inner.find(|part| part.as_rule() == Rule::with_block);
         let with = with.map(|with| self.bindings(with)).unwrap_or_default();
-        EndpointDef { is_source, name, kind, argument, with, span }
+        EndpointDef { role, name, kind, argument, with, span }
     }
 
     pub(super) fn flow_chain(&mut self, pair: Pair) -> Chain {

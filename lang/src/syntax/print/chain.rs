@@ -1,7 +1,8 @@
 //! Temblor's own notation: sources, sinks and chains, one step a line.
 
 use super::super::tree::{
-    Chain, EndpointDef, Expr, ExprKind, Ident, ModPath, Path, PathRoot, Program, Step, StepKind,
+    Chain, EndpointDef, EndpointRole, Expr, ExprKind, Ident, ModPath, Path, PathRoot, Program,
+    Step, StepKind,
 };
 use super::super::words::{CLAUSE_WORDS, NAME_CLAUSES, OPERATOR_WORDS};
 use super::Printer;
@@ -24,7 +25,11 @@ impl Printer {
     }
 
     fn endpoint_def(&mut self, one: &EndpointDef) {
-        let (word, way) = if one.is_source { ("source", "from") } else { ("sink", "into") };
+        let (word, way) = match one.role {
+            EndpointRole::Source => ("source", "from"),
+            EndpointRole::Sink => ("sink", "into"),
+            EndpointRole::Table => ("table", "from"),
+        };
         self.put(&format!("{word} {} {way} {}", ident(&one.name), ident(&one.kind)));
         if let Some(argument) = &one.argument {
             self.put(" ");
