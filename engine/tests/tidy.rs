@@ -101,3 +101,34 @@ fn every_limit_is_listed_and_documented() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(written == page, "spec/limits.md is stale: run with TEMBLOR_BLESS=1");
 }
+
+/// Codes that no text alone can bring about: they need a module that is missing on a disk, a limit that
+/// is too large for a page, a budget or an interrupt of whoever tries a program out, or an event out of
+/// a window. Tests in Rust stand for them.
+const WITHOUT_CASE: [&str; 11] = [
+    "E0202", "E0308", "E0425", "E0429", "E0440", "E0441", "E0499", "E0516", "E0523", "E0604",
+    "E0609",
+];
+
+#[test]
+fn every_code_has_a_case() {
+    let mut cases = String::new();
+    read_cases(&root().join("spec"), &mut cases);
+    let without = |code: &&str| !cases.contains(*code) && !WITHOUT_CASE.contains(code);
+    let codes = temblor_lang::diagnostic::codes::pages().map(|page| page.code);
+    // The codes of the Logstash front end have their cases beside it.
+    let missing: Vec<_> =
+        codes.filter(|code| !code[1..].starts_with("07")).filter(without).collect();
+    assert!(missing.is_empty(), "without a case under spec/: {missing:?}");
+}
+
+fn read_cases(folder: &Path, cases: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("the folder is part of the repository") {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            read_cases(&path, cases);
+        } else if path.extension().is_some_and(|ending| ending == "txt") {
+            cases.push_str(&std::fs::read_to_string(&path).expect("cases are UTF-8"));
+        }
+    }
+}

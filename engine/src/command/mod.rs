@@ -130,6 +130,9 @@ struct RunArgs {
     /// Event i (from 0) arrives at i × STEP since 1970, such as 1ns or 1s; one worker
     #[arg(long, value_name = "STEP", value_parser = parse_step)]
     virtual_clock: Option<std::time::Duration>,
+    /// What system::instance() says: the name of this process among others
+    #[arg(long, value_name = "NAME")]
+    instance: Option<String>,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,

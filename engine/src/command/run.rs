@@ -25,6 +25,9 @@ use temblor_stdlib::formats::json;
 /// Runs a program; gives the exit code.
 pub fn run(args: RunArgs) -> u8 {
     let started = Instant::now();
+    if let Some(name) = &args.instance {
+        temblor_stdlib::functions::name_instance(name);
+    }
     let given = match args.args.as_deref().map(flow_arguments).transpose() {
         Ok(given) => given,
         Err(reason) => return refuse(&reason),

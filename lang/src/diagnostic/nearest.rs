@@ -8,14 +8,21 @@ const NAME_CHARS_MAX: usize = 64;
 /// The known name with the smallest edit distance to `wrong`, if it is near enough to be meant.
 #[must_use]
 pub fn nearest<'n>(wrong: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    if wrong.chars().count() > NAME_CHARS_MAX {
+    let length = wrong.chars().count();
+    if length > NAME_CHARS_MAX {
         return None;
     }
     known
         .into_iter()
-        .filter(|name| *name != wrong && name.chars().count() <= NAME_CHARS_MAX)
-        .map(|name| (distance(wrong, name), name))
-        .filter(|(distance, name)| *distance <= name.chars().count().div_ceil(DISTANCE_SHARE))
+        .filter(|name| *name != wrong)
+        .filter_map(|name| {
+            let characters = name.chars().count();
+            let near = characters.div_ceil(DISTANCE_SHARE);
+            // The distance is at least the difference of the lengths; most names end here.
+            let may_be = characters <= NAME_CHARS_MAX && characters.abs_diff(length) <= near;
+            let distance = may_be.then(|| distance(wrong, name))?;
+            (distance <= near).then_some((distance, name))
+        })
         .min()
         .map(|(_, name)| name)
 }

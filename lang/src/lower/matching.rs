@@ -149,14 +149,15 @@ impl Compiler<'_> {
             !matches!(test, tree::FieldTest::Absent | tree::FieldTest::Compare(..))
         };
         let absent = |test: &tree::FieldTest| matches!(test, tree::FieldTest::Absent);
-        for (at, field) in fields.iter().enumerate() {
-            for earlier in fields[..at].iter().filter(|one| one.name.text == field.name.text) {
-                let name = &field.name.text;
-                if absent(&earlier.test) != absent(&field.test) {
-                    self.diagnostics.push(complain::contradictory_field(name, field.span));
-                } else if gives(&earlier.test) && gives(&field.test) {
-                    self.diagnostics.push(complain::redundant_field(name, field.span));
-                }
+        // Each is compared with the one before it only: patterns may have very many fields.
+        let mut latest = HashMap::new();
+        for field in fields {
+            let name = field.name.text.as_str();
+            let Some(earlier) = latest.insert(name, &field.test) else { continue };
+            if absent(earlier) != absent(&field.test) {
+                self.diagnostics.push(complain::contradictory_field(name, field.span));
+            } else if gives(earlier) && gives(&field.test) {
+                self.diagnostics.push(complain::redundant_field(name, field.span));
             }
         }
     }

@@ -139,6 +139,12 @@ impl Compiler<'_> {
         let known = || self.registry.function(&path).filter(|_| !path.starts_with("std::"));
         match standard.or_else(known) {
             Some(builtin) => {
+                let (least, most) = builtin.argument_range();
+                // Other wrong numbers are found where the function is called, as in tremor.
+                if def.params.is_empty() && !def.varargs && least > 0 {
+                    let complaint = complain::bad_arity(&path, 0, least, most, def.span);
+                    self.diagnostics.push(complaint);
+                }
                 let function = super::function::intrinsic(def, builtin);
                 self.add_function(&def.name, function, scope);
             }

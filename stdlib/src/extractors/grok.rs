@@ -40,6 +40,9 @@ struct Grok {
 
 impl Grok {
     fn compile(pattern: &str) -> Result<Self, String> {
+        if pattern.is_empty() {
+            return Err("an empty pattern matches everything and gives nothing".to_string());
+        }
         check_references(pattern)?;
         let ascii = compile(pattern, false)?;
         let mut keys = Keys::default();

@@ -29,6 +29,8 @@ mod url;
 mod user_agent;
 mod uuid;
 
+pub use system::name_instance;
+
 use temblor_lang::builtin::Function;
 
 /// All functions.

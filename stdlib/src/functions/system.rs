@@ -8,7 +8,14 @@ use temblor_lang::value::Kind::{Any, Integer, Null, String};
 use temblor_lang::value::{Kind, Value};
 
 /// The name of this process among others, as tremor has it by default.
+/// The name of a process that nobody named.
 const INSTANCE: &str = "tremor";
+static NAMED: OnceLock<std::string::String> = OnceLock::new();
+
+/// Names this process among others, for `system::instance()`. The first name counts.
+pub fn name_instance(name: &str) {
+    let _ = NAMED.set(name.to_string());
+}
 
 const NONE: Params = &[];
 const ANYTHING: Params = &[("arguments", Kind::Any)];
@@ -35,9 +42,9 @@ pub static FUNCTIONS: &[Function] = &[
         "tremor::system::instance",
         NONE,
         String,
-        "The name of this process among others.",
+        "The name of this process among others: that of `temblor run --instance`, or `tremor`.",
         &["type::is_string(system::instance())"],
-        |_, _| Ok(Value::Str(INSTANCE)),
+        |_, _| Ok(Value::Str(NAMED.get().map_or(INSTANCE, |name| name.as_str()))),
     ),
     warned(
         "`system::nanotime()` asks for the time of day; `system::ingest_ns()` is cheaper and the \

@@ -8,7 +8,7 @@ fn shown(text: &str, part: &str) -> String {
     let source = sources.add("x", text);
     let start = text.find(part).expect("the part is in the text");
     let span = Span::new(source, start, start + part.len());
-    let one = Diagnostic::error("E0000", span, "wrong").with_label("here");
+    let one = Diagnostic::error("E0101", span, "wrong").with_label("here");
     render(&one, &sources, Colour::Off)
 }
 
@@ -28,9 +28,9 @@ fn one_line() {
 fn the_end_of_the_text() {
     let mut sources = Sources::default();
     let source = sources.add("x", "a\n");
-    let one = Diagnostic::error("E0000", Span::new(source, 2, 2), "wrong");
+    let one = Diagnostic::error("E0101", Span::new(source, 2, 2), "wrong");
     let text = render(&one, &sources, Colour::Off);
-    assert_eq!(text, "error[E0000]: wrong\n --> x:2:1\n2 |\n  | ^\n");
+    assert_eq!(text, "error[E0101]: wrong\n --> x:2:1\n2 |\n  | ^\n");
 }
 
 #[test]

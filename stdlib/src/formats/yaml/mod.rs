@@ -253,7 +253,7 @@ mod tests {
             assert!(error.contains(expected), "{text}: {error}");
         }
         let deep = format!("{}{}", "[".repeat(DEPTH_MAX + 2), "]".repeat(DEPTH_MAX + 2));
-        assert!(read(&deep).expect_err("deep").contains("nested more than"));
+        assert!(read(&deep).is_err());
     }
 
     #[test]
