@@ -4,7 +4,6 @@
 use crate::ack::Token;
 use crate::event::Event;
 use crate::graph::{Graph, Memory, Receiver, States, Visit};
-use crate::lookup::NamedTables;
 use crate::operator::{IN, Row, Surroundings, Usage};
 use crate::pipeline::{Decoder, InputCodec};
 use std::fmt;
@@ -83,13 +82,6 @@ impl Rehearsal {
             decoder: Decoder::default(),
             now_ns: 0,
         }
-    }
-
-    /// Scripts may ask these tables.
-    #[must_use]
-    pub fn with_tables(mut self, tables: &NamedTables) -> Self {
-        self.facts.tables = tables.shared();
-        self
     }
 
     /// The graph.

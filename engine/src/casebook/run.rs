@@ -249,7 +249,7 @@ fn play(
         step_ns: clock(case)?,
         next_ns: 0,
         rehearsal: Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Sorted)
-            .with_tables(&loaded.endpoints.tables),
+            .with_tables(loaded.endpoints.tables.shared()),
     };
     let shows_meta = case.section(META).is_some();
     let mut note = |stage: &Stage, happenings: Vec<Happening>| {

@@ -1,7 +1,7 @@
 //! `temblor repl`: the bench for rules, with a line editor or with commands given beforehand.
 
 use super::check::FAULTY;
-use super::tables::NamedTables;
+use super::tables;
 use crate::repl::{Session, interact};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
@@ -37,8 +37,8 @@ pub fn repl(args: &ReplArgs) -> u8 {
     let is_terminal = std::io::stdout().is_terminal();
     let mut session = Session::new(args.path.clone(), colour(is_terminal));
     let mut faulty = false;
-    match NamedTables::open(&args.table) {
-        Ok(tables) => session.set_tables(tables),
+    match tables::open(&args.table) {
+        Ok(tables) => session.set_tables(tables.shared()),
         Err(reason) => {
             eprintln!("error: {reason}");
             return FAULTY;

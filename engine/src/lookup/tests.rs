@@ -189,7 +189,7 @@ fn programs_declare_tables_for_scripts_and_operators() {
     assert!(!loaded.has_errors(), "{}", loaded.report(true));
     let tables = loaded.endpoints.tables.clone();
     let mut rehearsal =
-        Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Compact).with_tables(&tables);
+        Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Compact).with_tables(tables.shared());
     let caused = rehearsal.send("in", InputCodec::Json, br#"{"ip":"10.0.0.1"}"#);
     let expected = r#"{"ip":"10.0.0.1","host":"web","site":"lab","known":true,"missing":null}"#;
     let shown = format!("{caused:?}");

@@ -288,6 +288,8 @@ fn start(program: &Program, steps: &Steps, setup: &Setup) -> Result<Started, Unr
     }
     let warnings = render_all(&warnings, &loaded.sources, setup.colour);
     let rehearsal = Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Compact);
-    let rehearsal = rehearsal.bounded_by(setup.budget.clone()).with_tables(setup.tables.clone());
+    // What a program declares is what it asks; the tables of the command line are for all others.
+    let tables = loaded.endpoints.tables.shared().or_else(|| setup.tables.clone());
+    let rehearsal = rehearsal.bounded_by(setup.budget.clone()).with_tables(tables);
     Ok(Started { rehearsal, coverage: loaded.coverage, warnings })
 }
