@@ -188,8 +188,8 @@ fn programs_declare_tables_for_scripts_and_operators() {
     let loaded = load_file(&program("tables", text), &[]).expect("the file can be read");
     assert!(!loaded.has_errors(), "{}", loaded.report(true));
     let tables = loaded.endpoints.tables.clone();
-    let mut rehearsal =
-        Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Compact).with_tables(tables.shared());
+    let mut rehearsal = Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Compact)
+        .with_tables(tables.shared());
     let caused = rehearsal.send("in", InputCodec::Json, br#"{"ip":"10.0.0.1"}"#);
     let expected = r#"{"ip":"10.0.0.1","host":"web","site":"lab","known":true,"missing":null}"#;
     let shown = format!("{caused:?}");
