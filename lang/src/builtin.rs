@@ -184,9 +184,9 @@ pub trait Extractor: Send + Sync + fmt::Debug {
     /// Predicate mode: whether the text matches.
     fn matches(&self, text: &str) -> bool;
 
-    /// Extracting mode: the result, or `None` when the text does not match. Parts of `text` may
-    /// be referred to without a copy.
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>>;
+    /// Extracting mode: the result, or `None` when the text does not match. Parts of `text` and of
+    /// the extractor itself may be referred to without a copy.
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>>;
 
     /// For `check` and for lookups over many arms: the text that must be equal, if that is all.
     fn literal(&self) -> Option<&str> {

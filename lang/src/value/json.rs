@@ -1,7 +1,9 @@
 //! Values as JSON text (RFC 8259). Output is always valid JSON: bytes become a base64 string
 //! (RFC 4648) and numbers that JSON cannot hold become `null`.
 
-use super::record::Part;
+use super::json_block::{FIELDS_MIN, push_by_blocks};
+use super::json_string::push_json_string;
+use super::record::{Entry, Part};
 use super::{Value, deeper};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -46,10 +48,10 @@ pub fn push_text(out: &mut Vec<u8>, value: Value<'_>) {
     }
 }
 
-fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
+pub(super) fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
         Value::Array(items) => deeper(|| push_items(out, items.iter().copied(), push_compact)),
-        Value::Record(record) => deeper(|| push_fields(out, record.iter(), push_compact)),
+        Value::Record(record) => deeper(|| push_entries(out, record.entries())),
         Value::Lazy(lazy) if lazy.is_record() => push_fields(out, lazy.fields(), push_compact),
         Value::Lazy(lazy) => push_items(out, lazy.elements(), push_compact),
         scalar => push_scalar(out, scalar),
@@ -58,6 +60,9 @@ fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
 
 fn push_as_read(out: &mut Vec<u8>, value: Value<'_>) {
     let Value::Record(record) = value else { return push_compact(out, value) };
+    if !record.has_text() {
+        return push_compact(out, value);
+    }
     out.push(b'{');
     for (at, part) in record.parts().enumerate() {
         if at > 0 {
@@ -71,6 +76,23 @@ fn push_as_read(out: &mut Vec<u8>, value: Value<'_>) {
                 push_compact(out, value);
             }
         }
+    }
+    out.push(b'}');
+}
+
+/// The fields of a record without blanks.
+fn push_entries(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
+    if entries.len() >= FIELDS_MIN {
+        return push_by_blocks(out, entries);
+    }
+    out.push(b'{');
+    for (at, entry) in entries.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        push_json_string(out, entry.key);
+        out.push(b':');
+        push_compact(out, entry.value);
     }
     out.push(b'}');
 }
@@ -98,7 +120,7 @@ fn sorted<'a>(
 fn push_items<'a>(
     out: &mut Vec<u8>,
     items: impl Iterator<Item = Value<'a>>,
-    push: fn(&mut Vec<u8>, Value<'_>),
+    push: impl Fn(&mut Vec<u8>, Value<'_>),
 ) {
     out.push(b'[');
     for (at, item) in items.enumerate() {
@@ -113,7 +135,7 @@ fn push_items<'a>(
 fn push_fields<'a>(
     out: &mut Vec<u8>,
     fields: impl Iterator<Item = (&'a str, Value<'a>)>,
-    push: fn(&mut Vec<u8>, Value<'_>),
+    push: impl Fn(&mut Vec<u8>, Value<'_>),
 ) {
     out.push(b'{');
     for (at, (key, value)) in fields.enumerate() {
@@ -187,117 +209,5 @@ fn push_scalar(out: &mut Vec<u8>, value: Value<'_>) {
         Value::Str(text) => push_json_string(out, text),
         Value::Bytes(bytes) => push_json_string(out, &STANDARD.encode(bytes)),
         _ => out.extend_from_slice(b"null"),
-    }
-}
-
-/// Appends `text` as a JSON string with its quotes.
-pub fn push_json_string(out: &mut Vec<u8>, text: &str) {
-    out.reserve(text.len() + 2);
-    out.push(b'"');
-    if needs_escape(text.as_bytes()) {
-        push_escaped(out, text.as_bytes());
-    } else {
-        out.extend_from_slice(text.as_bytes());
-    }
-    out.push(b'"');
-}
-
-/// Whether some byte must not stand in a JSON string as it is. Works on whole words, the last of
-/// which may overlap the one before, so that there is no walk over a remainder.
-#[inline]
-fn needs_escape(bytes: &[u8]) -> bool {
-    if let Some(last) = bytes.last_chunk::<16>() {
-        let (blocks, _) = bytes.as_chunks::<16>();
-        return blocks.iter().any(block_needs_escape) || block_needs_escape(last);
-    }
-    match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
-        (Some(first), Some(last)) => {
-            word_needs_escape(u64::from_le_bytes(*first))
-                || word_needs_escape(u64::from_le_bytes(*last))
-        }
-        _ => bytes.iter().any(|byte| byte_needs_escape(*byte)),
-    }
-}
-
-#[inline]
-fn byte_needs_escape(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
-}
-
-/// Without a branch, so that the compiler makes vector instructions of it.
-#[inline]
-fn block_needs_escape(block: &[u8; 16]) -> bool {
-    block.iter().fold(false, |any, byte| any | byte_needs_escape(*byte))
-}
-
-/// Eight bytes at once; see "Bit Twiddling Hacks" (S. E. Anderson), "Determine if a word has a
-/// byte less than n". Bytes beyond ASCII are never escaped.
-#[inline]
-fn word_needs_escape(word: u64) -> bool {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
-    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
-    let quote = word ^ (ONES * u64::from(b'"'));
-    let backslash = word ^ (ONES * u64::from(b'\\'));
-    (below(word, 0x20) | below(quote, 1) | below(backslash, 1)) & TOPS != 0
-}
-
-fn push_escaped(out: &mut Vec<u8>, text: &[u8]) {
-    let mut rest = text;
-    while let Some(at) = first_escape(rest) {
-        out.extend_from_slice(&rest[..at]);
-        push_escape(out, rest[at]);
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-}
-
-fn push_escape(out: &mut Vec<u8>, byte: u8) {
-    const HEX: &[u8; 16] = b"0123456789abcdef";
-    let short = match byte {
-        b'"' => b'"',
-        b'\\' => b'\\',
-        b'\n' => b'n',
-        b'\r' => b'r',
-        b'\t' => b't',
-        0x08 => b'b',
-        0x0c => b'f',
-        _ => {
-            out.extend_from_slice(b"\\u00");
-            out.push(HEX[usize::from(byte >> 4)]);
-            out.push(HEX[usize::from(byte & 15)]);
-            return;
-        }
-    };
-    out.extend_from_slice(&[b'\\', short]);
-}
-
-/// The place of the first byte that must be escaped.
-fn first_escape(bytes: &[u8]) -> Option<usize> {
-    let (blocks, _) = bytes.as_chunks::<16>();
-    let clean = blocks.iter().take_while(|block| !block_needs_escape(block)).count() * 16;
-    bytes[clean..].iter().position(|byte| byte_needs_escape(*byte)).map(|at| clean + at)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_byte_at_every_place_is_seen() {
-        for length in 1..40 {
-            for place in 0..length {
-                for byte in 0..128_u8 {
-                    let mut text = vec![b'x'; length];
-                    text[place] = byte;
-                    assert_eq!(
-                        needs_escape(&text),
-                        byte_needs_escape(byte),
-                        "byte {byte} at {place} of {length}"
-                    );
-                }
-            }
-        }
-        assert!(!needs_escape("äöü€ßäöü".as_bytes()));
     }
 }

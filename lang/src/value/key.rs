@@ -80,6 +80,28 @@ fn same_text(left: &str, right: &str) -> bool {
     }
 }
 
+/// A key that a compiled pattern keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedKey {
+    text: Box<str>,
+    hash: u32,
+}
+
+impl OwnedKey {
+    /// Hashes `text`.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self { text: text.into(), hash: Key::new(text).hash }
+    }
+
+    /// The key, to be looked up or inserted.
+    #[must_use]
+    #[inline]
+    pub fn key(&self) -> Key<'_> {
+        Key { text: &self.text, hash: self.hash }
+    }
+}
+
 /// Keys are short: up to 16 bytes are two words, which one multiplication mixes (as wyhash does),
 /// up to 32 bytes are four; longer ones go through XXH3.
 #[inline]

@@ -104,6 +104,11 @@ impl<'a> Record<'a> {
         position(self.entries, self.tags, key)
     }
 
+    /// Whether some fields may be written as they were read.
+    pub(super) fn has_text(&self) -> bool {
+        self.verbatim.is_some()
+    }
+
     /// For each field in order its text as it was read, or `None` when it has to be written anew;
     /// neighbours in the text come as one.
     pub(super) fn parts(&self) -> Parts<'a> {

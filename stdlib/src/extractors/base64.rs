@@ -24,7 +24,7 @@ impl Extractor for Base64 {
         base64::is_valid(text)
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         base64::parse(text, call.arena).ok()
     }
 }

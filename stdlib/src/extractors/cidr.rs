@@ -37,7 +37,7 @@ impl Extractor for AnyNetwork {
         Network::parse(text).is_some()
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         Network::parse(text).map(|network| network.to_value(call.arena))
     }
 }
@@ -50,7 +50,7 @@ impl Extractor for InRanges {
         text.parse::<Ipv4Addr>().is_ok_and(|address| self.0.contains(address))
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         self.matches(text)
             .then(|| Network::parse(text))
             .flatten()

@@ -25,7 +25,7 @@ impl Extractor for Datetime {
         self.0.nanoseconds(text).is_some()
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         self.0.parse(text, call.arena).ok()
     }
 }

@@ -24,7 +24,7 @@ impl Extractor for Glob {
         self.0.matches(text)
     }
 
-    fn extract<'a>(&self, text: &'a str, _: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, _: &Call<'a>) -> Option<Value<'a>> {
         self.0.matches(text).then_some(Value::Bool(true))
     }
 

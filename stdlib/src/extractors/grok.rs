@@ -7,7 +7,7 @@ use crate::onigmo;
 use std::cell::RefCell;
 use std::sync::OnceLock;
 use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
-use temblor_lang::value::Value;
+use temblor_lang::value::{OwnedKey, Value};
 
 /// `grok`
 pub const KIND: ExtractorKind = ExtractorKind {
@@ -33,9 +33,10 @@ struct Grok {
     ascii: Pattern,
     /// For all other texts: slower, so compiled when first needed. `None` if it is too large.
     unicode: OnceLock<Option<Pattern>>,
-    keys: Keys,
-    /// Number of the capture and of the key of each field.
-    fields: Vec<(usize, usize)>,
+    /// Number of the capture and key of each field.
+    fields: Vec<(usize, OwnedKey)>,
+    /// Whether a key occurs twice, so that its last capture counts.
+    names_repeat: bool,
 }
 
 impl Grok {
@@ -45,21 +46,23 @@ impl Grok {
         }
         check_references(pattern)?;
         let ascii = compile(pattern, false)?;
-        let mut keys = Keys::default();
+        let mut names = Keys::default();
         let fields = ascii.fields().iter().map(|field| {
-            let key = match &field.type_word {
-                Some(word) => keys.number(&format!("{}:{word}", field.name)),
-                None => keys.number(&field.name),
+            let name = match &field.type_word {
+                Some(word) => &format!("{}:{word}", field.name),
+                None => &field.name,
             };
-            (field.group, key)
+            names.number(name);
+            (field.group, OwnedKey::new(name))
         });
-        let fields = fields.collect();
+        let fields: Vec<_> = fields.collect();
+        let names_repeat = names.len() < fields.len();
         let source = pattern.to_owned();
-        Ok(Self { source, ascii, unicode: OnceLock::new(), keys, fields })
+        Ok(Self { source, ascii, unicode: OnceLock::new(), fields, names_repeat })
     }
 
     fn search(&self, text: &str, captures: &mut Captures) -> bool {
-        if text.is_ascii() {
+        if is_ascii(text.as_bytes()) {
             return self.ascii.matches(text, captures);
         }
         let unicode = self.unicode.get_or_init(|| compile(&self.source, true).ok());
@@ -72,6 +75,19 @@ fn compile(pattern: &str, unicode_classes: bool) -> Result<Pattern, String> {
     let options = Options { syntax, ..Options::default() };
     Pattern::compile(pattern, &Library::legacy(), &options)
         .map_err(|error| error.to_string().trim_end_matches('.').to_owned())
+}
+
+/// As `is_ascii` of the standard library, but without a walk over the remainder.
+fn is_ascii(bytes: &[u8]) -> bool {
+    let is_ascii = |block: &[u8; 32]| {
+        let (words, _) = block.as_chunks::<8>();
+        words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word)) & (u64::MAX / 0xFF * 0x80)
+            == 0
+    };
+    match bytes.last_chunk::<32>() {
+        Some(last) => bytes.as_chunks::<32>().0.iter().all(is_ascii) && is_ascii(last),
+        None => bytes.is_ascii(),
+    }
 }
 
 /// Every `%{` must begin a reference; nothing else could be meant by it.
@@ -92,16 +108,17 @@ impl Extractor for Grok {
         CAPTURES.with_borrow_mut(|captures| self.search(text, captures))
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         CAPTURES.with_borrow_mut(|captures| {
             if !self.search(text, captures) {
                 return None;
             }
-            let keys = self.keys.place(call.arena);
             let mut record = call.arena.record_builder(self.fields.len());
             for (group, key) in &self.fields {
-                if let Some(found) = captures.get(*group, text) {
-                    record.insert(keys.name(*key), Value::Str(found));
+                let Some(found) = captures.get(*group, text) else { continue };
+                match self.names_repeat {
+                    true => record.insert_key(&key.key(), Value::Str(found)),
+                    false => record.append_key(&key.key(), Value::Str(found)),
                 }
             }
             Some(record.finish())

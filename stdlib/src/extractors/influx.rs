@@ -25,7 +25,7 @@ impl Extractor for Influx {
         influx::parse(text, 0, &Arena::new()).is_ok_and(|point| point.is_some())
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         influx::parse(text, call.facts.ingest_ns, call.arena).ok().flatten()
     }
 }

@@ -23,7 +23,7 @@ impl Extractor for Json {
         json::parse(text, &Arena::new()).is_ok()
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         json::parse(text, call.arena).ok()
     }
 }

@@ -31,7 +31,7 @@ impl Extractor for Kv {
         self.0.matches(text)
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         self.0.parse(text, call.arena).ok()
     }
 }

@@ -28,7 +28,7 @@ impl Extractor for Re {
         self.0.matches(text)
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         self.0.parse(text, call.arena).ok()
     }
 }

@@ -24,7 +24,7 @@ impl Extractor for Rerg {
         self.0.matches(text)
     }
 
-    fn extract<'a>(&self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
+    fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>> {
         Some(self.0.parse_all(text, call.arena))
     }
 }

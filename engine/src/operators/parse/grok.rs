@@ -3,14 +3,14 @@
 
 use super::Settings;
 use super::format::Problem;
-use temblor_lang::value::{Arena, Value};
+use temblor_lang::value::{Arena, OwnedKey, Value};
 use temblor_stdlib::grok::{Anchor, Captures, Conversion, Grok, Library, Options};
 
 /// A compiled pattern and the shape of its result.
 #[derive(Debug)]
 pub(super) struct GrokPattern {
     grok: Grok,
-    fields: Vec<(String, Shape)>,
+    fields: Vec<(OwnedKey, Shape)>,
     keep_empty: bool,
 }
 
@@ -20,7 +20,7 @@ enum Shape {
     /// Numbers of the groups that capture it, with what they are converted to.
     Captured(Vec<(usize, Conversion)>),
     /// `[name][inner]`
-    Record(Vec<(String, Shape)>),
+    Record(Vec<(OwnedKey, Shape)>),
 }
 
 impl GrokPattern {
@@ -60,7 +60,7 @@ impl GrokPattern {
     /// `None` when no field captured anything.
     fn record<'a>(
         &'a self,
-        fields: &'a [(String, Shape)],
+        fields: &'a [(OwnedKey, Shape)],
         text: &'a str,
         captures: &Captures,
         arena: &'a Arena,
@@ -72,7 +72,7 @@ impl GrokPattern {
                 Shape::Record(inner) => self.record(inner, text, captures, arena),
             };
             if let Some(value) = value {
-                record.append(name, value);
+                record.append_key(&name.key(), value);
             }
         }
         (!record.is_empty()).then(|| record.finish())
@@ -86,10 +86,14 @@ impl GrokPattern {
         captures: &Captures,
         arena: &'a Arena,
     ) -> Option<Value<'a>> {
-        let mut values = groups.iter().filter_map(|(group, conversion)| {
+        let value = |(group, conversion): &(usize, Conversion)| {
             let found = captures.get(*group, text)?;
             (self.keep_empty || !found.is_empty()).then(|| convert(found, *conversion))
-        });
+        };
+        if let [only] = groups {
+            return value(only);
+        }
+        let mut values = groups.iter().filter_map(value);
         let first = values.next()?;
         let Some(second) = values.next() else { return Some(first) };
         let mut list = arena.array_builder(groups.len());
@@ -138,19 +142,19 @@ fn library(settings: &Settings) -> Result<Library, String> {
 
 /// Finds or makes the place of a name. Fails when it would be both a value and a record.
 fn place(
-    fields: &mut Vec<(String, Shape)>,
+    fields: &mut Vec<(OwnedKey, Shape)>,
     path: &[&str],
     group: (usize, Conversion),
 ) -> Result<(), ()> {
     let Some((name, rest)) = path.split_first() else { return Err(()) };
-    let at = match fields.iter().position(|(other, _)| other == name) {
+    let at = match fields.iter().position(|(other, _)| other.key().text() == *name) {
         Some(at) => at,
         None => {
             let shape = match rest.is_empty() {
                 true => Shape::Captured(Vec::new()),
                 false => Shape::Record(Vec::new()),
             };
-            fields.push(((*name).to_string(), shape));
+            fields.push((OwnedKey::new(name), shape));
             fields.len() - 1
         }
     };

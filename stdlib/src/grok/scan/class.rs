@@ -15,6 +15,15 @@ pub(super) struct Class {
     beyond: Beyond,
     /// The only ASCII bytes outside the class, when they are few and all else is inside.
     stops: Vec<u8>,
+    /// The longest row of members among the bytes, if it is long enough to try whole blocks.
+    interval: Option<Interval>,
+}
+
+/// Bytes from `low` on, `span` more than one.
+#[derive(Debug, Clone, Copy)]
+struct Interval {
+    low: u8,
+    span: u8,
 }
 
 /// Members beyond ASCII.
@@ -42,7 +51,8 @@ impl Class {
         }
         let stops: Vec<u8> = (0..0x80u8).filter(|&byte| !ascii.contains(byte)).take(4).collect();
         let stops = if all && (1..=3).contains(&stops.len()) { stops } else { Vec::new() };
-        Self { table, beyond, stops }
+        let interval = longest_interval(&table);
+        Self { table, beyond, stops, interval }
     }
 
     /// Whether every character is a member.
@@ -85,6 +95,9 @@ impl Class {
             return at + self.stop_distance(&bytes[at..]);
         }
         loop {
+            if let Some(interval) = self.interval {
+                at += interval.blocks(&bytes[at..]);
+            }
             while let Some(&byte) = bytes.get(at)
                 && self.table[usize::from(byte)]
             {
@@ -118,6 +131,35 @@ impl Class {
         };
         found.unwrap_or(rest.len())
     }
+}
+
+impl Interval {
+    /// How many bytes the blocks have that lie in the interval as a whole.
+    #[inline]
+    fn blocks(self, rest: &[u8]) -> usize {
+        let Self { low, span } = self;
+        // Without a branch, so that the compiler makes vector instructions of it.
+        let lies_within = |block: &&[u8; 16]| {
+            block.iter().fold(true, |all, byte| all & (byte.wrapping_sub(low) <= span))
+        };
+        rest.as_chunks::<16>().0.iter().take_while(lies_within).count() * 16
+    }
+}
+
+fn longest_interval(table: &[bool; 256]) -> Option<Interval> {
+    /// Shorter intervals leave most texts soon.
+    const LENGTH_MIN: usize = 64;
+    let runs = table.chunk_by(|left, right| left == right);
+    let mut low = 0;
+    let mut best: Option<(usize, usize)> = None;
+    for run in runs {
+        if run[0] && best.is_none_or(|(_, length)| length < run.len()) {
+            best = Some((low, run.len()));
+        }
+        low += run.len();
+    }
+    let (low, length) = best.filter(|(_, length)| *length >= LENGTH_MIN)?;
+    Some(Interval { low: u8::try_from(low).ok()?, span: u8::try_from(length - 1).ok()? })
 }
 
 fn contains(class: &ClassUnicode, c: char) -> bool {

@@ -17,11 +17,16 @@ const STATES_MAX: usize = 2_048;
 /// Most automaton threads that may be followed while building.
 const WORK_MAX: usize = 2_000_000;
 /// No match can come any more.
-const DEAD: u32 = 0;
+const DEAD: u32 = SPECIAL;
 /// The end has been found, one byte back.
-const FINISH: u32 = 1;
-/// Set in a row's entry when the state it leads to has a mark to look at.
-const MARKED: u32 = 1 << 31;
+const FINISH: u32 = SPECIAL | 1;
+/// Set in a row's entry that is `DEAD` or `FINISH`, or whose state is left by few bytes.
+const SPECIAL: u32 = 1 << 31;
+/// `First`: set in a row's entry when a match may end in the state it leads to.
+const ACCEPTS: u32 = 1 << 30;
+/// Numbers of states while building, before they become places of rows.
+const DEAD_STATE: u32 = 0;
+const FINISH_STATE: u32 = 1;
 
 /// Which end of several is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +37,8 @@ pub(super) enum Kind {
     First,
 }
 
-/// A dense automaton. States are numbered by the offset of their row.
+/// A dense automaton. States are numbered by the offset of their row, with flags; the flags set the
+/// words `DEAD` and `FINISH` apart from every offset.
 #[derive(Debug)]
 pub(super) struct Dfa {
     /// The column of each byte.
@@ -56,12 +62,6 @@ struct Mark {
     leaves: Vec<u8>,
 }
 
-impl Mark {
-    fn is_plain(&self, first: bool) -> bool {
-        self.leaves.is_empty() && !(first && self.accepts)
-    }
-}
-
 /// Whether no match of the pure `node` continues another.
 pub(super) fn is_prefix_free(node: &Node) -> bool {
     Dfa::build(node, Kind::Unique(SymbolSet::any_next())).is_some()
@@ -78,51 +78,84 @@ impl Dfa {
     /// The end of the match that starts at `at`.
     #[inline]
     pub(super) fn run(&self, bytes: &[u8], at: usize) -> Option<usize> {
-        if self.first { self.run_first(bytes, at) } else { self.run_unique(bytes, at) }
-    }
-
-    #[inline]
-    fn run_unique(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
-        let mut state = self.start;
-        let finish = FINISH << self.row_shift;
-        let rows = self.rows.as_slice();
-        loop {
-            if state >= MARKED {
-                state -= MARKED;
-                at = skip(&self.mark(state).leaves, bytes, at);
-            }
-            let Some(&byte) = bytes.get(at) else {
-                return (self.edge && self.mark(state).accepts).then_some(at);
-            };
-            state = rows[state as usize + usize::from(self.columns[usize::from(byte)])];
-            if state <= finish {
-                return (state == finish).then_some(at);
-            }
-            at += 1;
+        if self.first {
+            return self.run_first(bytes, at);
+        }
+        if self.start >= SPECIAL {
+            return self.go_on(self.start, bytes, at);
+        }
+        let (state, read) = self.walk(self.start, &bytes[at..]);
+        match state {
+            FINISH => Some(at + read - 1),
+            DEAD => None,
+            state => self.go_on(state, bytes, at + read),
         }
     }
 
-    #[inline]
+    /// Goes from state to state until a special one comes or the text ends; gives the state and the
+    /// number of bytes read. A function of its own that calls nothing, so that it needs no stack.
+    #[inline(never)]
+    fn walk(&self, mut state: u32, rest: &[u8]) -> (u32, usize) {
+        let rows = self.rows.as_slice();
+        for (at, &byte) in rest.iter().enumerate() {
+            state = rows[state as usize + usize::from(self.columns[usize::from(byte)])];
+            if state >= SPECIAL {
+                return (state, at + 1);
+            }
+        }
+        (state, rest.len())
+    }
+
+    /// `Unique`: goes on in a state that is reached at `at`.
+    #[inline(never)]
+    fn go_on(&self, mut state: u32, bytes: &[u8], mut at: usize) -> Option<usize> {
+        loop {
+            match state {
+                DEAD => return None,
+                FINISH => return Some(at - 1),
+                special if special >= SPECIAL => {
+                    state -= SPECIAL;
+                    at = skip(&self.mark(state).leaves, bytes, at);
+                }
+                _ => {}
+            }
+            if at == bytes.len() {
+                return (self.edge && self.mark(state).accepts).then_some(at);
+            }
+            let read;
+            (state, read) = self.walk(state, &bytes[at..]);
+            at += read;
+        }
+    }
+
+    /// `First`: the end that the order of preference puts first.
+    #[inline(never)]
     fn run_first(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
         let mut state = self.start;
-        let mut end = None;
+        let mut end = (state & ACCEPTS != 0).then_some(at);
         loop {
-            if state >= MARKED {
-                state -= MARKED;
-                let mark = self.mark(state);
-                if !mark.leaves.is_empty() {
-                    at = skip(&mark.leaves, bytes, at);
-                }
-                if mark.accepts {
+            if state >= SPECIAL {
+                at = skip(&self.mark(state & !(SPECIAL | ACCEPTS)).leaves, bytes, at);
+                if state & ACCEPTS != 0 {
                     end = Some(at);
                 }
             }
-            let Some(&byte) = bytes.get(at) else { return end };
-            state = self.rows[state as usize + usize::from(self.columns[usize::from(byte)])];
+            let rows = self.rows.as_slice();
+            loop {
+                let Some(&byte) = bytes.get(at) else { return end };
+                let row = (state & !(SPECIAL | ACCEPTS)) as usize;
+                state = rows[row + usize::from(self.columns[usize::from(byte)])];
+                at += 1;
+                if state & ACCEPTS != 0 {
+                    end = Some(at);
+                }
+                if state >= SPECIAL {
+                    break;
+                }
+            }
             if state == DEAD {
                 return end;
             }
-            at += 1;
         }
     }
 
@@ -174,7 +207,7 @@ impl<'a> Builder<'a> {
                 (samples.len() - 1) as u8
             });
         }
-        // The first two states stand for `DEAD` and `FINISH` and have no threads.
+        // The first two states stand for `DEAD_STATE` and `FINISH_STATE` and have no threads.
         let subsets = vec![Vec::new(), Vec::new()];
         let reached_in = vec![0; nfa.states.len()];
         Self {
@@ -194,14 +227,14 @@ impl<'a> Builder<'a> {
         let row_shift = self.samples.len().next_power_of_two().trailing_zeros();
         let start = self.closure([self.nfa.start].into_iter());
         let start = self.number(start)? << row_shift;
-        let mut rows: Vec<u32> = vec![DEAD; 2 << row_shift];
+        let mut rows: Vec<u32> = vec![DEAD_STATE; 2 << row_shift];
         let mut marks = vec![Mark::default(); 2];
         let mut index = 2;
         while index < self.subsets.len() {
             let subset = self.subsets[index].clone();
             let accepts = subset.iter().any(|&state| self.is_match(state));
             let base = rows.len();
-            rows.resize(base + (1 << row_shift), DEAD);
+            rows.resize(base + (1 << row_shift), DEAD_STATE);
             for column in 0..self.samples.len() {
                 let byte = self.samples[column];
                 let mut target = self.step(&subset, byte)?;
@@ -209,10 +242,10 @@ impl<'a> Builder<'a> {
                     && accepts
                     && after.contains(byte)
                 {
-                    if target != DEAD {
+                    if target != DEAD_STATE {
                         return None;
                     }
-                    target = FINISH;
+                    target = FINISH_STATE;
                 }
                 rows[base + column] = target << row_shift;
             }
@@ -222,9 +255,14 @@ impl<'a> Builder<'a> {
         }
         let edge = matches!(self.kind, Kind::Unique(after) if after.edge);
         let first = self.kind == Kind::First;
-        let flag = |state: u32| {
-            let plain = marks[(state >> row_shift) as usize].is_plain(first);
-            if plain { state } else { state | MARKED }
+        let flag = |row: u32| {
+            let mark = &marks[(row >> row_shift) as usize];
+            let flags = [(!mark.leaves.is_empty(), SPECIAL), (first && mark.accepts, ACCEPTS)];
+            match row >> row_shift {
+                DEAD_STATE => DEAD,
+                FINISH_STATE => FINISH,
+                _ => flags.iter().filter(|flag| flag.0).fold(row, |row, flag| row | flag.1),
+            }
         };
         let rows = rows.into_iter().map(flag).collect();
         let start = flag(start);
@@ -278,7 +316,7 @@ impl<'a> Builder<'a> {
 
     fn number(&mut self, subset: Vec<usize>) -> Option<u32> {
         if subset.is_empty() {
-            return Some(DEAD);
+            return Some(DEAD_STATE);
         }
         if let Some(&number) = self.known.get(&subset) {
             return Some(number);

@@ -89,7 +89,13 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn finish(self, start: Address, start_only: bool, leading_run: Option<LeadingRun>) -> Program {
+    fn finish(
+        mut self,
+        start: Address,
+        start_only: bool,
+        leading_run: Option<LeadingRun>,
+    ) -> Program {
+        self.fuse_bytes();
         Program {
             first: self.firsts[start as usize],
             operations: self.operations,
@@ -98,6 +104,24 @@ impl Lowering {
             leading_run,
             registers: self.registers as usize,
             memories: self.memories as usize,
+        }
+    }
+
+    /// Lets operations that keep no choice read the single byte that follows them.
+    fn fuse_bytes(&mut self) {
+        for address in 0..self.operations.len() {
+            let next = match &self.operations[address] {
+                Operation::Automaton { next, .. } => *next,
+                Operation::Run(run) if run.exclusive && !run.lazy => run.next,
+                _ => continue,
+            };
+            let Operation::Byte { byte, next } = self.operations[next as usize] else { continue };
+            let (own_then, own_next) = match &mut self.operations[address] {
+                Operation::Automaton { then, next, .. } => (then, next),
+                Operation::Run(run) => (&mut run.then, &mut run.next),
+                _ => continue,
+            };
+            (*own_then, *own_next) = (Some(byte), next);
         }
     }
 
@@ -234,6 +258,13 @@ impl Lowering {
             return self.push(Operation::Byte { byte, next }, first);
         }
         let text = text.into_bytes().into_boxed_slice();
+        if text.len() <= size_of::<u64>() {
+            let word = |byte: &dyn Fn(usize) -> u8| u64::from_le_bytes(std::array::from_fn(byte));
+            let value = word(&|at| text.get(at).copied().unwrap_or(0));
+            let mask = word(&|at| if at < text.len() { 0xFF } else { 0 });
+            let length = text.len() as u8;
+            return self.push(Operation::Word { value, mask, length, next }, first);
+        }
         self.push(Operation::Literal { text, next }, first)
     }
 
@@ -245,7 +276,10 @@ impl Lowering {
         let after = self.first_of(next);
         let kind = if self.cannot_fail(next) { Kind::First } else { Kind::Unique(after) };
         let automaton = Box::new(Dfa::build(node, kind)?);
-        self.push(Operation::Automaton { automaton, slot: NO_SLOT, next }, first(node, &after))
+        self.push(
+            Operation::Automaton { automaton, slot: NO_SLOT, then: None, next },
+            first(node, &after),
+        )
     }
 
     /// Whether a match is certain once this operation is reached.
@@ -360,6 +394,7 @@ impl Lowering {
             needle,
             follow,
             slot: NO_SLOT,
+            then: None,
             next,
             memory: self.memory(),
         };
@@ -401,7 +436,8 @@ impl Lowering {
             && let Some(automaton) = Dfa::build(body, Kind::First)
         {
             let automaton = Box::new(automaton);
-            return self.push(Operation::Automaton { automaton, slot: NO_SLOT, next }, after);
+            return self
+                .push(Operation::Automaton { automaton, slot: NO_SLOT, then: None, next }, after);
         }
         let register = self.register();
         let close = self.push(Operation::AtomicClose { register, next }, SymbolSet::any_next())?;

@@ -163,11 +163,23 @@ impl Machine<'_> {
                     }
                     None
                 }
-                Operation::Automaton { automaton, slot, next } => {
-                    if let Some(end) = automaton.run(bytes, at) {
+                Operation::Word { value, mask, length, next } => {
+                    if word_at(bytes, at) & mask == *value {
+                        let end = at + usize::from(*length);
+                        if end <= bytes.len() {
+                            (address, at) = (*next, end);
+                            continue;
+                        }
+                    }
+                    None
+                }
+                Operation::Automaton { automaton, slot, then, next } => {
+                    if let Some(end) = automaton.run(bytes, at)
+                        && let Some(after) = after(bytes, end, *then)
+                    {
                         self.charge(end - at);
                         self.save_both(*slot, at, end);
-                        (address, at) = (*next, end);
+                        (address, at) = (*next, after);
                         continue;
                     }
                     None
@@ -299,10 +311,15 @@ impl Machine<'_> {
 
     #[inline(always)]
     fn save_both(&mut self, slot: u32, start: usize, end: usize) {
-        if slot != NO_SLOT {
-            self.save(slot, start);
-            self.save(slot + 1, end);
+        if slot == NO_SLOT {
+            return;
         }
+        let first = slot as usize;
+        let places = &mut self.slots[first..first + 2];
+        if !self.scratch.frames.is_empty() {
+            self.scratch.trail.extend_from_slice(&[(slot, places[0]), (slot + 1, places[1])]);
+        }
+        places.copy_from_slice(&[start as u32, end as u32]);
     }
 
     #[inline(always)]
@@ -370,8 +387,9 @@ impl Machine<'_> {
         };
         self.charge(end - at);
         if run.exclusive {
+            let after = after(self.text.as_bytes(), end, run.then)?;
             self.save_both(run.slot, at, end);
-            return Some((run.next, end));
+            return Some((run.next, after));
         }
         self.shorten(run, address, low, end)
     }
@@ -424,6 +442,25 @@ impl Machine<'_> {
         self.charge((end - at) * 8);
         self.push(address, end, LENGTHEN);
         Some((run.next, end))
+    }
+}
+
+/// The eight bytes at a place, the first one lowest; behind the end of the text there are zeros.
+#[inline(always)]
+fn word_at(bytes: &[u8], at: usize) -> u64 {
+    let rest = &bytes[at..];
+    match rest.first_chunk() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
+/// The place behind the byte `then`, if there is to be one at `end`.
+#[inline(always)]
+fn after(bytes: &[u8], end: usize, then: Option<u8>) -> Option<usize> {
+    match then {
+        None => Some(end),
+        Some(byte) => (bytes.get(end) == Some(&byte)).then_some(end + 1),
     }
 }
 

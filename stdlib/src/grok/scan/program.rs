@@ -23,15 +23,17 @@ pub(super) enum Operation {
     Fail,
     /// One byte.
     Byte { byte: u8, next: Address },
-    /// `abc`
+    /// `abc`, up to eight bytes: `value` holds them, the first one lowest, `mask` says how many.
+    Word { value: u64, mask: u64, length: u8, next: Address },
+    /// Longer literals.
     Literal { text: Box<[u8]>, next: Address },
     /// `[a-z]`
     One { class: Box<Class>, next: Address },
     /// `[a-z]+`, `.*?`
     Run(Box<Run>),
     /// A part without captures inside; the whole of it goes to the slots from `slot` on, unless
-    /// that is `NO_SLOT`.
-    Automaton { automaton: Box<Dfa>, slot: u32, next: Address },
+    /// that is `NO_SLOT`. The byte `then` is read behind it.
+    Automaton { automaton: Box<Dfa>, slot: u32, then: Option<u8>, next: Address },
     /// `a|b`, `a?`, `a*`
     Branch(Box<Branch>),
     /// Stores the position in a slot.
@@ -75,6 +77,8 @@ pub(super) struct Run {
     pub exclusive: bool,
     /// As in `Automaton`; only used when the run is exclusive.
     pub slot: u32,
+    /// The byte that is read behind it; only used when the run is exclusive.
+    pub then: Option<u8>,
     pub next: Address,
     /// Number for the memory of visited states; `u32::MAX` inside atomic groups and look-around.
     pub memory: u32,
