@@ -52,6 +52,8 @@ pub(super) struct Dfa {
     /// `Unique`: whether the text may end after the automaton.
     edge: bool,
     first: bool,
+    /// `First`: the order of preference always puts the longest match first.
+    prefers_longest: bool,
 }
 
 /// What is special in a state.
@@ -73,6 +75,12 @@ impl Dfa {
     pub(super) fn build(node: &Node, kind: Kind) -> Option<Self> {
         let nfa = Nfa::build(node)?;
         Builder::new(&nfa, kind).build()
+    }
+
+    /// `First`: whether its end is always that of the longest match. Then the only end that what
+    /// comes next can follow, when no match goes on from there, is that end too.
+    pub(super) fn prefers_longest(&self) -> bool {
+        self.prefers_longest
     }
 
     /// The end of the match that starts at `at`.
@@ -189,6 +197,8 @@ struct Builder<'a> {
     reached_in: Vec<u32>,
     closures: u32,
     work: usize,
+    /// Whether a match was preferred to a way on.
+    cuts: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -220,6 +230,7 @@ impl<'a> Builder<'a> {
             reached_in,
             closures: 0,
             work: 0,
+            cuts: false,
         }
     }
 
@@ -266,7 +277,9 @@ impl<'a> Builder<'a> {
         };
         let rows = rows.into_iter().map(flag).collect();
         let start = flag(start);
-        Some(Dfa { columns: self.columns, row_shift, rows, start, marks, edge, first })
+        let prefers_longest = first && !self.cuts;
+        let columns = self.columns;
+        Some(Dfa { columns, row_shift, rows, start, marks, edge, first, prefers_longest })
     }
 
     fn is_match(&self, state: usize) -> bool {
@@ -289,6 +302,7 @@ impl<'a> Builder<'a> {
                     result.push(state);
                     // Nothing of lower preference can win against a match.
                     if self.kind == Kind::First {
+                        self.cuts |= !stack.is_empty();
                         break;
                     }
                 }

@@ -435,7 +435,10 @@ impl Lowering {
         if is_pure(body)
             && let Some(automaton) = Dfa::build(body, Kind::First)
         {
-            let automaton = Box::new(automaton);
+            // To look for the end that can be followed is quicker than to keep the latest end.
+            let unique = automaton.prefers_longest().then(|| self.first_of(next));
+            let unique = unique.and_then(|follow| Dfa::build(body, Kind::Unique(follow)));
+            let automaton = Box::new(unique.unwrap_or(automaton));
             return self
                 .push(Operation::Automaton { automaton, slot: NO_SLOT, then: None, next }, after);
         }
