@@ -277,3 +277,26 @@ fn what_cannot_be_converted_fails_check_until_somebody_decides() {
     let text = fs::read_to_string(&tmb).expect("it was written");
     assert!(text.contains("# who\n") && text.contains("#     virustotal { field"), "{text}");
 }
+
+#[test]
+fn lines_of_two_files_do_not_join() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("streams");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let place = |name: &str| folder.join(name).display().to_string();
+    fs::write(place("a.log"), "one\n").expect("writes");
+    fs::write(place("b.log"), " two\nthree\n").expect("writes");
+    let conf = place("x.conf");
+    let text = format!(
+        "input {{ file {{ path => \"{}\" mode => read codec => multiline {{ pattern => \"^ \" what \
+         => previous }} }} }} output {{ stdout {{ codec => line {{ format => \"%{{message}} of \
+         %{{[log][file][path]}}\" }} }} }}",
+        place("*.log")
+    );
+    fs::write(&conf, text).expect("writes");
+    let (out, said, good) = temblor(&["run", "-q", "--workers", "1", "--logstash", &conf], b"");
+    assert!(good, "{said}");
+    let mut lines: Vec<_> = out.lines().map(str::to_string).collect();
+    lines.sort();
+    let (a, b) = (place("a.log"), place("b.log"));
+    assert_eq!(lines, [format!(" two of {b}"), format!("one of {a}"), format!("three of {b}")]);
+}

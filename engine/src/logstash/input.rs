@@ -404,6 +404,8 @@ impl Intake {
         out: &mut Vec<LogEvent<'a>>,
     ) {
         let first = out.len();
+        let origin = around.call.facts.origin.as_deref();
+        let stream = origin.unwrap_or_default();
         let mut sequence = None;
         match (self.kind, event.value) {
             (Kind::Generator | Kind::Heartbeat, record) => {
@@ -412,16 +414,18 @@ impl Intake {
                 let line = number("line").and_then(Value::as_str).unwrap_or_default();
                 match (self.kind, &self.beat) {
                     (Kind::Heartbeat, Beat::Message(text)) => {
-                        self.decoder.decode(state, text.as_bytes(), moment, out);
+                        self.decoder.decode(state, stream, text.as_bytes(), moment, out);
                     }
                     (Kind::Heartbeat, _) => {
                         out.push(LogEvent::new(Default::default(), moment.now));
                     }
-                    _ => self.decoder.decode(state, line.as_bytes(), moment, out),
+                    _ => self.decoder.decode(state, stream, line.as_bytes(), moment, out),
                 }
             }
-            (_, Value::Bytes(bytes)) => self.decoder.decode(state, bytes, moment, out),
-            (_, Value::Str(text)) => self.decoder.decode(state, text.as_bytes(), moment, out),
+            (_, Value::Bytes(bytes)) => self.decoder.decode(state, stream, bytes, moment, out),
+            (_, Value::Str(text)) => {
+                self.decoder.decode(state, stream, text.as_bytes(), moment, out)
+            }
             (_, value) => {
                 let mut made = LogEvent::from_value(value, moment.arena, moment.now);
                 if let (true, Datum::Map(meta)) =
@@ -432,7 +436,6 @@ impl Intake {
                 out.push(made);
             }
         }
-        let origin = around.call.facts.origin.as_deref();
         for event in &mut out[first..] {
             self.decorate(event, origin, sequence, moment);
         }
@@ -446,10 +449,11 @@ impl Intake {
         due: bool,
         out: &mut Vec<LogEvent<'a>>,
     ) {
-        let first = out.len();
-        self.decoder.flush(state, moment, due, out);
-        for event in &mut out[first..] {
-            self.decorate(event, None, None, moment);
+        let mut waited = Vec::new();
+        self.decoder.flush(state, moment, due, &mut waited);
+        for (stream, mut event) in waited {
+            self.decorate(&mut event, Some(&stream), None, moment);
+            out.push(event);
         }
     }
 

@@ -45,7 +45,8 @@ enum Kind {
 /// What a decoder remembers from frame to frame.
 #[derive(Default)]
 pub struct DecodeState {
-    lines: Buffer,
+    /// Lines that wait, by the stream that they came on; streams without any are not here.
+    lines: Vec<(String, Buffer)>,
     program: Option<ProgramState>,
     /// The action whose document comes next.
     action: Option<String>,
@@ -66,6 +67,19 @@ pub struct Moment<'a> {
     pub now: DateTime<Utc>,
     /// The same in nanoseconds.
     pub now_ns: u64,
+}
+
+impl DecodeState {
+    /// The number of a stream's buffer.
+    fn stream(&mut self, name: &str) -> usize {
+        match self.lines.iter().position(|(one, _)| one == name) {
+            Some(at) => at,
+            None => {
+                self.lines.push((name.to_string(), Buffer::default()));
+                self.lines.len() - 1
+            }
+        }
+    }
 }
 
 impl Decoder {
@@ -133,10 +147,11 @@ impl Decoder {
         matches!(self.kind, Kind::MessagePack)
     }
 
-    /// The events of a frame.
+    /// The events of a frame, which came on a stream of this name, such as a file.
     pub fn decode<'a>(
         &'a self,
         state: &mut DecodeState,
+        stream: &str,
         frame: &'a [u8],
         moment: Moment<'a>,
         out: &mut Vec<LogEvent<'a>>,
@@ -167,7 +182,8 @@ impl Decoder {
                 None => out.push(self.failed(text, "_jsonparsefailure", moment)),
             },
             Kind::Multiline(codec) => {
-                let joined = codec.line(&mut state.lines, text, moment.now_ns);
+                let at = state.stream(stream);
+                let joined = codec.line(&mut state.lines[at].1, text, moment.now_ns);
                 out.extend(joined.into_iter().map(|one| self.joined(codec, &one, moment)));
             }
             Kind::Filter(program) => {
@@ -185,21 +201,25 @@ impl Decoder {
         }
     }
 
-    /// What still waits; with `due` only what has waited long enough.
+    /// What still waits, and its streams; with `due` only what has waited long enough.
     pub fn flush<'a>(
         &'a self,
         state: &mut DecodeState,
         moment: Moment<'a>,
         due: bool,
-        out: &mut Vec<LogEvent<'a>>,
+        out: &mut Vec<(String, LogEvent<'a>)>,
     ) {
         let Kind::Multiline(codec) = &self.kind else { return };
-        let waited = moment.now_ns.saturating_sub(state.lines.changed_ns);
-        let is_due = codec.flush_after_ns.is_some_and(|after| waited >= after);
-        if !due || is_due {
-            let joined = codec.flush(&mut state.lines);
-            out.extend(joined.map(|one| self.joined(codec, &one, moment)));
-        }
+        state.lines.retain_mut(|(stream, buffer)| {
+            let waited = moment.now_ns.saturating_sub(buffer.changed_ns);
+            let is_due = codec.flush_after_ns.is_some_and(|after| waited >= after);
+            if due && !is_due {
+                return true;
+            }
+            let joined = codec.flush(buffer);
+            out.extend(joined.map(|one| (stream.clone(), self.joined(codec, &one, moment))));
+            false
+        });
     }
 
     fn message<'a>(&'a self, text: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
