@@ -113,7 +113,7 @@ pub fn text(content: &str) -> String {
             '\t' => out.push_str("\\t"),
             '#' if characters.peek() == Some(&'{') => out.push_str("\\#"),
             control if control.is_control() => {
-                let _ = write!(out, "\\u{{{:x}}}", u32::from(control));
+                let _ = write!(out, "\\u{:04x}", u32::from(control));
             }
             other => out.push(other),
         }
@@ -142,7 +142,9 @@ pub fn number(written: &str) -> String {
 pub fn field(reference: &FieldRef) -> String {
     let root = if reference.metadata { "$" } else { "event" };
     let is_index = |step: &str| step.parse::<i64>().is_ok();
-    if reference.steps.iter().any(|step| is_index(step)) {
+    // A name in quotes cannot hold the quote, nor go over several lines.
+    let is_odd = |step: &str| step.contains(['`', '\n', '\r']);
+    if reference.steps.iter().any(|step| is_index(step) || is_odd(step)) {
         let step = |step: &str| if is_index(step) { step.to_string() } else { text(step) };
         let steps: Vec<_> = reference.steps.iter().map(|one| step(one)).collect();
         return format!("logstash::get({root}, [{}])", steps.join(", "));
