@@ -33,6 +33,7 @@ mod syslog_pri;
 mod translate;
 mod truncate;
 mod urldecode;
+mod useragent;
 mod uuid;
 
 pub use common::{Added, Common, Name, add};
@@ -207,12 +208,12 @@ pub static FILTERS: &[&Declaration] = &[
     &bytes::DECLARATION,
     &alter::DECLARATION,
     &range::DECLARATION,
+    &useragent::DECLARATION,
 ];
 
 /// Filters of Logstash that are not here.
 pub static MISSING: &[&str] = &[
     "tld",
-    "useragent",
     "age",
     "cipher",
     "collate",
