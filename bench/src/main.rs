@@ -7,10 +7,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 use temblor_bench::{all, core, keys, stages};
 
-/// The allocator of the `temblor` command, so that figures are those of the command.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Measures Temblor against the limit of its design.
 #[derive(Debug, Parser)]
 #[command(name = "temblor-bench", version)]
