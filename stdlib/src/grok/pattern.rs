@@ -1,6 +1,7 @@
 //! A compiled grok pattern.
 //!
-//! Invariant: compiling is the only step that fails; matching answers yes or no for any text.
+//! Invariant: compiling is the only step that fails; matching answers yes or no for any text. The engine of
+//! a pattern that is sure to have one is made for its first text: configurations hold hundreds of patterns.
 
 use std::sync::OnceLock;
 
@@ -64,8 +65,8 @@ pub enum Strategy {
 pub struct Grok {
     fields: Vec<FieldSpec>,
     groups: usize,
-    engine: Engine,
-    warnings: Vec<String>,
+    tree: Node,
+    engine: OnceLock<Engine>,
     /// What explanations are made from, and their program once one is asked for.
     source: Box<(String, Library, Options)>,
     explainer: OnceLock<Option<Explainer>>,
@@ -73,14 +74,23 @@ pub struct Grok {
 
 #[derive(Debug)]
 enum Engine {
-    /// The scanner, the tree, and the linear engine for texts that exhaust the scanner, compiled
-    /// when first needed.
+    /// The scanner, and the linear engine for texts that exhaust it, compiled when first needed.
     Scan {
         program: Program,
-        tree: Node,
         linear: OnceLock<Option<Fallback>>,
     },
     General(Fallback),
+    /// What was sure to have an engine has none: every text exhausts it.
+    Missing,
+}
+
+impl Engine {
+    fn of(tree: &Node) -> Result<Self, GrokError> {
+        Ok(match scan::compile(tree) {
+            Some(program) => Engine::Scan { program, linear: OnceLock::new() },
+            None => Engine::General(Fallback::compile(tree)?),
+        })
+    }
 }
 
 impl Grok {
@@ -88,12 +98,11 @@ impl Grok {
     ///
     /// Fails on an unknown or recursive name, on bad syntax, and at the limits of expansion.
     pub fn compile(pattern: &str, library: &Library, options: &Options) -> Result<Self, GrokError> {
-        Self::compile_for(pattern, library, options, |tree| {
-            Ok(match scan::compile(&tree) {
-                Some(program) => Engine::Scan { program, tree, linear: OnceLock::new() },
-                None => Engine::General(Fallback::compile(&tree)?),
-            })
-        })
+        let grok = Self::prepare(pattern, library, options)?;
+        if !scan::is_sure(&grok.tree) {
+            let _ = grok.engine.set(Engine::of(&grok.tree)?);
+        }
+        Ok(grok)
     }
 
     /// As `compile`, but always for a general engine; for comparisons.
@@ -102,30 +111,22 @@ impl Grok {
         library: &Library,
         options: &Options,
     ) -> Result<Self, GrokError> {
-        let general = |tree: Node| Fallback::compile(&tree).map(Engine::General);
-        Self::compile_for(pattern, library, options, general)
+        let grok = Self::prepare(pattern, library, options)?;
+        let _ = grok.engine.set(Engine::General(Fallback::compile(&grok.tree)?));
+        Ok(grok)
     }
 
-    fn compile_for(
-        pattern: &str,
-        library: &Library,
-        options: &Options,
-        engine: impl FnOnce(Node) -> Result<Engine, GrokError>,
-    ) -> Result<Self, GrokError> {
+    fn prepare(pattern: &str, library: &Library, options: &Options) -> Result<Self, GrokError> {
         let expanded = expand(pattern, library, options.syntax, options.named_captures_only)?;
         let tree = anchored(expanded.tree, options.anchor);
         let groups = count_groups(&tree);
-        let engine = engine(tree)?;
-        let mut warnings = Vec::new();
-        if matches!(&engine, Engine::General(fallback) if !fallback.is_linear()) {
-            warnings.push(format!(
-                "this pattern needs the backtracking engine, which gives up on a text after \
-                 {BACKTRACKS_MAX} steps back"
-            ));
-        }
         let source = Box::new((pattern.to_string(), library.clone(), *options));
-        let explainer = OnceLock::new();
-        Ok(Self { fields: expanded.fields, groups, engine, warnings, source, explainer })
+        let (engine, explainer) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { fields: expanded.fields, groups, tree, engine, source, explainer })
+    }
+
+    fn engine(&self) -> &Engine {
+        self.engine.get_or_init(|| Engine::of(&self.tree).unwrap_or(Engine::Missing))
     }
 
     /// The fields, in the order of their opening places.
@@ -141,15 +142,19 @@ impl Grok {
         if text.len() > TEXT_BYTES_MAX {
             return false;
         }
-        match &self.engine {
+        match self.engine() {
             Engine::General(fallback) => fallback.search(text, captures),
-            Engine::Scan { program, tree, linear } => {
+            Engine::Scan { program, linear } => {
                 let Captures { scratch, slots, whole, .. } = captures;
                 match program.search(text, scratch, slots, whole) {
                     Outcome::Match => true,
                     Outcome::NoMatch => false,
-                    Outcome::Exhausted => search_again(program, tree, linear, text, captures),
+                    Outcome::Exhausted => search_again(program, &self.tree, linear, text, captures),
                 }
+            }
+            Engine::Missing => {
+                captures.exhausted = true;
+                false
             }
         }
     }
@@ -175,16 +180,22 @@ impl Grok {
     }
 
     /// What a user should know about the pattern.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    pub fn warnings(&self) -> Vec<String> {
+        match self.strategy() {
+            Strategy::Backtracking => vec![format!(
+                "this pattern needs the backtracking engine, which gives up on a text after \
+                 {BACKTRACKS_MAX} steps back"
+            )],
+            Strategy::Scan | Strategy::Linear => Vec::new(),
+        }
     }
 
     /// The engine that was chosen.
     pub fn strategy(&self) -> Strategy {
-        match &self.engine {
+        match self.engine() {
             Engine::Scan { .. } => Strategy::Scan,
             Engine::General(fallback) if fallback.is_linear() => Strategy::Linear,
-            Engine::General(_) => Strategy::Backtracking,
+            Engine::General(_) | Engine::Missing => Strategy::Backtracking,
         }
     }
 }

@@ -138,3 +138,30 @@ pub(super) fn fixed_chars(node: &Node) -> Option<u32> {
         _ => None,
     }
 }
+
+/// Larger trees, with what they repeat counted as often as it may be, are tried before they are called sure.
+const SURE_NODES_MAX: usize = 20_000;
+
+/// Whether one engine or another is sure to take a tree: nothing in it depends on what was matched
+/// before, looks back over an unknown distance, or is very large.
+pub(in crate::grok) fn is_sure(node: &Node) -> bool {
+    let plain = |node: &Node| match node {
+        Node::Backreference(_) => false,
+        Node::Look { behind: true, body, .. } => fixed_chars(body).is_some(),
+        _ => true,
+    };
+    fn all(node: &Node, holds: &impl Fn(&Node) -> bool) -> bool {
+        holds(node) && node.children().iter().all(|child| all(child, holds))
+    }
+    all(node, &plain) && unrolled(node) <= SURE_NODES_MAX
+}
+
+/// The number of nodes, each as often as a repetition asks for it.
+fn unrolled(node: &Node) -> usize {
+    let inside: usize = node.children().iter().map(unrolled).sum();
+    let times = match node {
+        Node::Repeat { min, max, .. } => max.unwrap_or(*min).max(1) as usize,
+        _ => 1,
+    };
+    inside.saturating_mul(times).saturating_add(1)
+}

@@ -12,6 +12,7 @@ mod program;
 mod simplify;
 mod symbols;
 
+pub(super) use analysis::is_sure;
 pub(super) use lower::{compile, compile_marked};
 pub(super) use machine::{Outcome, Scratch};
 pub(super) use program::Program;

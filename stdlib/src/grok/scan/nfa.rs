@@ -2,6 +2,8 @@
 //!
 //! Invariant: choices keep their order of preference.
 
+use std::collections::HashMap;
+
 use regex_syntax::hir::ClassUnicode;
 use regex_syntax::utf8::Utf8Sequences;
 
@@ -30,13 +32,20 @@ pub(super) struct Nfa {
     pub states: Vec<State>,
     /// The different byte sets.
     pub sets: Vec<SymbolSet>,
+    /// The number of each.
+    numbers: HashMap<SymbolSet, usize>,
     pub start: usize,
 }
 
 impl Nfa {
     /// Builds the automaton of a pure tree; `None` when it would be too large.
     pub(super) fn build(node: &Node) -> Option<Self> {
-        let mut nfa = Self { states: vec![State::Match], sets: Vec::new(), start: 0 };
+        let mut nfa = Self {
+            states: vec![State::Match],
+            sets: Vec::new(),
+            numbers: HashMap::new(),
+            start: 0,
+        };
         nfa.start = nfa.node(node, 0)?;
         Some(nfa)
     }
@@ -50,10 +59,10 @@ impl Nfa {
     }
 
     fn bytes(&mut self, set: SymbolSet, next: usize) -> Option<usize> {
-        let known = self.sets.iter().position(|other| *other == set);
-        let set = known.unwrap_or_else(|| {
-            self.sets.push(set);
-            self.sets.len() - 1
+        let sets = &mut self.sets;
+        let set = *self.numbers.entry(set).or_insert_with(|| {
+            sets.push(set);
+            sets.len() - 1
         });
         self.push(State::Byte { set, next })
     }
