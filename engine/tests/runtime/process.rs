@@ -5,6 +5,9 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use temblor_engine::framing::Framing;
 use temblor_engine::run::{NamedSink, RunPlan};
@@ -85,6 +88,15 @@ fn a_signal_ends_a_run_that_waits_for_input() {
     }
 }
 
+/// Waits until a count has not grown for a while: nothing more is taken.
+fn wait_for_rest(count: &AtomicU64) {
+    let mut before = u64::MAX;
+    while before != count.load(Ordering::Relaxed) {
+        before = count.load(Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(500));
+    }
+}
+
 #[test]
 fn a_second_signal_ends_a_run_that_nobody_reads_from() {
     let (mut child, mut output) = start();
@@ -93,9 +105,16 @@ fn a_second_signal_ends_a_run_that_nobody_reads_from() {
     wait_for(&mut output, "one\n");
     // More than pipes and queues hold: the child waits for its reader, and stops reading.
     let block = "x".repeat(1023) + "\n";
-    let writer = std::thread::spawn(move || while input.write_all(block.as_bytes()).is_ok() {});
+    let written = Arc::new(AtomicU64::new(0));
+    let progress = Arc::clone(&written);
+    let writer = std::thread::spawn(move || {
+        while input.write_all(block.as_bytes()).is_ok() {
+            progress.fetch_add(1, Ordering::Relaxed);
+        }
+    });
     let mut first = [0; 1];
     output.read_exact(&mut first).unwrap();
+    wait_for_rest(&written);
     while child.try_wait().unwrap().is_none() {
         signal(&child, "-TERM");
     }
