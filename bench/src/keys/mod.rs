@@ -58,7 +58,7 @@ select event from in into once; select event from once into out"#,
     Case {
         name: "rate limit",
         text: r#"define operator limit from stream::rate_limit
-with rate = 10, per = "1s", by = event.k end;
+with rate = 10, per = "1h", by = event.k end;
 create operator limit;
 select event from in into limit; select event from limit into out"#,
     },
