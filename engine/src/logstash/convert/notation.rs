@@ -4,73 +4,10 @@
 use crate::logstash::options::{Setting, SettingKind};
 use crate::logstash::reference::FieldRef;
 use std::fmt::Write;
+use temblor_lang::syntax::RESERVED;
 
-/// Words that cannot be names.
-const KEYWORDS: &[&str] = &[
-    "absent",
-    "and",
-    "args",
-    "as",
-    "by",
-    "case",
-    "connect",
-    "connector",
-    "const",
-    "copy",
-    "create",
-    "default",
-    "define",
-    "deploy",
-    "drop",
-    "each",
-    "elif",
-    "else",
-    "emit",
-    "end",
-    "erase",
-    "event",
-    "false",
-    "flow",
-    "fn",
-    "for",
-    "from",
-    "group",
-    "having",
-    "if",
-    "insert",
-    "into",
-    "intrinsic",
-    "let",
-    "match",
-    "merge",
-    "mod",
-    "move",
-    "not",
-    "null",
-    "of",
-    "operator",
-    "or",
-    "patch",
-    "pipeline",
-    "present",
-    "recur",
-    "script",
-    "select",
-    "set",
-    "state",
-    "stream",
-    "then",
-    "to",
-    "true",
-    "update",
-    "upsert",
-    "use",
-    "when",
-    "where",
-    "window",
-    "with",
-    "xor",
-];
+/// Words of `if`, which may be names, but not beside it.
+const WORDS_OF_IF: [&str; 4] = ["if", "then", "elif", "else"];
 
 /// Lines are not filled beyond this.
 pub const WIDTH: usize = 96;
@@ -80,7 +17,8 @@ pub fn is_plain(name: &str) -> bool {
     let mut characters = name.chars();
     characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && characters.all(|one| one.is_ascii_alphanumeric() || one == '_')
-        && !KEYWORDS.contains(&name)
+        && !RESERVED.contains(&name)
+        && !WORDS_OF_IF.contains(&name)
         && name != "_"
 }
 
