@@ -483,15 +483,16 @@ impl<'a, R: References> Parser<'a, R> {
 
     /// `[:name:]` inside a set; the `[` has been read.
     fn posix(&mut self, current: &mut ClassUnicode) -> bool {
-        let Some(end) = self.rest().find(":]") else { return false };
-        let name = &self.rest()[1..end];
+        let Some(inside) = self.rest().strip_prefix(':') else { return false };
+        let Some(length) = inside.find(":]") else { return false };
+        let name = &inside[..length];
         let (name, negative) = match name.strip_prefix('^') {
             Some(name) => (name, true),
             None => (name, false),
         };
         let Some(class) = class::posix(name) else { return false };
         current.union(&if negative { class::negated(class) } else { class });
-        self.at += end + 2;
+        self.at += 1 + length + 2;
         true
     }
 
