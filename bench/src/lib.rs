@@ -5,5 +5,7 @@ pub mod core;
 pub mod stages;
 pub mod keys;
 pub mod scenario;
+pub mod equality;
+pub mod processes;
 pub mod svg;
 pub mod all;

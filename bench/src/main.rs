@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use temblor_bench::{all, core, keys, stages};
+use temblor_bench::{all, core, keys, processes, stages};
 
 /// Measures Temblor against the limit of its design.
 #[derive(Debug, Parser)]
@@ -50,6 +50,18 @@ enum What {
         #[arg(long, value_delimiter = ',', default_value = "10,10000,1000000")]
         keys: Vec<usize>,
         /// Runs of each case; figures are medians
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
+    /// Whole programs of other projects, where installed: jq, jaq, rsyslogd, syslog-ng
+    Processes {
+        /// Folders of scenarios; peer.jq, rsyslog.conf or syslog-ng.conf in one makes it a case
+        #[arg(long, default_value = "bench/scenarios")]
+        scenarios: PathBuf,
+        /// Input of each case
+        #[arg(long, default_value_t = 100)]
+        megabytes: usize,
+        /// Runs of each program; figures are medians
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
@@ -99,6 +111,10 @@ fn run(what: What) -> Result<String, String> {
             }
             let options = keys::Options { events, keys, repetitions };
             keys::run(&options).map(|report| report.to_string())
+        }
+        What::Processes { scenarios, megabytes, repetitions } => {
+            let options = processes::Options { scenarios, megabytes, repetitions };
+            processes::run(&options).map(|report| report.to_string())
         }
         What::All { seconds, scenarios, results } => {
             let options = all::Options { scenarios, results, measured: seconds };

@@ -95,6 +95,19 @@ impl Scenario {
         })
     }
 
+    /// The program's file.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The events, a line each; nothing when the program's own sources make them.
+    pub fn text(&self) -> Option<&[u8]> {
+        match &self.feeding {
+            Feeding::Frames(frames) => Some(frames.text()),
+            _ => None,
+        }
+    }
+
     /// Whether the program's sources make the events, so that no latency can be measured.
     pub fn makes_its_own_events(&self) -> bool {
         matches!(self.feeding, Feeding::Own)
@@ -102,12 +115,7 @@ impl Scenario {
 
     /// What its bytes cost at the very least; nothing when its own sources make them.
     pub fn limit(&self) -> Option<Limit> {
-        match &self.feeding {
-            Feeding::Frames(frames) => {
-                Some(limit::measure(frames.text(), self.codec == InputCodec::Json))
-            }
-            _ => None,
-        }
+        self.text().map(|text| limit::measure(text, self.codec == InputCodec::Json))
     }
 
     /// Runs all events once and compares the counts at the ports.

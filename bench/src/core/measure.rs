@@ -90,6 +90,11 @@ impl Directory {
         Ok(Self(path))
     }
 
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// A file in it.
     pub fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)

@@ -3,7 +3,7 @@
 
 pub(crate) mod limit;
 pub mod measure;
-mod process;
+pub(crate) mod process;
 mod report;
 pub(crate) mod runtime;
 

@@ -18,7 +18,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 const LINES: usize = 2000;
 
 /// The `temblor` command that was built together with this program.
-fn command() -> Result<PathBuf, String> {
+pub(crate) fn command() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let path = own.with_file_name("temblor");
     if path.is_file() {
