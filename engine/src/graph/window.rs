@@ -21,7 +21,10 @@ const IGNORED: &[&str] = &["eviction_period", "emit_empty_windows"];
 const PANES_MAX: u64 = 100_000;
 
 /// The settings as given.
+#[derive(Default)]
 struct Given {
+    /// Names that a mistake left without a value are here too: it has been reported.
+    names: Vec<String>,
     values: Vec<(String, Span, Arc<Frozen>)>,
 }
 
@@ -31,7 +34,7 @@ impl Given {
     }
 
     fn has(&self, name: &str) -> bool {
-        self.entry(name).is_some()
+        self.names.iter().any(|key| key == name)
     }
 }
 
@@ -90,7 +93,7 @@ impl Builder<'_, '_> {
         definition: &Definition,
         level: &Level,
     ) -> Given {
-        let mut values = Vec::with_capacity(def.with.len());
+        let mut given = Given::default();
         for binding in &def.with {
             let name = &binding.name;
             let value =
@@ -101,9 +104,10 @@ impl Builder<'_, '_> {
                 complaint.severity = temblor_lang::diagnostic::Severity::Warning;
                 self.complain(complaint);
             }
-            values.push((name.text.clone(), name.span, value.unwrap_or_default()));
+            given.names.push(name.text.clone());
+            given.values.extend(value.map(|value| (name.text.clone(), name.span, value)));
         }
-        Given { values }
+        given
     }
 
     fn window_kind(

@@ -1,7 +1,7 @@
 //! Named constructors of compile-time diagnostics. Codes `E03xx` and `W06xx` are used here and
 //! nowhere else.
 
-use crate::diagnostic::{Class, Diagnostic};
+use crate::diagnostic::{Class, Diagnostic, nearest};
 use crate::error::EvalError;
 use crate::span::Span;
 
@@ -66,9 +66,23 @@ pub fn module_not_found<'n>(
     Diagnostic::error("E0305", span, format!("module `{path}` not found")).with_nearest(path, known)
 }
 
-pub fn module_not_used(name: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("E0306", span, format!("module `{name}` is not in use here"))
-        .with_help(format!("add `use std::{name};`, or a `use` of your own module, in front"))
+pub fn module_not_used<'n>(
+    name: &str,
+    span: Span,
+    used: impl IntoIterator<Item = &'n str>,
+    library: &[&'n str],
+) -> Diagnostic {
+    let complaint = Diagnostic::error("E0306", span, format!("module `{name}` is not in use here"));
+    let full = format!("std::{name}");
+    if library.contains(&full.as_str()) {
+        return complaint.with_help(format!("add `use {full};` in front"));
+    }
+    let short = library.iter().filter_map(|path| path.strip_prefix("std::"));
+    match nearest(name, used.into_iter().chain(short)) {
+        Some(near) => complaint.with_help(format!("did you mean `{near}`?")),
+        None => complaint
+            .with_help(format!("add a `use` of the module that is to be called `{name}` in front")),
+    }
 }
 
 pub fn cyclic_module(cycle: &[String], span: Span) -> Diagnostic {

@@ -286,7 +286,9 @@ impl Compiler<'_> {
         let complaint = if scope.uses.contains_key(&first.text) {
             complain::undefined_function(&path.text(), path.span, [])
         } else {
-            complain::module_not_used(&first.text, first.span)
+            let used = scope.uses.keys().map(String::as_str);
+            let library = self.registry.module_paths();
+            complain::module_not_used(&first.text, first.span, used, &library)
         };
         self.diagnostics.push(complaint);
     }
