@@ -95,6 +95,10 @@ impl Writer {
                 };
                 self.grouped(opening, body);
             }
+            Node::Engine(text) => {
+                self.backtracks(text);
+                self.text.push_str(text);
+            }
             Node::Backreference(name) => {
                 self.backtracks("a back-reference");
                 let numeric = name.bytes().all(|b| b.is_ascii_digit());
@@ -144,6 +148,18 @@ impl Writer {
     }
 
     fn repeat(&mut self, body: &Node, min: u32, max: Option<u32>, greed: Greed) {
+        // Being somewhere twice says no more than being there once, and no engine repeats it.
+        if is_place(body) {
+            return match (min, max, greed) {
+                (_, Some(0), _) => {}
+                (0, _, Greed::Greedy) => {
+                    self.grouped("(?:", body);
+                    self.text.insert(self.text.len() - 1, '|');
+                }
+                (0, _, Greed::Lazy) => self.grouped("(?:|", body),
+                _ => self.node(body),
+            };
+        }
         match body {
             Node::Char(_) | Node::Class(_) | Node::Capture { .. } | Node::Atomic(_) => {
                 self.node(body);
@@ -221,4 +237,13 @@ fn is_identifier(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether the node looks around without taking a character.
+fn is_place(node: &Node) -> bool {
+    match node {
+        Node::Look { .. } | Node::Engine(_) => true,
+        Node::Repeat { body, .. } => is_place(body),
+        _ => false,
+    }
 }

@@ -345,7 +345,8 @@ impl<'a, R: References> Parser<'a, R> {
             return Err(OnigmoError::new(start, "a pattern cannot end in `\\`; write `\\\\`"));
         };
         if let Some(class) = self.class_escape(c)? {
-            return Ok(Node::Class(class));
+            let folded = self.flags.ignore_case && c == 'p';
+            return Ok(Node::Class(if folded { class::fold(class) } else { class }));
         }
         Ok(match c {
             'A' => Node::Assert(Assertion::StartText),
@@ -379,7 +380,10 @@ impl<'a, R: References> Parser<'a, R> {
                 self.at += digits;
                 Node::Backreference(name)
             }
-            'G' | 'K' | 'X' | 'g' => {
+            'X' => grapheme(),
+            'G' => Node::Engine(r"\G"),
+            'K' => Node::Engine(r"\K"),
+            'g' => {
                 return Err(OnigmoError::new(start, format!("`\\{c}` is not supported")));
             }
             c => {
@@ -565,4 +569,18 @@ fn line_break() -> Node {
     let pair = Node::Concat(vec![Node::Char('\r'), Node::Char('\n')]);
     let single = class::ranges(&[('\n', '\r'), ('\u{85}', '\u{85}'), ('\u{2028}', '\u{2029}')]);
     Node::Atomic(Box::new(Node::Alternate(vec![pair, Node::Class(single)])))
+}
+
+/// `\X`, a character with the marks on it.
+fn grapheme() -> Node {
+    let marks = class::property("M").unwrap_or_else(|| class::ranges(&[]));
+    let many = |class| Node::Repeat {
+        body: Box::new(Node::Class(class)),
+        min: 0,
+        max: None,
+        greed: Greed::Greedy,
+    };
+    let pair = Node::Concat(vec![Node::Char('\r'), Node::Char('\n')]);
+    let any = Node::Concat(vec![Node::Class(class::all()), many(marks)]);
+    Node::Atomic(Box::new(Node::Alternate(vec![pair, any])))
 }

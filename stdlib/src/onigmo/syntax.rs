@@ -56,6 +56,8 @@ pub(crate) enum Node {
     Look { behind: bool, negative: bool, body: Box<Node> },
     /// `\1`, `\k<name>`
     Backreference(String),
+    /// `\G`, `\K`: the same in the backtracking engine.
+    Engine(&'static str),
 }
 
 /// Which of several repetitions is tried first.

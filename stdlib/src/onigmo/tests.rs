@@ -43,6 +43,14 @@ fn ruby_constructs_keep_their_meaning() {
         (r"\R", "a\r\n", Some("\r\n")),
         (r"\x41\u0042\103", "ABC", Some("ABC")),
         (r"[~~-]+", "~-", Some("~-")),
+        (r"[[:print:]]+", "\tb {}\n", Some("b {}")),
+        (r"[[:graph:]]+", " é0% a", Some("é0%")),
+        (r"(?i:\p{Upper})", "é", Some("é")),
+        (r"a(?=b)?c", "ac", Some("ac")),
+        (r"(?:(?<=a)){2}b", "ab", Some("b")),
+        (r"a\Kb", "ab", Some("b")),
+        (r"\Ga", "ba", None),
+        (r"\X", "e\u{301}x", Some("e\u{301}")),
     ] {
         assert_eq!(find(pattern, text).as_deref(), expected, "{pattern} on {text:?}");
     }

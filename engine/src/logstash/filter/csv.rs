@@ -6,8 +6,10 @@ use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::reference::FieldRef;
+use crate::logstash::ruby::{read_float, read_integer};
 use crate::logstash::timestamp::parse_iso8601;
 use std::any::Any;
+use temblor_lang::value::Arena;
 
 /// `csv`
 pub static DECLARATION: Declaration = Declaration {
@@ -100,14 +102,16 @@ impl Filter for Csv {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let arena = turn.arena;
         let text = match event.get(&self.source) {
-            None | Some(Datum::Null) => return Outcome::Unmatched,
-            Some(value) => value.text_in(arena),
+            None | Some(Datum::Null | Datum::Bool(false)) => return Outcome::Unmatched,
+            Some(Datum::Str("")) if self.skip_empty_rows => {
+                event.tag("_csvskippedemptyfield");
+                return Outcome::Unmatched;
+            }
+            Some(Datum::Str(text)) => *text,
+            Some(_) => "",
         };
-        if self.skip_empty_rows && text.trim().is_empty() {
-            event.tag("_csvskippedemptyfield");
-            return Outcome::Unmatched;
-        }
-        let Some(values) = self.cut(text) else {
+        // Text without a line, and what is no text, have no values.
+        let Some(values) = (!text.is_empty()).then(|| self.cut(text)).flatten() else {
             event.tag("_csvparsefailure");
             return Outcome::Unmatched;
         };
@@ -148,7 +152,8 @@ impl Filter for Csv {
                 Some(target) => target.join(&field.steps),
                 None => field,
             };
-            let value = value.map_or(Datum::Null, |text| self.convert(&name, arena.str(&text)));
+            let value =
+                value.map_or(Datum::Null, |text| self.convert(&name, arena.str(&text), arena));
             if event.set(&field, value, arena).is_err() {
                 event.tag("_csvparsefailure");
                 return Outcome::Unmatched;
@@ -159,12 +164,17 @@ impl Filter for Csv {
 }
 
 impl Csv {
-    /// The values of the first line, by the strict rules of Ruby: quotes only around whole values.
-    /// An empty value without quotes is nothing.
+    /// The values of the first line, by the strict rules of Ruby: quotes only around whole values,
+    /// and lines end as the first one does. An empty value without quotes is nothing.
     fn cut(&self, text: &str) -> Option<Vec<Option<String>>> {
+        let line_end = match text.find(['\r', '\n']) {
+            Some(at) if text[at..].starts_with("\r\n") => "\r\n",
+            Some(at) => &text[at..=at],
+            None => "\n",
+        };
         let mut values = Vec::new();
         let mut rest = text;
-        if rest.is_empty() {
+        if rest.starts_with(line_end) {
             return Some(values);
         }
         loop {
@@ -175,20 +185,18 @@ impl Csv {
                 }
                 _ => {
                     let end = rest.find(self.separator.as_str()).unwrap_or(rest.len());
-                    let line = rest.find('\n').unwrap_or(rest.len());
-                    let end = end.min(line);
+                    let end = end.min(rest.find(['\r', '\n']).unwrap_or(rest.len()));
                     let value = &rest[..end];
                     if self.quote != '\0' && value.contains(self.quote) {
                         return None;
                     }
-                    let value = value.strip_suffix('\r').unwrap_or(value);
                     ((!value.is_empty()).then(|| value.to_string()), &rest[end..])
                 }
             };
             values.push(value);
             match after.strip_prefix(self.separator.as_str()) {
                 Some(next) => rest = next,
-                None if after.is_empty() || after.starts_with(['\n', '\r']) => return Some(values),
+                None if after.is_empty() || after.starts_with(line_end) => return Some(values),
                 None => return None,
             }
         }
@@ -212,18 +220,18 @@ impl Csv {
     }
 
     /// A value of the type of its column; one that does not fit stays text.
-    fn convert<'a>(&self, column: &str, text: &'a str) -> Datum<'a> {
+    fn convert<'a>(&self, column: &str, text: &'a str, arena: &'a Arena) -> Datum<'a> {
         let kind = self.convert.iter().find(|(name, _)| name == column).map(|(_, kind)| *kind);
         let converted = match kind {
             None => None,
-            Some(Kind::Integer) => text.trim().parse().ok().map(Datum::Int),
-            Some(Kind::Float) => text.trim().parse().ok().map(Datum::Float),
+            Some(Kind::Integer) => read_integer(text, None).map(Datum::Int),
+            Some(Kind::Float) => read_float(text).map(Datum::Float),
             Some(Kind::Date) => parse_iso8601(text).map(Datum::Time),
-            Some(Kind::Boolean) => match text.trim().to_lowercase().as_str() {
-                "true" => Some(Datum::Bool(true)),
-                "false" => Some(Datum::Bool(false)),
-                _ => None,
-            },
+            Some(Kind::Boolean) => Some(match text.trim().to_lowercase().as_str() {
+                "true" => Datum::Bool(true),
+                "false" => Datum::Bool(false),
+                other => Datum::Str(arena.str(other)),
+            }),
         };
         converted.unwrap_or(Datum::Str(text))
     }

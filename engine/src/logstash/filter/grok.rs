@@ -5,7 +5,7 @@ use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, gone, option};
-use crate::logstash::reference::FieldRef;
+use crate::logstash::reference::{FieldRef, Refused};
 use std::path::Path;
 use temblor_stdlib::grok::{Conversion, Grok, Library, Options};
 
@@ -182,6 +182,8 @@ enum Search {
     Found,
     NotFound,
     GaveUp,
+    /// A field could not be set: nothing more is tried.
+    Refused,
 }
 
 impl Filter for GrokFilter {
@@ -195,7 +197,7 @@ impl Filter for GrokFilter {
                         break;
                     }
                 }
-                Search::NotFound => {}
+                Search::NotFound | Search::Refused => {}
                 Search::GaveUp => {
                     event.tag(&self.timeout_tag);
                     return Outcome::Unmatched;
@@ -225,7 +227,7 @@ impl GrokFilter {
             match self.text(plans, text, event, turn) {
                 Search::NotFound => {}
                 Search::Found => result = Search::Found,
-                Search::GaveUp => return Search::GaveUp,
+                ended => return ended,
             }
         }
         result
@@ -242,7 +244,9 @@ impl GrokFilter {
         let mut result = Search::NotFound;
         for plan in plans {
             if plan.grok.matches(text, turn.captures) {
-                self.capture(plan, text, event, turn);
+                if self.capture(plan, text, event, turn).is_err() {
+                    return Search::Refused;
+                }
                 result = Search::Found;
                 if self.break_on_match {
                     return result;
@@ -256,40 +260,43 @@ impl GrokFilter {
         result
     }
 
+    /// Sets the fields of a match. One that cannot be set ends it.
     fn capture<'a>(
         &'a self,
         plan: &'a Plan,
         text: &'a str,
         event: &mut LogEvent<'a>,
         turn: &mut Turn<'a, '_>,
-    ) {
+    ) -> Result<(), Refused> {
         for (at, target) in plan.targets.iter().enumerate() {
             let found = turn.captures.get(target.group, text);
-            let value = match found {
-                Some("") | None if !self.keep_empty => continue,
-                None => Datum::Null,
-                Some(found) => convert(found, target.conversion),
-            };
+            let value = found.map_or(Datum::Null, |found| convert(found, target.conversion));
+            if matches!(value, Datum::Null | Datum::Str("")) && !self.keep_empty {
+                continue;
+            }
             if target.overwrite {
                 // A name that repeats in the pattern makes a list even so.
                 let first = plan.targets[..at].iter().all(|earlier| earlier.field != target.field);
                 if first {
-                    let _ = event.set(&target.field, value, turn.arena);
+                    event.set(&target.field, value, turn.arena)?;
                     continue;
                 }
             }
-            store(event, &target.field, value, turn);
+            store(event, &target.field, value, turn)?;
         }
+        Ok(())
     }
 }
 
 /// Adds a capture to what is there; what is neither text nor list stays alone.
-fn store<'a>(event: &mut LogEvent<'a>, field: &FieldRef, value: Datum<'a>, turn: &Turn<'a, '_>) {
+fn store<'a>(
+    event: &mut LogEvent<'a>,
+    field: &FieldRef,
+    value: Datum<'a>,
+    turn: &Turn<'a, '_>,
+) -> Result<(), Refused> {
     match event.get_mut(field) {
-        None | Some(Datum::Null) => {
-            // A scalar in the way of a nested name: there is no place for the capture.
-            let _ = event.set(field, value, turn.arena);
-        }
+        None | Some(Datum::Null) => return event.set(field, value, turn.arena),
         Some(Datum::List(items)) => items.push(value),
         Some(old @ Datum::Str(_)) => {
             let first = std::mem::take(old);
@@ -297,24 +304,37 @@ fn store<'a>(event: &mut LogEvent<'a>, field: &FieldRef, value: Datum<'a>, turn:
         }
         Some(_) => {}
     }
+    Ok(())
 }
 
 fn convert(text: &str, conversion: Conversion) -> Datum<'_> {
     match conversion {
-        Conversion::Integer => Datum::Int(leading_integer(text)),
+        Conversion::Integer => whole(text),
         Conversion::Float => Datum::Float(leading_float(text)),
         _ => Datum::Str(text),
     }
 }
 
+/// As [`leading_integer`]; what is too large for all kinds of whole numbers has a fraction.
+fn whole<'a>(text: &str) -> Datum<'a> {
+    let digits = leading_digits(text);
+    let signed = digits.parse().map(Datum::Int);
+    let unsigned = signed.or_else(|_| digits.parse().map(Datum::UInt));
+    unsigned.unwrap_or_else(|_| digits.parse().map_or(Datum::Int(0), Datum::Float))
+}
+
 /// Ruby's `to_i`: the digits at the beginning, else 0.
 pub(in crate::logstash) fn leading_integer(text: &str) -> i64 {
+    leading_digits(text).parse().unwrap_or(0)
+}
+
+/// The sign and the digits at the beginning, without underscores.
+fn leading_digits(text: &str) -> String {
     let text = text.trim_start();
     let sign = usize::from(text.starts_with(['+', '-']));
     let digits =
         text[sign..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
-    let number = text[..sign + digits].replace('_', "");
-    number.parse().unwrap_or(0)
+    text[..sign + digits].replace('_', "")
 }
 
 /// Ruby's `to_f`: the number at the beginning, else 0.

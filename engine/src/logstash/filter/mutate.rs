@@ -228,7 +228,7 @@ impl Step {
             }
             Step::Gsub(field, substitution) => {
                 let Some(value) = event.value_of(field) else { return Ok(()) };
-                if let Some(changed) = substitution.run(&value, event, turn) {
+                if let Some(changed) = substitution.run(&value, event, turn).ok_or(Failed)? {
                     set(event, field, changed)?;
                 }
             }
@@ -239,6 +239,10 @@ impl Step {
             }
             Step::Strip(field) => {
                 if let Some(value) = event.get_mut(field) {
+                    if matches!(value, Datum::List(items) if items.iter().any(|item| item.as_str().is_none()))
+                    {
+                        return Err(Failed);
+                    }
                     text::each_text(value, text::strip);
                 }
             }
@@ -253,8 +257,7 @@ impl Step {
                 if let Some(value) = event.get_mut(field)
                     && let Datum::List(items) = value
                 {
-                    let texts: Vec<_> = items.iter().map(Datum::text).collect();
-                    *value = Datum::Str(arena.str(&texts.join(separator)));
+                    *value = Datum::Str(arena.str(&text::join(items, separator)));
                 }
             }
             Step::Merge(target, sources) => {

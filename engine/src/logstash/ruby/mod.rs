@@ -9,6 +9,7 @@ mod print;
 mod run;
 
 pub use run::{Machine, Memory, Stop};
+pub(super) use run::{read_float, read_integer};
 pub use tree::Script;
 pub use value::Value;
 

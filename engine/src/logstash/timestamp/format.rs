@@ -33,7 +33,10 @@ pub(super) enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Era,
+    Century,
     Year,
+    /// A year without a sign.
+    YearOfEra,
     WeekYear,
     Month,
     Day,
@@ -101,7 +104,9 @@ impl Format {
     /// Whether the pattern says a year.
     #[must_use]
     pub fn has_year(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Field(Field::Year | Field::WeekYear, _)))
+        self.parts.iter().any(|part| {
+            matches!(part, Part::Field(Field::Year | Field::YearOfEra | Field::WeekYear, _))
+        })
     }
 
     /// Appends a time, in UTC and in English.
@@ -144,7 +149,9 @@ fn push_literal(parts: &mut Vec<Part>, text: &str) {
 
 fn joda(letter: char) -> Option<Field> {
     Some(match letter {
-        'Y' | 'y' => Field::Year,
+        'C' => Field::Century,
+        'y' => Field::Year,
+        'Y' => Field::YearOfEra,
         'x' => Field::WeekYear,
         'e' => Field::WeekdayNumber,
         'Z' => Field::Offset,
@@ -158,7 +165,8 @@ fn joda(letter: char) -> Option<Field> {
 fn java(letter: char) -> Option<Field> {
     Some(match letter {
         'G' => Field::Era,
-        'y' | 'u' => Field::Year,
+        'y' => Field::YearOfEra,
+        'u' => Field::Year,
         'Y' => Field::WeekYear,
         'M' | 'L' => Field::Month,
         'd' => Field::Day,
@@ -205,9 +213,12 @@ fn push_field(out: &mut String, field: Field, count: usize, time: DateTime<Utc>)
         }
         Field::ZoneName => return out.push_str("UTC"),
         Field::Fraction => return push_fraction(out, time.timestamp_subsec_nanos(), count),
-        Field::Year if count == 2 => i64::from(time.year().rem_euclid(100)),
+        Field::Year | Field::YearOfEra if count == 2 => i64::from(time.year().rem_euclid(100)),
         Field::WeekYear if count == 2 => i64::from(time.iso_week().year().rem_euclid(100)),
         Field::Year => i64::from(time.year()),
+        Field::YearOfEra if time.year() < 1 => i64::from(1 - time.year()),
+        Field::YearOfEra => i64::from(time.year()),
+        Field::Century => i64::from(time.year().rem_euclid(10_000) / 100),
         Field::WeekYear => i64::from(time.iso_week().year()),
         Field::Month => i64::from(time.month()),
         Field::Day => i64::from(time.day()),

@@ -1,234 +1,132 @@
-//! Names of months and days in the languages that logs are written in. Names are compared without
-//! regard to case; the dot of an abbreviation may be missing.
+//! Names of months, days, half days and eras in the languages that logs are written in. A text may
+//! have a name or its abbreviation, as written, in lower case or in upper case: that is Joda's rule.
 
-/// A language.
-#[derive(Clone, Copy, Debug)]
+use std::sync::OnceLock;
+
+/// A language, perhaps of one country.
+#[derive(Debug)]
 pub struct Locale {
     tag: &'static str,
-    /// Twelve names and their abbreviations.
-    months: [(&'static str, &'static str); 12],
-    /// Seven names and their abbreviations, Monday first.
-    days: [(&'static str, &'static str); 7],
+    months: Names,
+    /// Monday first.
+    days: Names,
+    half_days: Names,
+    /// Before and after the year 1.
+    eras: Names,
 }
 
-static LOCALES: &[Locale] = &[
-    Locale {
-        tag: "en",
-        months: [
-            ("January", "Jan"),
-            ("February", "Feb"),
-            ("March", "Mar"),
-            ("April", "Apr"),
-            ("May", "May"),
-            ("June", "Jun"),
-            ("July", "Jul"),
-            ("August", "Aug"),
-            ("September", "Sep"),
-            ("October", "Oct"),
-            ("November", "Nov"),
-            ("December", "Dec"),
-        ],
-        days: [
-            ("Monday", "Mon"),
-            ("Tuesday", "Tue"),
-            ("Wednesday", "Wed"),
-            ("Thursday", "Thu"),
-            ("Friday", "Fri"),
-            ("Saturday", "Sat"),
-            ("Sunday", "Sun"),
-        ],
-    },
-    Locale {
-        tag: "fr",
-        months: [
-            ("janvier", "janv."),
-            ("février", "févr."),
-            ("mars", "mars"),
-            ("avril", "avr."),
-            ("mai", "mai"),
-            ("juin", "juin"),
-            ("juillet", "juil."),
-            ("août", "août"),
-            ("septembre", "sept."),
-            ("octobre", "oct."),
-            ("novembre", "nov."),
-            ("décembre", "déc."),
-        ],
-        days: [
-            ("lundi", "lun."),
-            ("mardi", "mar."),
-            ("mercredi", "mer."),
-            ("jeudi", "jeu."),
-            ("vendredi", "ven."),
-            ("samedi", "sam."),
-            ("dimanche", "dim."),
-        ],
-    },
-    Locale {
-        tag: "de",
-        months: [
-            ("Januar", "Jan."),
-            ("Februar", "Feb."),
-            ("März", "März"),
-            ("April", "Apr."),
-            ("Mai", "Mai"),
-            ("Juni", "Juni"),
-            ("Juli", "Juli"),
-            ("August", "Aug."),
-            ("September", "Sept."),
-            ("Oktober", "Okt."),
-            ("November", "Nov."),
-            ("Dezember", "Dez."),
-        ],
-        days: [
-            ("Montag", "Mo."),
-            ("Dienstag", "Di."),
-            ("Mittwoch", "Mi."),
-            ("Donnerstag", "Do."),
-            ("Freitag", "Fr."),
-            ("Samstag", "Sa."),
-            ("Sonntag", "So."),
-        ],
-    },
-    Locale {
-        tag: "es",
-        months: [
-            ("enero", "ene."),
-            ("febrero", "feb."),
-            ("marzo", "mar."),
-            ("abril", "abr."),
-            ("mayo", "may."),
-            ("junio", "jun."),
-            ("julio", "jul."),
-            ("agosto", "ago."),
-            ("septiembre", "sept."),
-            ("octubre", "oct."),
-            ("noviembre", "nov."),
-            ("diciembre", "dic."),
-        ],
-        days: [
-            ("lunes", "lun."),
-            ("martes", "mar."),
-            ("miércoles", "mié."),
-            ("jueves", "jue."),
-            ("viernes", "vie."),
-            ("sábado", "sáb."),
-            ("domingo", "dom."),
-        ],
-    },
-    Locale {
-        tag: "it",
-        months: [
-            ("gennaio", "gen"),
-            ("febbraio", "feb"),
-            ("marzo", "mar"),
-            ("aprile", "apr"),
-            ("maggio", "mag"),
-            ("giugno", "giu"),
-            ("luglio", "lug"),
-            ("agosto", "ago"),
-            ("settembre", "set"),
-            ("ottobre", "ott"),
-            ("novembre", "nov"),
-            ("dicembre", "dic"),
-        ],
-        days: [
-            ("lunedì", "lun"),
-            ("martedì", "mar"),
-            ("mercoledì", "mer"),
-            ("giovedì", "gio"),
-            ("venerdì", "ven"),
-            ("sabato", "sab"),
-            ("domenica", "dom"),
-        ],
-    },
-    Locale {
-        tag: "pt",
-        months: [
-            ("janeiro", "jan."),
-            ("fevereiro", "fev."),
-            ("março", "mar."),
-            ("abril", "abr."),
-            ("maio", "mai."),
-            ("junho", "jun."),
-            ("julho", "jul."),
-            ("agosto", "ago."),
-            ("setembro", "set."),
-            ("outubro", "out."),
-            ("novembro", "nov."),
-            ("dezembro", "dez."),
-        ],
-        days: [
-            ("segunda-feira", "seg."),
-            ("terça-feira", "ter."),
-            ("quarta-feira", "qua."),
-            ("quinta-feira", "qui."),
-            ("sexta-feira", "sex."),
-            ("sábado", "sáb."),
-            ("domingo", "dom."),
-        ],
-    },
-];
+/// Names of a kind and their abbreviations.
+#[derive(Debug)]
+struct Names {
+    long: Vec<&'static str>,
+    short: Vec<&'static str>,
+    /// Every form that is read, with its number; longer ones first.
+    forms: Vec<(String, usize)>,
+}
+
+impl Names {
+    fn new(long: &'static str, short: &'static str, more: &[(&str, usize)]) -> Self {
+        let long: Vec<_> = long.split(';').collect();
+        let short: Vec<_> = short.split(';').collect();
+        let numbered = long.iter().enumerate().chain(short.iter().enumerate());
+        let mut forms: Vec<(String, usize)> = numbered
+            .flat_map(|(number, name)| {
+                [(*name).to_string(), name.to_lowercase(), name.to_uppercase()]
+                    .map(|form| (form, number))
+            })
+            .filter(|(form, _)| !form.is_empty())
+            .collect();
+        forms.extend(more.iter().map(|(form, number)| ((*form).to_string(), *number)));
+        forms.sort_by_key(|(form, _)| std::cmp::Reverse(form.chars().count()));
+        Self { long, short, forms }
+    }
+
+    fn name(&self, number: usize, long: bool) -> &'static str {
+        if long { self.long[number] } else { self.short[number] }
+    }
+
+    /// The number of the longest name that `text` begins with, and what follows.
+    fn read<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        let mut forms = self.forms.iter();
+        forms.find_map(|(form, number)| Some((*number, text.strip_prefix(form.as_str())?)))
+    }
+}
+
+/// The names of all languages; `locales.txt` says what a line holds.
+fn locales() -> &'static [Locale] {
+    static LOCALES: OnceLock<Vec<Locale>> = OnceLock::new();
+    LOCALES.get_or_init(|| {
+        let lines = include_str!("locales.txt").lines();
+        lines.filter(|line| !line.starts_with('#')).map(locale).collect()
+    })
+}
+
+fn locale(line: &'static str) -> Locale {
+    let mut parts = line.split('|');
+    let mut part = || parts.next().unwrap_or_default();
+    let tag = part();
+    let months = Names::new(part(), part(), &[]);
+    let days = Names::new(part(), part(), &[]);
+    let half_days = part();
+    let eras = part();
+    // English texts may write the eras in another way too.
+    let common: &[(&str, usize)] = match tag.get(..2) {
+        Some("en") => &[("BCE", 0), ("bce", 0), ("CE", 1), ("ce", 1)],
+        _ => &[],
+    };
+    let half_days = Names::new(half_days, half_days, &[]);
+    Locale { tag, months, days, half_days, eras: Names::new(eras, eras, common) }
+}
 
 impl Locale {
     /// English.
     #[must_use]
     pub fn english() -> &'static Locale {
-        &LOCALES[0]
+        &locales()[0]
     }
 
-    /// The language of a tag such as `fr` or `fr_FR`, if its names are known.
+    /// The language of a tag such as `fr` or `fr_CA`, if its names are known.
     #[must_use]
     pub fn of(tag: &str) -> Option<&'static Locale> {
-        let language = tag.split(['-', '_']).next().unwrap_or(tag);
-        LOCALES.iter().find(|locale| locale.tag.eq_ignore_ascii_case(language))
+        let tag = tag.replace('_', "-");
+        let named =
+            |wanted: &str| locales().iter().find(|locale| locale.tag.eq_ignore_ascii_case(wanted));
+        named(&tag).or_else(|| named(tag.split('-').next()?))
     }
 
     /// The name of a month, 0 to 11.
     #[must_use]
     pub fn month(&self, number: usize, long: bool) -> &'static str {
-        let (name, short) = self.months[number];
-        if long { name } else { short }
+        self.months.name(number, long)
     }
 
     /// The name of a day, 0 (Monday) to 6.
     #[must_use]
     pub fn day(&self, number: usize, long: bool) -> &'static str {
-        let (name, short) = self.days[number];
-        if long { name } else { short }
+        self.days.name(number, long)
     }
 
-    /// The month that `text` begins with, and what follows.
+    /// The month that `text` begins with, 0 to 11, and what follows.
     #[must_use]
     pub fn read_month<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
-        read(&self.months, text)
+        self.months.read(text)
     }
 
-    /// The day that `text` begins with, and what follows.
+    /// The day that `text` begins with, 0 (Monday) to 6, and what follows.
     #[must_use]
     pub fn read_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
-        read(&self.days, text)
+        self.days.read(text)
     }
-}
 
-/// The longest of the names that `text` begins with.
-fn read<'t>(names: &[(&str, &str)], text: &'t str) -> Option<(usize, &'t str)> {
-    let forms = names.iter().enumerate().flat_map(|(number, (name, short))| {
-        [*name, *short, short.trim_end_matches('.')].map(|form| (number, form))
-    });
-    forms
-        .filter_map(|(number, form)| Some((number, without_prefix(text, form)?)))
-        .min_by_key(|(_, rest)| rest.len())
-}
-
-/// What follows `prefix`, compared without regard to case.
-fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
-    let mut rest = text.chars();
-    for wanted in prefix.chars() {
-        let found = rest.next()?;
-        if found != wanted && !found.to_lowercase().eq(wanted.to_lowercase()) {
-            return None;
-        }
+    /// The half day that `text` begins with, 0 or 1, and what follows.
+    #[must_use]
+    pub fn read_half_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        self.half_days.read(text)
     }
-    Some(rest.as_str())
+
+    /// The era that `text` begins with, 0 or 1, and what follows.
+    #[must_use]
+    pub fn read_era<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+        self.eras.read(text)
+    }
 }

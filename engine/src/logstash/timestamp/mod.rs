@@ -1,6 +1,7 @@
 //! Times as Logstash reads and writes them: patterns of Joda-Time and of java.time, ISO 8601, and
 //! seconds since 1970. Nothing here reads a clock.
 
+mod fields;
 mod format;
 mod iso;
 mod locale;
@@ -38,6 +39,15 @@ impl Zone {
         }
         let (offset, rest) = offset(name)?;
         rest.is_empty().then_some(Zone::Fixed(offset))
+    }
+
+    /// The local time of a moment.
+    #[must_use]
+    pub fn local(self, time: DateTime<Utc>) -> NaiveDateTime {
+        match self {
+            Zone::Named(zone) => time.with_timezone(&zone).naive_local(),
+            Zone::Fixed(offset) => time.with_timezone(&offset).naive_local(),
+        }
     }
 
     /// The moment of a local time. Nothing in the gap where clocks are put forward; the earlier one

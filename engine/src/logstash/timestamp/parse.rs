@@ -1,32 +1,24 @@
-//! Texts read by a pattern, with Joda-Time's leniency: numbers may have fewer digits than letters,
-//! names may be long or short, and a missing year is guessed from the current time.
+//! Texts read by a pattern, as Joda-Time does it: numbers may have fewer digits than letters, names
+//! may be long or short, and what a text does not say is as on 1970-01-01. See [`super::fields`] for
+//! how the fields become a time.
 
+use super::fields::{Found, Unit};
 use super::format::{Field, Format, Part};
 use super::locale::Locale;
-use super::{Zone, offset};
-use chrono::{
-    DateTime, Datelike, Duration, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Utc, Weekday,
-};
+use super::{Zone, digits};
+use chrono::{DateTime, Datelike, FixedOffset, Months, Utc};
 
-/// What a text says.
-#[derive(Debug, Default)]
-struct Found {
-    year: Option<i32>,
-    week_year: Option<i32>,
-    month: Option<u32>,
-    day: Option<u32>,
-    day_of_year: Option<u32>,
-    week: Option<u32>,
-    weekday: Option<u32>,
-    afternoon: Option<bool>,
-    hour: Option<u32>,
-    half_hour: Option<u32>,
-    minute: u32,
-    second: u32,
-    nanos: u32,
-    offset: Option<FixedOffset>,
+/// What one text says, while it is read.
+struct Reading<'l> {
+    found: Found,
     zone: Option<Zone>,
+    locale: &'l Locale,
+    /// Two digits stand for a year within fifty years of this one.
+    pivot: i32,
 }
+
+/// Years written with all their digits have no more than these.
+const YEAR_DIGITS: usize = 9;
 
 impl Format {
     /// The moment that `text` stands for. `zone` is for texts that name none; `now` helps where
@@ -39,208 +31,214 @@ impl Format {
         locale: &Locale,
         now: DateTime<Utc>,
     ) -> Option<DateTime<Utc>> {
-        let mut found = Found::default();
+        let pivot = now.year() - 30;
+        let mut reading = Reading { found: Found::default(), zone: None, locale, pivot };
         let mut rest = text;
         for (at, part) in self.parts.iter().enumerate() {
+            let numeric =
+                |part: &Part| matches!(part, Part::Field(next, count) if next.is_number(*count));
+            let next_is_number = self.parts.get(at + 1).is_some_and(numeric);
             rest = match part {
                 Part::Literal(literal) => after_literal(rest, literal)?,
-                Part::Field(field, count) => {
-                    let next_is_number = matches!(self.parts.get(at + 1),
-                        Some(Part::Field(next, count)) if next.is_number(*count));
-                    found.read(*field, *count, next_is_number, rest, locale, now)?
-                }
+                Part::Field(field, count) => reading.field(*field, *count, next_is_number, rest)?,
             };
         }
         if !rest.is_empty() {
             return None;
         }
-        let zone = found.offset.map(Zone::Fixed).or(found.zone).unwrap_or(zone);
-        zone.moment(found.local(now)?)
+        let zone = reading.zone.unwrap_or(zone);
+        let local = zone.local(now);
+        let time = zone.moment(reading.found.time(local.year())?)?;
+        if self.has_year() { Some(time) } else { nearest_year(time, zone, local.month()) }
+    }
+}
+
+/// The time moved by a year when it is in December and now is January, or the other way round.
+fn nearest_year(time: DateTime<Utc>, zone: Zone, month_now: u32) -> Option<DateTime<Utc>> {
+    let local = zone.local(time);
+    match (month_now, local.month()) {
+        (1, 12) => zone.moment(local.checked_sub_months(Months::new(12))?),
+        (12, 1) => zone.moment(local.checked_add_months(Months::new(12))?),
+        _ => Some(time),
     }
 }
 
 fn after_literal<'t>(text: &'t str, literal: &str) -> Option<&'t str> {
-    let head = text.get(..literal.len())?;
-    head.eq_ignore_ascii_case(literal).then(|| &text[literal.len()..])
+    let mut rest = text.chars();
+    for wanted in literal.chars() {
+        let found = rest.next()?;
+        if found != wanted && !found.to_lowercase().eq(wanted.to_lowercase()) {
+            return None;
+        }
+    }
+    Some(rest.as_str())
 }
 
-/// Up to `most` digits, at least one.
-fn number(text: &str, most: usize) -> Option<(u32, usize, &str)> {
+/// Up to `most` digits, at least one: their value, their number and what follows.
+fn number(text: &str, most: usize) -> Option<(i64, usize, &str)> {
     let length = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     if length == 0 {
         return None;
     }
-    Some((text[..length].parse().ok()?, length, &text[length..]))
+    let value: i32 = text[..length].parse().ok()?;
+    Some((i64::from(value), length, &text[length..]))
 }
 
-impl Found {
-    /// Reads one field; gives what follows it.
-    fn read<'t>(
-        &mut self,
-        field: Field,
-        count: usize,
-        next_is_number: bool,
-        text: &'t str,
-        locale: &Locale,
-        now: DateTime<Utc>,
-    ) -> Option<&'t str> {
-        if field.is_number(count) {
-            return self.read_number(field, count, next_is_number, text, now);
-        }
-        match field {
-            Field::Month => {
-                let (month, rest) = locale.read_month(text)?;
-                self.month = Some(u32::try_from(month).ok()? + 1);
-                Some(rest)
-            }
-            Field::Weekday => {
-                let (day, rest) = locale.read_day(text)?;
-                self.weekday = Some(u32::try_from(day).ok()? + 1);
-                Some(rest)
-            }
-            Field::HalfDay => {
-                let half = text.get(..2)?;
-                self.afternoon = match half.to_ascii_uppercase().as_str() {
-                    "AM" => Some(false),
-                    "PM" => Some(true),
-                    _ => return None,
-                };
-                Some(&text[2..])
-            }
-            Field::Era => after_literal(text, "AD"),
-            Field::Offset if count > 2 => {
-                let end = text
-                    .find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-".contains(c)))
-                    .unwrap_or(text.len());
-                self.zone = Some(Zone::named(&text[..end])?);
-                Some(&text[end..])
-            }
-            Field::Offset => {
-                let (offset, rest) = offset(text)?;
-                self.offset = Some(offset);
-                Some(rest)
-            }
-            // Names such as `EST` mean several zones; nobody reads them.
-            _ => None,
-        }
-    }
+/// As [`number`], with a sign that may stand before it.
+fn signed(text: &str, most: usize) -> Option<(i64, usize, bool, &str)> {
+    let sign = text.starts_with(['+', '-']);
+    let (value, length, rest) = number(text.strip_prefix(['+', '-']).unwrap_or(text), most)?;
+    Some((if text.starts_with('-') { -value } else { value }, length, sign, rest))
+}
 
-    fn read_number<'t>(
+impl Reading<'_> {
+    /// Reads one field; gives what follows it.
+    fn field<'t>(
         &mut self,
         field: Field,
         count: usize,
         next_is_number: bool,
         text: &'t str,
-        now: DateTime<Utc>,
     ) -> Option<&'t str> {
-        /// A year has no more digits.
-        const YEAR_DIGITS: usize = 9;
         match field {
-            Field::Year | Field::WeekYear => {
+            Field::Year | Field::YearOfEra | Field::WeekYear if count == 2 => {
+                self.short_year(field, next_is_number, text)
+            }
+            Field::Year | Field::YearOfEra | Field::WeekYear => {
                 let most = if next_is_number { count } else { YEAR_DIGITS };
-                let negative = text.starts_with('-');
-                let (year, length, rest) = number(text.strip_prefix('-').unwrap_or(text), most)?;
-                let year = i32::try_from(year).ok()?;
-                let year = match (count, length) {
-                    (2, 2) => full_year(year, now.year()),
-                    _ if negative => -year,
-                    _ => year,
-                };
-                let place = if field == Field::Year { &mut self.year } else { &mut self.week_year };
-                *place = Some(year);
-                Some(rest)
+                let (value, _, sign, rest) = signed(text, most)?;
+                if field == Field::YearOfEra && sign {
+                    return None;
+                }
+                self.keep(Unit::of(field)?, value, rest)
             }
             Field::Fraction => {
                 let length = text.bytes().take(count).take_while(u8::is_ascii_digit).count();
-                let decimals: String = text[..length].chars().take(9).collect();
-                self.nanos = format!("{decimals:0<9}").parse().ok()?;
-                // Times have a precision of milliseconds here.
-                self.nanos -= self.nanos % 1_000_000;
-                Some(&text[length..])
+                let millis = format!("{:0<3}", &text[..length.min(3)]).parse().ok()?;
+                self.keep(Unit::Milli, millis, &text[length..])
             }
-            Field::DayOfYear => {
-                let (value, _, rest) = number(text, count.max(3))?;
-                self.day_of_year = Some(value);
-                Some(rest)
+            field if field.is_number(count) => {
+                let digits = match field {
+                    Field::WeekdayNumber => 1,
+                    Field::DayOfYear => 3,
+                    _ => 2,
+                };
+                let most = digits.max(count);
+                let (value, rest) = match field {
+                    Field::Century => signed(text, most).map(|(value, .., rest)| (value, rest))?,
+                    _ => number(text, most).map(|(value, _, rest)| (value, rest))?,
+                };
+                self.keep(Unit::of(field)?, value, rest)
             }
-            _ => {
-                let (value, _, rest) = number(text, 2)?;
-                self.put(field, value)?;
-                Some(rest)
-            }
+            _ => self.name(field, count, text),
         }
     }
 
-    fn put(&mut self, field: Field, value: u32) -> Option<()> {
-        let (place, least, most) = match field {
-            Field::Month => (&mut self.month, 1, 12),
-            Field::Day => (&mut self.day, 1, 31),
-            Field::Week => (&mut self.week, 1, 53),
-            Field::WeekdayNumber => (&mut self.weekday, 1, 7),
-            Field::Hour => (&mut self.hour, 0, 23),
-            Field::ClockHour => (&mut self.hour, 1, 24),
-            Field::ClockHourOfHalf => (&mut self.half_hour, 1, 12),
-            Field::HourOfHalf => (&mut self.half_hour, 0, 11),
-            Field::Minute if value <= 59 => {
-                self.minute = value;
-                return Some(());
+    fn keep<'t>(&mut self, unit: Unit, value: i64, rest: &'t str) -> Option<&'t str> {
+        self.found.push(unit, value);
+        Some(rest)
+    }
+
+    /// Two digits, or a year with a sign or with all its digits.
+    fn short_year<'t>(&mut self, field: Field, strict: bool, text: &'t str) -> Option<&'t str> {
+        let unit = if field == Field::WeekYear { Unit::WeekYear } else { Unit::Year };
+        if !strict {
+            let (value, length, sign, rest) = signed(text, usize::MAX)?;
+            if sign || length != 2 {
+                return self.keep(unit, value, rest);
             }
-            Field::Second if value <= 59 => {
-                self.second = value;
-                return Some(());
+        }
+        let (value, rest) = digits(text, 2)?;
+        let low = i64::from(self.pivot) - 50;
+        self.keep(unit, low + (value - low).rem_euclid(100), rest)
+    }
+
+    /// A field that is no number.
+    fn name<'t>(&mut self, field: Field, count: usize, text: &'t str) -> Option<&'t str> {
+        let locale = self.locale;
+        let (unit, (number, rest)) = match field {
+            Field::Month => (Unit::Month, locale.read_month(text)?),
+            Field::Weekday => (Unit::Weekday, locale.read_day(text)?),
+            Field::HalfDay => (Unit::HalfDay, locale.read_half_day(text)?),
+            Field::Era => (Unit::Era, locale.read_era(text)?),
+            Field::Offset if count > 2 => {
+                let (zone, rest) = zone_id(text)?;
+                self.zone = Some(zone);
+                return Some(rest);
+            }
+            Field::Offset => {
+                let (offset, rest) = offset(text)?;
+                self.zone = Some(Zone::Fixed(offset));
+                return Some(rest);
+            }
+            Field::ZoneName => {
+                let (zone, rest) = zone_name(text)?;
+                self.zone = Some(zone);
+                return Some(rest);
             }
             _ => return None,
         };
-        if !(least..=most).contains(&value) {
-            return None;
-        }
-        *place = Some(value);
-        Some(())
-    }
-
-    fn local(&self, now: DateTime<Utc>) -> Option<NaiveDateTime> {
-        let hour = match (self.hour, self.half_hour) {
-            (Some(hour), _) => hour % 24,
-            (None, Some(half)) => half % 12 + 12 * u32::from(self.afternoon.unwrap_or(false)),
-            (None, None) => 12 * u32::from(self.afternoon.unwrap_or(false)),
-        };
-        let time = NaiveTime::from_hms_nano_opt(hour, self.minute, self.second, self.nanos)?;
-        Some(self.date(now)?.and_time(time))
-    }
-
-    fn date(&self, now: DateTime<Utc>) -> Option<NaiveDate> {
-        let weekday = |number: u32| Weekday::try_from(u8::try_from(number - 1).ok()?).ok();
-        if let (Some(week), None) = (self.week, self.month) {
-            let year = self.week_year.or(self.year).unwrap_or(now.year());
-            return NaiveDate::from_isoywd_opt(year, week, weekday(self.weekday.unwrap_or(1))?);
-        }
-        let year = self.year.or(self.week_year).unwrap_or_else(|| self.guessed_year(now));
-        let date = match self.day_of_year {
-            Some(day) => NaiveDate::from_yo_opt(year, day)?,
-            None => NaiveDate::from_ymd_opt(year, self.month.unwrap_or(1), self.day.unwrap_or(1))?,
-        };
-        // A day of the week moves the date within its week.
-        match self.weekday {
-            Some(wanted) => {
-                let shift = i64::from(wanted) - i64::from(date.weekday().number_from_monday());
-                date.checked_add_signed(Duration::days(shift))
-            }
-            None => Some(date),
-        }
-    }
-
-    fn guessed_year(&self, now: DateTime<Utc>) -> i32 {
-        match (now.month(), self.month) {
-            (1, Some(12)) => now.year() - 1,
-            (12, Some(1)) => now.year() + 1,
-            _ => now.year(),
-        }
+        let first = i64::from(matches!(field, Field::Month | Field::Weekday));
+        self.keep(unit, i64::try_from(number).ok()? + first, rest)
     }
 }
 
-/// The year that two digits stand for: the century is that of fifty years around a moment thirty
-/// years ago.
-fn full_year(digits: i32, current: i32) -> i32 {
-    let low = current - 30 - 50;
-    low + (digits - low).rem_euclid(100)
+/// `Europe/Berlin`
+fn zone_id(text: &str) -> Option<(Zone, &str)> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || "/_+-".contains(c)));
+    let mut end = end.unwrap_or(text.len());
+    while end > 0 {
+        if let Ok(zone) = text[..end].parse() {
+            return Some((Zone::Named(zone), &text[end..]));
+        }
+        end -= 1;
+    }
+    None
+}
+
+/// The few abbreviations that Joda reads, by English custom.
+fn zone_name(text: &str) -> Option<(Zone, &str)> {
+    const NAMES: [(&str, chrono_tz::Tz); 11] = [
+        ("UTC", chrono_tz::Tz::UTC),
+        ("UT", chrono_tz::Tz::UTC),
+        ("GMT", chrono_tz::Tz::UTC),
+        ("EST", chrono_tz::America::New_York),
+        ("EDT", chrono_tz::America::New_York),
+        ("CST", chrono_tz::America::Chicago),
+        ("CDT", chrono_tz::America::Chicago),
+        ("MST", chrono_tz::America::Denver),
+        ("MDT", chrono_tz::America::Denver),
+        ("PST", chrono_tz::America::Los_Angeles),
+        ("PDT", chrono_tz::America::Los_Angeles),
+    ];
+    NAMES.iter().find_map(|(name, zone)| Some((Zone::Named(*zone), text.strip_prefix(name)?)))
+}
+
+/// `Z`, `+01`, `+0100`, `+01:00`, `+01:00:00`, and what follows.
+fn offset(text: &str) -> Option<(FixedOffset, &str)> {
+    if let Some(rest) = text.strip_prefix(['Z', 'z']) {
+        return Some((FixedOffset::east_opt(0)?, rest));
+    }
+    let sign = if text.starts_with('-') { -1 } else { 1 };
+    let (hours, mut rest) = digits(text.strip_prefix(['+', '-'])?, 2)?;
+    if hours > 23 {
+        return None;
+    }
+    let mut seconds = hours * 3600;
+    let colons = rest.starts_with(':');
+    for size in [60, 1] {
+        let next = match (colons, rest.strip_prefix(':')) {
+            (true, Some(next)) => next,
+            (true, None) => break,
+            (false, _) if rest.starts_with(|c: char| c.is_ascii_digit()) => rest,
+            (false, _) => break,
+        };
+        let (value, after) = digits(next, 2)?;
+        if value > 59 {
+            return None;
+        }
+        seconds += value * size;
+        rest = after;
+    }
+    Some((FixedOffset::east_opt(sign * i32::try_from(seconds).ok()?)?, rest))
 }

@@ -27,6 +27,18 @@ fn reads_by_patterns() {
             "2020-07-01 12:00:00 Europe/Berlin",
             Some("2020-07-01T10:00:00.000Z"),
         ),
+        ("HH:mm", "14:59", Some("1970-01-01T14:59:00.000Z")),
+        ("xx", "77", Some("1977-01-03T00:00:00.000Z")),
+        ("xxxx-'W'ww-e", "2020-W53-5", Some("2021-01-01T00:00:00.000Z")),
+        ("G yyyy", "AD 2011", Some("2011-01-01T00:00:00.000Z")),
+        ("yyyy-DDD", "2020-366", Some("2020-12-31T00:00:00.000Z")),
+        ("MM-dd", "02-29", None),
+        ("yyyy HH:mm z", "2020 10:00 EST", Some("2020-01-01T15:00:00.000Z")),
+        ("YYYY", "-5", None),
+        ("yyyy", "-5", Some("-0005-01-01T00:00:00.000Z")),
+        ("HH:mmZ", "10:00+0130", Some("1970-01-01T08:30:00.000Z")),
+        ("dd MMM yyyy", "01 JAN 2020", Some("2020-01-01T00:00:00.000Z")),
+        ("dd MMM yyyy", "01 jAN 2020", None),
         ("yyyy/MM/dd", "2013/Apr/21", None),
         ("yyyy-MM-dd", "2013-02-30", None),
         ("yyyy-MM-dd", "2013-02-03 ", None),
@@ -35,6 +47,23 @@ fn reads_by_patterns() {
         let found = format.read(text, Zone::UTC, Locale::english(), now());
         assert_eq!(found.map(iso8601).as_deref(), expected, "{pattern} on {text}");
     }
+}
+
+#[test]
+fn reads_names_in_many_languages() {
+    for (tag, pattern, text, expected) in [
+        ("fr", "dd MMM yyyy", "01 févr. 2020", "2020-02-01T00:00:00.000Z"),
+        ("de_DE", "EEEE, d. MMMM yyyy", "Samstag, 1. Februar 2020", "2020-02-01T00:00:00.000Z"),
+        ("tr", "d MMMM yyyy", "7 Ağustos 2020", "2020-08-07T00:00:00.000Z"),
+        ("nl", "d MMMM yyyy", "7 AUGUSTUS 2020", "2020-08-07T00:00:00.000Z"),
+        ("ja", "yyyy M d EEEE", "2020 8 7 金曜日", "2020-08-07T00:00:00.000Z"),
+        ("es", "hh a", "05 a.\u{a0}m.", "1970-01-01T05:00:00.000Z"),
+    ] {
+        let format = Format::parse(pattern, Dialect::Joda).unwrap();
+        let found = format.read(text, Zone::UTC, Locale::of(tag).unwrap(), now());
+        assert_eq!(found.map(iso8601).as_deref(), Some(expected), "{pattern} on {text}");
+    }
+    assert!(Locale::of("xx").is_none());
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn first(node: &Node, after: &SymbolSet) -> SymbolSet {
             after.intersection(&first(body, &SymbolSet::any_next()))
         }
         Node::Look { .. } => *after,
-        Node::Backreference(_) => SymbolSet::any_next(),
+        Node::Backreference(_) | Node::Engine(_) => SymbolSet::any_next(),
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn last(node: &Node, before: &SymbolSet) -> SymbolSet {
             if *min == 0 { body.union(before) } else { body }
         }
         Node::Capture { body, .. } | Node::Atomic(body) => last(body, before),
-        Node::Backreference(_) => SymbolSet::any_previous(),
+        Node::Backreference(_) | Node::Engine(_) => SymbolSet::any_previous(),
     }
 }
 
@@ -146,7 +146,7 @@ const SURE_NODES_MAX: usize = 20_000;
 /// before, looks back over an unknown distance, or is very large.
 pub(in crate::grok) fn is_sure(node: &Node) -> bool {
     let plain = |node: &Node| match node {
-        Node::Backreference(_) => false,
+        Node::Backreference(_) | Node::Engine(_) => false,
         Node::Look { behind: true, body, .. } => fixed_chars(body).is_some(),
         _ => true,
     };

@@ -179,7 +179,7 @@ impl Lowering {
             Node::Capture { label, body } => self.capture(label, body, next),
             Node::Atomic(body) => self.atomic(body, next),
             Node::Look { behind, negative, body } => self.look(*behind, *negative, body, next),
-            Node::Backreference(_) => None,
+            Node::Backreference(_) | Node::Engine(_) => None,
         }
     }
 

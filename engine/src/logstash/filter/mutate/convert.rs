@@ -68,14 +68,23 @@ impl Target {
 fn boolean(value: &Datum<'_>) -> Option<bool> {
     let text = match value {
         Datum::Bool(truth) => return Some(*truth),
-        Datum::Int(_) | Datum::Float(_) | Datum::Str(_) => value.text().to_lowercase(),
+        Datum::Null | Datum::Int(_) | Datum::Float(_) | Datum::Str(_) => {
+            value.text().to_lowercase()
+        }
         _ => return None,
     };
-    match text.as_str() {
-        "true" | "t" | "yes" | "y" | "1" | "1.0" => Some(true),
-        "false" | "f" | "no" | "n" | "0" | "0.0" | "" => Some(false),
-        _ => None,
+    // A line of the text is enough, and the point of `1.0` may be anything.
+    let says = |words: &[&str], digit: char| {
+        text.split('\n').any(|line| {
+            let mut rest = line.strip_prefix(digit).unwrap_or_default().chars();
+            let decimal = rest.next().is_some() && rest.as_str() == "0";
+            words.contains(&line) || decimal
+        })
+    };
+    if says(&["true", "t", "yes", "y", "1"], '1') {
+        return Some(true);
     }
+    (text.is_empty() || says(&["false", "f", "no", "n", "0"], '0')).then_some(false)
 }
 
 /// A text as a number in plain notation.
@@ -94,6 +103,8 @@ fn clean(text: &str, european: bool) -> String {
 
 fn integer<'a>(value: &Datum<'_>, european: bool) -> Result<Datum<'a>, NotConverted> {
     match value {
+        Datum::Null => Ok(Datum::Int(0)),
+        Datum::Time(time) => Ok(Datum::Int(time.timestamp())),
         Datum::Bool(truth) => Ok(Datum::Int(i64::from(*truth))),
         Datum::Int(number) => Ok(Datum::Int(*number)),
         Datum::UInt(number) => Ok(Datum::UInt(*number)),
@@ -128,6 +139,8 @@ fn truncated<'a>(number: f64) -> Datum<'a> {
 
 fn float<'a>(value: &Datum<'_>, european: bool) -> Result<Datum<'a>, NotConverted> {
     Ok(Datum::Float(match value {
+        Datum::Null => 0.0,
+        Datum::Time(time) => time.timestamp_micros() as f64 / 1e6,
         Datum::Bool(truth) => f64::from(u8::from(*truth)),
         Datum::Int(number) => *number as f64,
         Datum::UInt(number) => *number as f64,

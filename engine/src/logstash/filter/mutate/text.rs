@@ -70,6 +70,15 @@ pub(in crate::logstash) fn split<'a>(text: &'a str, separator: &str) -> Vec<Datu
     pieces.into_iter().map(Datum::Str).collect()
 }
 
+/// The texts of a list and of the lists in it.
+pub(super) fn join(items: &[Datum<'_>], separator: &str) -> String {
+    let text = |item: &Datum<'_>| match item {
+        Datum::List(inner) => join(inner, separator),
+        other => other.text(),
+    };
+    items.iter().map(text).collect::<Vec<_>>().join(separator)
+}
+
 /// A regular expression and what stands in its place.
 #[derive(Debug)]
 pub(super) struct Substitution {
@@ -95,13 +104,14 @@ impl Substitution {
         Ok(Self { needle, replacement: Template::parse(replacement) })
     }
 
-    /// The changed value; nothing when it is no text.
+    /// The changed value, or none when it is no text; nothing at all when the needle is no
+    /// regular expression.
     pub(super) fn run<'a>(
         &'a self,
         value: &Datum<'a>,
         event: &LogEvent<'a>,
         turn: &Turn<'a, '_>,
-    ) -> Option<Datum<'a>> {
+    ) -> Option<Option<Datum<'a>>> {
         let (arena, now) = (turn.arena, turn.now);
         let compiled;
         let pattern = match &self.needle {
@@ -116,7 +126,7 @@ impl Substitution {
             Ok(found) if !found.is_empty() => arena.str(&replace_all(text, &found, replacement)),
             _ => text,
         };
-        match value {
+        Some(match value {
             Datum::Str(text) => Some(Datum::Str(replace(text))),
             Datum::List(items) => Some(Datum::List(
                 items
@@ -128,7 +138,7 @@ impl Substitution {
                     .collect(),
             )),
             _ => None,
-        }
+        })
     }
 }
 
@@ -168,6 +178,8 @@ fn push_replacement(out: &mut String, text: &str, groups: &Groups, replacement: 
                 }
             }
             (None, '\\') => out.push('\\'),
+            (None, '`') => out.push_str(&text[..groups[0].map_or(0, |(from, _)| from)]),
+            (None, '\'') => out.push_str(&text[groups[0].map_or(text.len(), |(_, to)| to)..]),
             (None, other) => out.extend(['\\', other]),
         }
         rest = &after[next.len_utf8()..];

@@ -1,6 +1,6 @@
 //! Calls: of functions, of methods by the kind of the receiver, and of the code that a method is given.
 
-use super::{Answer, CALLS_MAX, Found1, Given, Machine, Stop, constant, limited};
+use super::{Answer, CALLS_MAX, Found1, Given, Machine, Stop, constant, conversion, limited};
 use crate::logstash::ruby::tree::{Block, Call, Kind, Parameter, Target};
 use crate::logstash::ruby::value::{Closure, Value};
 use std::sync::Arc;
@@ -306,7 +306,7 @@ impl Machine<'_, '_> {
             ("block_given?", []) => Ok(Value::Bool(false)),
             ("lambda" | "proc", []) => Ok(Value::Nil),
             (name, arguments) => {
-                if let Some(value) = constant::convert(name, arguments)? {
+                if let Some(value) = conversion::convert(name, arguments)? {
                     return Ok(value);
                 }
                 let message = format!("undefined local variable or method `{name}'");

@@ -215,67 +215,6 @@ pub(super) fn raised(arguments: &[Value]) -> Stop {
     }
 }
 
-/// `Integer("1")`, `Float("1.5")`, `String(1)`, `Array(nil)`
-pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
-    let invalid = |value: &Value| {
-        let message = format!("invalid value for {name}(): {}", value.inspect());
-        Stop::raise("ArgumentError", message)
-    };
-    Ok(Some(match (name, arguments) {
-        ("Integer", [Value::Text(text), rest @ ..]) => {
-            let radix = match rest {
-                [Value::Int(radix), ..] => u32::try_from(*radix).ok(),
-                _ => None,
-            };
-            integer(text, radix).ok_or_else(|| invalid(&arguments[0]))?
-        }
-        ("Integer", [Value::Float(number), ..]) if number.is_finite() => Value::Int(*number as i64),
-        ("Integer", [number @ Value::Int(_), ..]) => number.clone(),
-        ("Integer" | "Float", [Value::Nil, ..]) => {
-            let message = format!("can't convert nil into {name}");
-            return Err(Stop::raise("TypeError", message));
-        }
-        ("Float", [Value::Text(text), ..]) => {
-            let clean = text.trim().replace('_', "");
-            let plain = clean.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
-                && !clean.ends_with('.');
-            let number = if plain { clean.parse().ok() } else { None };
-            Value::Float(number.ok_or_else(|| invalid(&arguments[0]))?)
-        }
-        ("Float", [Value::Int(number), ..]) => Value::Float(*number as f64),
-        ("Float", [number @ Value::Float(_), ..]) => number.clone(),
-        ("String", [value]) => Value::text(&value.print()),
-        ("Array", [Value::Nil]) => Value::list(Vec::new()),
-        ("Array", [list @ Value::List(_)]) => list.clone(),
-        ("Array", [Value::Hash(hash)]) => {
-            let pairs = hash.lock().pairs();
-            Value::list(
-                pairs.into_iter().map(|(key, value)| Value::list(vec![key, value])).collect(),
-            )
-        }
-        ("Array", [one]) => Value::list(vec![one.clone()]),
-        _ => return Ok(None),
-    }))
-}
-
-fn integer(text: &str, radix: Option<u32>) -> Option<Value> {
-    let text = text.trim().replace('_', "").to_lowercase();
-    let (negative, digits) = match text.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, text.strip_prefix('+').unwrap_or(&text)),
-    };
-    let (digits, found) = match digits.get(..2) {
-        Some("0x") => (&digits[2..], 16),
-        Some("0b") => (&digits[2..], 2),
-        Some("0o") => (&digits[2..], 8),
-        _ if digits.len() > 1 && digits.starts_with('0') => (&digits[1..], 8),
-        _ => (digits, 10),
-    };
-    let radix = radix.filter(|radix| (2..=36).contains(radix)).unwrap_or(found);
-    let number = i64::from_str_radix(digits, radix).ok()?;
-    Some(Value::Int(if negative { -number } else { number }))
-}
-
 fn digest(class: &str, bytes: &[u8]) -> Option<Vec<u8>> {
     Some(match class {
         "Digest::MD5" | "MD5" | "md5" => Md5::digest(bytes).to_vec(),
@@ -309,7 +248,7 @@ impl Machine<'_, '_> {
             "JSON" | "LogStash::Json" => self.json(name, arguments),
             "Base64" => base64(name, arguments),
             "Math" => math(name, arguments),
-            "Kernel" => convert(name, arguments),
+            "Kernel" => super::conversion::convert(name, arguments),
             "SecureRandom" => Ok(Some(match name {
                 "uuid" => Value::text(&crate::logstash::filter::Random::new().uuid()),
                 "hex" => {

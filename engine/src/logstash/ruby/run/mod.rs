@@ -4,6 +4,7 @@
 mod assign;
 mod call;
 mod constant;
+mod conversion;
 mod enumerable;
 mod event;
 mod hash;
@@ -15,6 +16,7 @@ mod pattern;
 mod text;
 mod time;
 
+pub(in crate::logstash) use conversion::{read_float, read_integer};
 pub(super) use known::check;
 
 use super::tree::{Block, Kind, Node, Part, Rescue, Script};
