@@ -2,6 +2,7 @@
 //! cannot be run is refused unless the user wants to do without them.
 
 use crate::load::Loaded;
+use crate::logstash::complain;
 use crate::logstash::configuration::{self, Configuration, Wishes};
 use crate::logstash::settings::{Ecs, Settings};
 use clap::{Args, ValueEnum};
@@ -68,9 +69,10 @@ impl LogstashArgs {
 
     fn accept(&self, configuration: Configuration) -> Result<Loaded, String> {
         let Configuration { loaded, missing } = configuration;
-        if missing > 0 && !loaded.has_errors() {
+        let lacks_files = loaded.diagnostics.iter().any(|one| one.code == complain::MISSING_FILE);
+        if (missing > 0 || lacks_files) && !loaded.has_errors() {
             eprint!("{}", loaded.report(true));
-            if !self.skip_missing {
+            if missing > 0 && !self.skip_missing {
                 return Err(format!(
                     "{missing} plugins of this configuration cannot be run; --stdin and --stdout \
                      replace inputs and outputs, --skip-missing leaves out the rest"

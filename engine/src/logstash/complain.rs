@@ -91,6 +91,20 @@ pub fn obsolete_option(plugin: &str, name: &str, span: Span, hint: &str) -> Diag
         .with_help(hint)
 }
 
+/// An option that is not known of a plugin that cannot be run.
+pub fn unlisted_option(plugin: &str, name: &str, span: Span) -> Diagnostic {
+    let message = format!("`{plugin}` of Logstash 9 is not known to have an option `{name}`");
+    Diagnostic::warning("W0725", Class::Behaviour, span, message)
+        .with_help("Logstash refuses options that a plugin does not have")
+}
+
+/// An option that Logstash 9 took from a plugin that cannot be run.
+pub fn former_option(plugin: &str, name: &str, span: Span, instead: &str) -> Diagnostic {
+    let message = format!("`{plugin}` of Logstash 9 has no option `{name}` any more");
+    Diagnostic::warning("W0726", Class::Behaviour, span, message)
+        .with_help(format!("what does its work now: {instead}"))
+}
+
 /// A value that the option does not take.
 pub fn bad_value(option: &str, span: Span, wanted: &str) -> Diagnostic {
     Diagnostic::error("E0710", span, format!("`{option}` must be {wanted}"))
@@ -117,6 +131,19 @@ pub fn unset_variable(name: &str, span: Span) -> Diagnostic {
 pub fn bad_pattern(text: &str, span: Span, reason: &str) -> Diagnostic {
     let shown: String = text.chars().take(60).collect();
     Diagnostic::error("E0714", span, format!("`{shown}` is no pattern: {reason}"))
+}
+
+/// A pattern that is probably in files that are not there.
+pub fn absent_pattern(span: Span, reason: &str) -> Diagnostic {
+    let message = format!("this pattern cannot be read without its files: {reason}");
+    Diagnostic::warning(MISSING, Class::Behaviour, span, message)
+        .with_help("`patterns_dir` is looked for as it is written, from the current folder")
+}
+
+/// An option that changes nothing in this mode.
+pub fn without_effect(option: &str, span: Span, reason: &str) -> Diagnostic {
+    let message = format!("`{option}` has no effect {reason}");
+    Diagnostic::warning("W0727", Class::Behaviour, span, message)
 }
 
 /// A condition that cannot be meant.
@@ -158,7 +185,10 @@ pub fn nobody_listens(address: &str) -> Diagnostic {
         .with_help(format!("add `input {{ pipeline {{ address => \"{address}\" }} }}` to one"))
 }
 
+/// The code of files that are not there.
+pub const MISSING_FILE: &str = "W0720";
+
 /// A file or folder that is not there now, but may be where the configuration runs.
 pub fn missing_file(span: Span, reason: &str) -> Diagnostic {
-    Diagnostic::warning("W0720", Class::Behaviour, span, reason)
+    Diagnostic::warning(MISSING_FILE, Class::Behaviour, span, reason)
 }

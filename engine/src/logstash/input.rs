@@ -1,12 +1,12 @@
 //! Inputs: where the frames of an input plugin come from, and what they become. An input that is not
 //! here is checked as far as its options are known, and named with its place.
 
+use super::catalog::Stock;
 use super::codec::{DecodeState, Decoder, Moment};
 use super::complain;
 use super::datum::Datum;
 use super::event::LogEvent;
 use super::filter::{Added, Name, add};
-use super::network;
 use super::options::{Arguments, OptionSpec, Takes, option, required};
 use super::reference::FieldRef;
 use super::settings::Settings;
@@ -21,7 +21,7 @@ use crate::source::command::CommandConfig;
 use crate::source::file::FileConfig;
 use crate::source::repeat::RepeatConfig;
 use crate::source::tail::TailConfig;
-use temblor_lang::diagnostic::{Diagnostic, nearest};
+use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::Value;
 
 /// The options that every input has.
@@ -215,19 +215,11 @@ pub fn intake_of(
 
 /// What is wrong with an input that is not here.
 fn absent(plugin: &Plugin, settings: &Settings, diagnostics: &mut Vec<Diagnostic>) {
-    let (name, span) = (&*plugin.name.text, plugin.name.span);
-    if let Some(known) = network::INPUTS.iter().find(|one| one.name == name) {
-        let mut arguments = Arguments::new(plugin, known.options, COMMON, settings, diagnostics);
-        let _ = codec(&mut arguments);
-    }
-    let here =
-        || INPUTS.iter().map(|one| one.name).chain(network::INPUTS.iter().map(|one| one.name));
-    let is_known = here().any(|one| one == name) || network::OTHER_INPUTS.contains(&name);
-    diagnostics.push(if !is_known && nearest(name, here()).is_some() {
-        complain::unknown_plugin("input", name, span, here())
-    } else {
-        let help = "run it with --stdin, which takes events from standard input instead";
-        complain::missing_plugin("input", name, span, help)
+    let here: Vec<_> = INPUTS.iter().map(|one| one.name).collect();
+    let help = "run it with --stdin, which takes events from standard input instead";
+    let stock = Stock { kind: "input", here: &here, common: COMMON, help };
+    stock.absent(plugin, settings, diagnostics, |arguments| {
+        codec(arguments);
     });
 }
 

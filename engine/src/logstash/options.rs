@@ -5,7 +5,7 @@ use super::complain;
 use super::reference::FieldRef;
 use super::settings::{Ecs, Settings};
 use super::syntax::tree::{Plugin, Value, ValueKind, Word};
-use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::diagnostic::{Diagnostic, nearest};
 use temblor_lang::span::Span;
 
 /// What an option takes.
@@ -42,6 +42,15 @@ pub struct OptionSpec {
     pub gone: Option<&'static str>,
     /// What it does.
     pub doc: &'static str,
+}
+
+/// How sure the declaration of a plugin is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// It has these options and no others.
+    OfCode,
+    /// Its options are known by name; another release may have more of them, or may have had.
+    OfTables,
 }
 
 /// Declares an option.
@@ -157,6 +166,17 @@ impl<'c> Arguments<'c> {
         settings: &'c Settings,
         diagnostics: &'c mut Vec<Diagnostic>,
     ) -> Self {
+        Self::checked(plugin, (declared, common), Strictness::OfCode, settings, diagnostics)
+    }
+
+    /// As [`Arguments::new`], of a plugin whose declaration is as sure as that.
+    pub fn checked(
+        plugin: &'c Plugin,
+        (declared, common): (&[OptionSpec], &[OptionSpec]),
+        strictness: Strictness,
+        settings: &'c Settings,
+        diagnostics: &'c mut Vec<Diagnostic>,
+    ) -> Self {
         let (name, span) = (&*plugin.name.text, plugin.name.span);
         let mut this = Self {
             plugin: name,
@@ -170,13 +190,21 @@ impl<'c> Arguments<'c> {
             let spec = declared.iter().chain(common).find(|spec| spec.name == word.text);
             match spec {
                 None => {
-                    let known = declared.iter().chain(common).map(|spec| spec.name);
-                    this.diagnostics
-                        .push(complain::unknown_option(name, &word.text, word.span, known));
+                    let known = || declared.iter().chain(common).map(|spec| spec.name);
+                    let is_near = nearest(&word.text, known()).is_some();
+                    this.diagnostics.push(match strictness {
+                        Strictness::OfTables if !is_near => {
+                            complain::unlisted_option(name, &word.text, word.span)
+                        }
+                        _ => complain::unknown_option(name, &word.text, word.span, known()),
+                    });
                 }
                 Some(OptionSpec { gone: Some(hint), .. }) => {
-                    this.diagnostics
-                        .push(complain::obsolete_option(name, &word.text, word.span, hint));
+                    let make = match strictness {
+                        Strictness::OfCode => complain::obsolete_option,
+                        Strictness::OfTables => complain::former_option,
+                    };
+                    this.diagnostics.push(make(name, &word.text, word.span, hint));
                 }
                 Some(spec) => {
                     let setting = this.read(value, true);

@@ -1,10 +1,9 @@
 //! Outputs: how an output plugin writes events, and where. An output that is not here is checked as far
 //! as its options are known, and named with its place.
 
+use super::catalog::Stock;
 use super::codec::Encoder;
-use super::complain;
 use super::event::LogEvent;
-use super::network;
 use super::options::{Arguments, OptionSpec, Takes, option, required};
 use super::settings::Settings;
 use super::syntax::tree::Plugin;
@@ -13,7 +12,7 @@ use crate::interceptor::{Packing, Postprocessor};
 use crate::sink::{FileMode, SinkConfig};
 use chrono::{DateTime, Utc};
 use std::path::PathBuf;
-use temblor_lang::diagnostic::{Diagnostic, nearest};
+use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::{Arena, Value};
 
 /// The options that every output has.
@@ -123,19 +122,11 @@ pub fn compile(
 
 /// What is wrong with an output that is not here.
 fn absent(plugin: &Plugin, settings: &Settings, diagnostics: &mut Vec<Diagnostic>) {
-    let (name, span) = (&*plugin.name.text, plugin.name.span);
-    if let Some(known) = network::OUTPUTS.iter().find(|one| one.name == name) {
-        let mut arguments = Arguments::new(plugin, known.options, COMMON, settings, diagnostics);
-        let _ = encoder(&mut arguments, "plain");
-    }
-    let here =
-        || OUTPUTS.iter().map(|one| one.name).chain(network::OUTPUTS.iter().map(|one| one.name));
-    let is_known = here().any(|one| one == name) || network::OTHER_OUTPUTS.contains(&name);
-    diagnostics.push(if !is_known && nearest(name, here()).is_some() {
-        complain::unknown_plugin("output", name, span, here())
-    } else {
-        let help = "run it with --stdout, which writes all events to standard output instead";
-        complain::missing_plugin("output", name, span, help)
+    let here: Vec<_> = OUTPUTS.iter().map(|one| one.name).collect();
+    let help = "run it with --stdout, which writes all events to standard output instead";
+    let stock = Stock { kind: "output", here: &here, common: COMMON, help };
+    stock.absent(plugin, settings, diagnostics, |arguments| {
+        encoder(arguments, "plain");
     });
 }
 

@@ -1,18 +1,16 @@
 //! A filter section as steps: filters and branches in the order of the text. Events that a filter
 //! makes go on behind it; the order of events is kept.
 
-use super::complain;
+use super::catalog::Stock;
 use super::condition::{Compiler, NoOrder, Test};
 use super::event::LogEvent;
-use super::filter::{
-    Common, Declaration, FILTERS, Filter, MISSING, Outcome, Random, TICK_SECONDS, Turn,
-};
+use super::filter::{Common, Declaration, FILTERS, Filter, Outcome, Random, TICK_SECONDS, Turn};
 use super::options::{Arguments, COMMON};
 use super::settings::Settings;
 use super::syntax::tree::{Branch, Plugin, Statement};
 use chrono::{DateTime, Utc};
 use std::any::Any;
-use temblor_lang::diagnostic::{Diagnostic, nearest};
+use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::Arena;
 use temblor_stdlib::grok::Captures;
 
@@ -114,7 +112,7 @@ impl<'c> ProgramBuilder<'c> {
         let declaration: &Declaration = match FILTERS.iter().find(|one| one.name == name) {
             Some(declaration) => declaration,
             None => {
-                self.diagnostics.push(unknown(name, plugin));
+                absent(plugin, self.settings, self.diagnostics);
                 return None;
             }
         };
@@ -143,15 +141,14 @@ impl Program {
     }
 }
 
-/// A filter that is not here. One whose name is nearly that of a filter is misspelt.
-fn unknown(name: &str, plugin: &Plugin) -> Diagnostic {
-    let span = plugin.name.span;
-    let known = || FILTERS.iter().map(|one| one.name);
-    if !MISSING.contains(&name) && nearest(name, known()).is_some() {
-        return complain::unknown_plugin("filter", name, span, known());
-    }
+/// What is wrong with a filter that is not here.
+fn absent(plugin: &Plugin, settings: &Settings, diagnostics: &mut Vec<Diagnostic>) {
+    let here: Vec<_> = FILTERS.iter().map(|one| one.name).collect();
     let help = "run it with --skip-missing, which passes events on unchanged";
-    complain::missing_plugin("filter", name, span, help)
+    let stock = Stock { kind: "filter", here: &here, common: COMMON, help };
+    stock.absent(plugin, settings, diagnostics, |arguments| {
+        Common::compile(arguments);
+    });
 }
 
 impl Program {

@@ -11,7 +11,7 @@ mod rubydebug;
 pub use decode::{DecodeState, Decoder, Moment};
 pub use encode::{Encoded, Encoder};
 
-use super::complain;
+use super::catalog::Stock;
 use super::options::{Arguments, OptionSpec, Setting, SettingKind, Takes, option, required};
 use super::settings::Settings;
 use super::syntax::tree::{Plugin, Word};
@@ -102,31 +102,6 @@ pub static CODECS: &[CodecDeclaration] = &[
 const DECODE_BYTES: OptionSpec =
     option("decode_size_limit_bytes", Takes::Number, "Bytes of a line, at the most.");
 
-/// Codecs of Logstash that are not here.
-pub static MISSING: &[&str] = &[
-    "avro",
-    "cloudfront",
-    "cloudtrail",
-    "collectd",
-    "edn",
-    "edn_lines",
-    "fluent",
-    "graphite",
-    "jdots",
-    "java_line",
-    "java_plain",
-    "netflow",
-    "nmap",
-    "protobuf",
-    "sflow",
-    "s3_plain",
-    "compress_spooler",
-    "oldlogstashjson",
-    "spool",
-    "thrift",
-    "xml",
-];
-
 /// The codec that a plugin names, as a plugin of its own.
 fn named(setting: &Setting) -> Option<Plugin> {
     match &setting.kind {
@@ -149,16 +124,10 @@ pub fn with_codec<T>(
     let plugin = named(setting)?;
     let name = &*plugin.name.text;
     let Some(declaration) = CODECS.iter().find(|one| one.name == name) else {
-        let known = || CODECS.iter().map(|one| one.name);
-        diagnostics.push(if MISSING.contains(&name) {
-            let help = "write the file through another codec, or run with --stdin or --stdout";
-            complain::missing_plugin("codec", name, plugin.name.span, help)
-        } else if temblor_lang::diagnostic::nearest(name, known()).is_some() {
-            complain::unknown_plugin("codec", name, plugin.name.span, known())
-        } else {
-            let help = "run with --stdin or --stdout, which need no codec";
-            complain::missing_plugin("codec", name, plugin.name.span, help)
-        });
+        let here: Vec<_> = CODECS.iter().map(|one| one.name).collect();
+        let help = "use another codec, or run with --stdin or --stdout, which need none";
+        let stock = Stock { kind: "codec", here: &here, common: COMMON, help };
+        stock.absent(&plugin, settings, diagnostics, |_| {});
         return None;
     };
     let before = diagnostics.len();

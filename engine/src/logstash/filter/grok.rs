@@ -58,7 +58,7 @@ struct Target {
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
-    let library = library(arguments)?;
+    let (library, is_complete) = library(arguments)?;
     let mut options = Options {
         named_captures_only: arguments.flag("named_captures_only", true),
         ..Options::default()
@@ -88,8 +88,12 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
             };
             match Grok::compile(text, &library, &options) {
                 Ok(grok) => plans.push(plan(grok, target.as_ref(), &overwrite)),
-                Err(error) => {
+                Err(error) if is_complete => {
                     arguments.complain(complain::bad_pattern(text, item.span, &error.to_string()));
+                }
+                Err(error) => {
+                    arguments.complain(complain::absent_pattern(item.span, &error.to_string()));
+                    return None;
                 }
             }
         }
@@ -104,7 +108,9 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     }))
 }
 
-fn library(arguments: &mut Arguments<'_>) -> Option<Library> {
+/// The patterns, and whether all files of them were there.
+fn library(arguments: &mut Arguments<'_>) -> Option<(Library, bool)> {
+    let mut is_complete = true;
     let mut library = if arguments.ecs.is_on() { Library::ecs() } else { Library::legacy() };
     let glob = arguments.text("patterns_files_glob").unwrap_or_else(|| "*".to_string());
     for (folder, span) in arguments.texts("patterns_dir").unwrap_or_default() {
@@ -121,7 +127,10 @@ fn library(arguments: &mut Arguments<'_>) -> Option<Library> {
                     };
                 }
             }
-            Err(reason) => arguments.complain(complain::missing_file(span, &reason)),
+            Err(reason) => {
+                is_complete = false;
+                arguments.complain(complain::missing_file(span, &reason));
+            }
         }
     }
     let own: Vec<(String, String)> = arguments
@@ -129,7 +138,7 @@ fn library(arguments: &mut Arguments<'_>) -> Option<Library> {
         .into_iter()
         .filter_map(|(name, value)| Some((name, value.text()?.to_string())))
         .collect();
-    Some(library.with_definitions(own))
+    Some((library.with_definitions(own), is_complete))
 }
 
 /// Names and texts of the files of a folder, or of one file.

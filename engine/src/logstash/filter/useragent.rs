@@ -66,18 +66,19 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     };
     if arguments.get("regexes").is_some() {
         let span = arguments.place("regexes");
-        let wanted = "left out: the expressions of uap-core are built in";
-        arguments.complain(complain::bad_value("regexes", span, wanted));
-        return None;
+        let reason = "here: the expressions of uap-core are built in";
+        arguments.complain(complain::without_effect("regexes", span, reason));
     }
     let names = match (follows_schema, arguments.text("prefix")) {
-        (true, None) => Names::of_schema(),
-        (false, prefix) => Names::old(&prefix.unwrap_or_default()),
-        (true, Some(_)) => {
-            let span = arguments.place("prefix");
-            arguments.complain(complain::bad_value("prefix", span, "left out in this mode"));
-            return None;
+        (true, prefix) => {
+            if prefix.is_some() {
+                let reason = "on names of the Elastic Common Schema";
+                let place = arguments.place("prefix");
+                arguments.complain(complain::without_effect("prefix", place, reason));
+            }
+            Names::of_schema()
         }
+        (false, prefix) => Names::old(&prefix.unwrap_or_default()),
     };
     Some(Box::new(UserAgent { source, target, names }))
 }

@@ -170,4 +170,26 @@ convert it where it is read."###,
         wrong: r###"filter { if [bytes] > 100 { drop { } } }"###,
         right: r###"filter { if [bytes] and [bytes] > 100 { drop { } } }"###,
     },
+    Page {
+        code: "W0725",
+        title: "an option that is not known",
+        text: r###"The plugin cannot be run here, and the list of its options is that of Logstash 9; this one is not
+in it. Logstash refuses to start with an option that its plugin does not have."###,
+        wrong: r###"input { tcp { port => 5000 colour => "red" } }"###,
+        right: r###"input { tcp { port => 5000 } }"###,
+    },
+    Page {
+        code: "W0726",
+        title: "an option that Logstash 9 took away",
+        text: r###"Older releases had the option; Logstash 9 refuses it. The help names what does its work now."###,
+        wrong: r###"input { beats { port => 5044 ssl => true } }"###,
+        right: r###"input { beats { port => 5044 ssl_enabled => true } }"###,
+    },
+    Page {
+        code: "W0727",
+        title: "an option without effect",
+        text: r###"The plugin takes the option, but what the rest says leaves nothing for it to do."###,
+        wrong: r###"filter { useragent { source => "agent" prefix => "ua_" } }"###,
+        right: r###"filter { useragent { source => "agent" } }"###,
+    },
 ];
