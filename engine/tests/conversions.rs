@@ -73,6 +73,35 @@ fn examples_do_as_their_conversions() {
     }
 }
 
+#[test]
+fn every_plugin_is_in_the_coverage_report() {
+    use temblor_engine::logstash::{catalog, codec, filter, input, output};
+    let conf = "examples/logstash/plugins";
+    let (found, said, good) = temblor(&["convert", "logstash", conf, "--report"], b"");
+    assert!(good, "{said}");
+    let kept = root().join(conf).join("coverage.txt");
+    if std::env::var_os("TEMBLOR_BLESS").is_some() {
+        fs::write(&kept, &found).expect("it can be written");
+    }
+    let expected = fs::read_to_string(&kept).unwrap_or_default();
+    assert!(expected == found, "{} is stale: run with TEMBLOR_BLESS=1", kept.display());
+    let mut blocks = Vec::new();
+    blocks.extend(input::INPUTS.iter().map(|one| ("input", one.name)));
+    blocks.extend(filter::FILTERS.iter().map(|one| ("filter", one.name)));
+    blocks.extend(output::OUTPUTS.iter().map(|one| ("output", one.name)));
+    for kind in ["input", "filter", "output"] {
+        blocks.extend(catalog::names(kind).map(|name| (kind, name)));
+    }
+    for (kind, name) in blocks {
+        assert!(found.contains(&format!(": {kind} {name}: ")), "{kind} {name} is not in it");
+    }
+    let texts = fs::read_to_string(root().join(conf).join("05-codecs.conf")).expect("it is there");
+    let here = codec::CODECS.iter().map(|one| one.name);
+    for name in here.chain(catalog::names("codec")) {
+        assert!(texts.contains(&format!("codec => {name} {{")), "codec {name} is not in it");
+    }
+}
+
 /// Events that the configurations below get.
 const EVENTS: &str = r#"{"message":"GET /a 200","type":"a","n":5,"tags":["x"],"user":{"name":"Ann","id":7}}
 {"message":"POST /b 503","type":"b","n":15,"list":["1","2"],"empty":""}

@@ -59,6 +59,7 @@ enum Kind {
 /// All inputs that are here.
 pub static INPUTS: &[InputDeclaration] = &[
     InputDeclaration { name: "stdin", options: &[], kind: Kind::Stdin },
+    InputDeclaration { name: "java_stdin", options: &[], kind: Kind::Stdin },
     InputDeclaration {
         name: "file",
         options: &[
@@ -86,16 +87,8 @@ pub static INPUTS: &[InputDeclaration] = &[
         ],
         kind: Kind::File,
     },
-    InputDeclaration {
-        name: "generator",
-        options: &[
-            option("message", Takes::Text, "The message (Hello world!)."),
-            option("lines", Takes::List, "Messages, in turn."),
-            option("count", Takes::Number, "How often; 0 is for ever."),
-            option("threads", Takes::Number, "How many times all of that."),
-        ],
-        kind: Kind::Generator,
-    },
+    InputDeclaration { name: "generator", options: GENERATOR, kind: Kind::Generator },
+    InputDeclaration { name: "java_generator", options: GENERATOR, kind: Kind::Generator },
     InputDeclaration {
         name: "heartbeat",
         options: &[
@@ -126,6 +119,14 @@ pub static INPUTS: &[InputDeclaration] = &[
         options: &[required("address", Takes::Text, "Where other pipelines send to.")],
         kind: Kind::Pipeline,
     },
+];
+
+const GENERATOR: &[OptionSpec] = &[
+    option("message", Takes::Text, "The message (Hello world!)."),
+    option("lines", Takes::List, "Messages, in turn."),
+    option("count", Takes::Number, "How often; 0 is for ever."),
+    option("threads", Takes::Number, "How many times all of that."),
+    option("eps", Takes::Number, "Accepted; events come as fast as they are taken."),
 ];
 
 /// What the events of an input are made of.

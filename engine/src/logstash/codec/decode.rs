@@ -102,7 +102,10 @@ impl Decoder {
     }
 
     fn compile(name: &str, arguments: &mut Arguments<'_>) -> Option<Self> {
-        let is_text = matches!(name, "plain" | "line" | "multiline" | "gzip_lines");
+        let is_text = matches!(
+            name.trim_start_matches("java_"),
+            "plain" | "line" | "multiline" | "gzip_lines"
+        );
         let original = (is_text && arguments.ecs.is_on()).then(original);
         let kind = match name {
             "json" | "json_lines" => Kind::Json,

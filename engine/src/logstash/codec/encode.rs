@@ -66,12 +66,12 @@ impl Encoder {
         Some(match name {
             "json" => Encoder::Json(false),
             "json_lines" => Encoder::Json(true),
-            "line" => {
+            "line" | "java_line" => {
                 let delimiter = arguments.text("delimiter");
                 Encoder::Text(format(arguments), delimiter.unwrap_or_else(|| "\n".to_string()))
             }
             "rubydebug" => Encoder::RubyDebug(arguments.flag("metadata", false)),
-            "dots" => Encoder::Dots,
+            "dots" | "jdots" => Encoder::Dots,
             "csv" => {
                 let mut columns = Vec::new();
                 for (text, span) in arguments.texts("columns").unwrap_or_default() {

@@ -40,6 +40,8 @@ const COMMON: &[OptionSpec] = &[
 pub static CODECS: &[CodecDeclaration] = &[
     CodecDeclaration { name: "plain", options: &[CHARSET, FORMAT] },
     CodecDeclaration { name: "line", options: &[CHARSET, FORMAT, DELIMITER] },
+    CodecDeclaration { name: "java_plain", options: &[CHARSET, FORMAT] },
+    CodecDeclaration { name: "java_line", options: &[CHARSET, FORMAT, DELIMITER] },
     CodecDeclaration { name: "json", options: &[CHARSET, TARGET] },
     CodecDeclaration { name: "json_lines", options: &[CHARSET, TARGET, DELIMITER, DECODE_BYTES] },
     CodecDeclaration {
@@ -61,6 +63,7 @@ pub static CODECS: &[CodecDeclaration] = &[
         options: &[option("metadata", Takes::Flag, "Whether @metadata is shown.")],
     },
     CodecDeclaration { name: "dots", options: &[] },
+    CodecDeclaration { name: "jdots", options: &[] },
     CodecDeclaration {
         name: "csv",
         options: &[
