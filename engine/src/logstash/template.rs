@@ -61,6 +61,20 @@ impl Template {
         &self.text
     }
 
+    /// The fields that it is made of; nothing when times are in it.
+    #[must_use]
+    pub fn fields(&self) -> Option<Vec<&FieldRef>> {
+        let mut fields = Vec::new();
+        for part in &self.parts {
+            match part {
+                Part::Literal(_) => {}
+                Part::Field(field, _) => fields.push(field),
+                Part::Epoch | Part::Time(_) | Part::Now => return None,
+            }
+        }
+        Some(fields)
+    }
+
     /// Whether it is the same for all events.
     #[must_use]
     pub fn is_constant(&self) -> bool {

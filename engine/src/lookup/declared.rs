@@ -1,5 +1,6 @@
-//! `table hosts from file "hosts.csv" with key = "ip" end`: tables that a program declares. They are
-//! read while it is compiled, so that `check` finds a file that is missing or no table.
+//! `table hosts from file "hosts.csv" with key = "ip" end`, `table names from record with rows = {…} end`:
+//! tables that a program declares. They are read while it is compiled, so that `check` finds a file that is
+//! missing or no table.
 
 use super::{Lookup, Matching, NamedTables, Plan};
 use crate::graph::parse_duration;
@@ -11,9 +12,12 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Binding, EndpointDef, EndpointRole, StringLit};
-use temblor_lang::value::{Value, to_json};
+use temblor_lang::value::{Kind, Value, to_json};
 
 const SETTINGS: [&str; 4] = ["every", "key", "mode", "until"];
+/// The kind of tables whose rows stand in the program.
+const RECORD: &str = "record";
+const SETTINGS_OF_RECORDS: [&str; 2] = ["mode", "rows"];
 /// How the keys of a table are compared, by name.
 pub const MODES: [(&str, Matching); 4] = [
     ("exact", Matching::Exact),
@@ -46,7 +50,11 @@ impl NamedTables {
 
 fn table(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Arc<Lookup>> {
     let mut settings = Settings { compiler, with: &def.with };
-    settings.known();
+    if def.kind.text == RECORD {
+        settings.known(&SETTINGS_OF_RECORDS);
+        return settings.record(def);
+    }
+    settings.known(&SETTINGS);
     let path = settings.path(def)?;
     let matching = settings.mode()?;
     let (key, until) = (settings.text("key")?, settings.text("until")?);
@@ -79,12 +87,14 @@ struct Settings<'s, 'r> {
 }
 
 impl Settings<'_, '_> {
-    fn known(&mut self) {
+    fn known(&mut self, known: &[&'static str]) {
         for name in self.with.iter().map(|binding| &binding.name) {
-            if !SETTINGS.contains(&name.text.as_str()) {
+            if !known.contains(&name.text.as_str()) {
                 let message = format!("unknown setting `{}`", name.text);
                 let complaint = Diagnostic::error("E0506", name.span, message);
-                self.compiler.diagnostics.push(complaint.with_nearest(&name.text, SETTINGS));
+                self.compiler
+                    .diagnostics
+                    .push(complaint.with_nearest(&name.text, known.iter().copied()));
             }
         }
     }
@@ -94,7 +104,8 @@ impl Settings<'_, '_> {
         if def.kind.text != "file" {
             let message = format!("unknown kind of table `{}`", def.kind.text);
             let complaint = Diagnostic::error("E0519", def.kind.span, message);
-            self.compiler.diagnostics.push(complaint.with_help("a table is read from a `file`"));
+            let help = "a table is read from a `file`, or stands in the program as a `record`";
+            self.compiler.diagnostics.push(complaint.with_help(help));
             return None;
         }
         let path = def.argument.as_ref().and_then(StringLit::constant);
@@ -106,6 +117,25 @@ impl Settings<'_, '_> {
             return None;
         };
         Some(self.beside(Path::new(path), def.span))
+    }
+
+    /// The table of `rows = {"key": value, …}`.
+    fn record(&mut self, def: &EndpointDef) -> Option<Arc<Lookup>> {
+        let matching = self.mode()?;
+        let rows = self.setting("rows", "a record of rows by key", |value| {
+            matches!(value.kind(), Kind::Record).then(|| to_json(value))
+        })?;
+        let Some(rows) = rows else {
+            let message = "a table from a `record` needs `rows`";
+            let complaint = Diagnostic::error("E0520", def.kind.span, message)
+                .with_help("such as: table names from record with rows = {\"1\": \"one\"} end");
+            self.compiler.diagnostics.push(complaint);
+            return None;
+        };
+        match Lookup::of_record(&rows, matching) {
+            Ok(lookup) => Some(lookup),
+            Err(reason) => self.wrong("rows", &reason, "see the modes of `table`"),
+        }
     }
 
     fn beside(&self, path: &Path, span: Span) -> PathBuf {

@@ -68,6 +68,27 @@ impl Lookup {
         Ok(lookup)
     }
 
+    /// A table of a record that stands in the program, given as JSON; it never changes.
+    ///
+    /// # Errors
+    /// A sentence, when the keys do not suit `matching`.
+    pub fn of_record(record: &str, matching: Matching) -> Result<Arc<Self>, String> {
+        let plan = Plan { path: PathBuf::new(), matching, key: None, until: None };
+        let rows = Rows::of_record(record)?;
+        let index = Index::build(matching, &rows)?;
+        let table = RwLock::new(Arc::new(Table { rows, index }));
+        Ok(Arc::new(Self { plan, table, failures: AtomicU64::new(0) }))
+    }
+
+    /// Shows `see` the keys and the rows in the order of the table. What is no record in a table by key is
+    /// shown as it is written there.
+    pub fn each(&self, mut see: impl FnMut(Value<'_>, Value<'_>)) {
+        let table = self.table.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for row in 0..table.rows.len() {
+            see(table.rows.key(row), table.rows.value(row));
+        }
+    }
+
     /// The row for a key: its fields as a record, in `arena`.
     #[must_use]
     pub fn find<'a>(&self, key: Value<'_>, arena: &'a Arena) -> Option<Value<'a>> {

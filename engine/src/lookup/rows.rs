@@ -42,8 +42,18 @@ impl Rows {
         if rows.len() > LOOKUP_ROWS_MAX {
             return Err(format!("a lookup table may have {LOOKUP_ROWS_MAX} rows"));
         }
-        let all = Value::Array(&rows);
-        Ok(Self { all: Frozen::new(all), bytes: footprint(all) })
+        Ok(Self::of(&rows))
+    }
+
+    /// The rows of a record, given as JSON, whose names are the keys.
+    pub fn of_record(record: &str) -> Result<Self, String> {
+        let arena = Arena::new();
+        json_rows(record, None, None, &arena).map(|rows| Self::of(&rows))
+    }
+
+    fn of(rows: &[Value<'_>]) -> Self {
+        let all = Value::Array(rows);
+        Self { all: Frozen::new(all), bytes: footprint(all) }
     }
 
     pub fn len(&self) -> usize {
@@ -68,6 +78,15 @@ impl Rows {
 
     pub fn row(&self, row: usize) -> Value<'_> {
         self.part(row, 2)
+    }
+
+    /// The row, or the value of one that was no record.
+    pub fn value(&self, row: usize) -> Value<'_> {
+        let row = self.row(row);
+        match (row.size(), row.get(&Key::new(VALUE))) {
+            (Some(1), Some(value)) => value,
+            _ => row,
+        }
     }
 }
 

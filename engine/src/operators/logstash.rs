@@ -8,14 +8,16 @@ use crate::logstash::complain;
 use crate::logstash::event::LogEvent;
 use crate::logstash::filter::{Declaration, FILTERS, Outcome};
 use crate::logstash::input::{self, Intake};
-use crate::logstash::operator::moment;
+use crate::logstash::load::Loaded;
+use crate::logstash::operator::{moment, no_order};
 use crate::logstash::options::{COMMON, OptionSpec};
 use crate::logstash::output::Outlet;
 use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
-use crate::logstash::settings::Settings as Surroundings;
+use crate::logstash::settings::{Ecs, Settings as Surroundings};
 use crate::logstash::syntax::tree::{Plugin, Statement, Value as Tree, ValueKind, Word};
 use crate::operator::{self, AnyOperator, ELSE, Emitter, OUT, Operator};
 use std::sync::LazyLock;
+use temblor_lang::builtin::Tables;
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
@@ -32,8 +34,12 @@ pub fn kinds() -> impl Iterator<Item = &'static OperatorKind> {
         let filters = FILTERS.iter().map(|declaration| kind_of(declaration));
         filters.collect()
     });
-    KINDS.iter().chain([&UNDECIDED, &INPUT, &OUTPUT])
+    KINDS.iter().chain([&UNDECIDED, &FILTERS_AS_WRITTEN, &INPUT, &OUTPUT])
 }
+
+/// The filter whose dictionary may be a table.
+const TRANSLATE: &str = "translate";
+const TABLE: &str = "table";
 
 /// Lives as long as the process, as all declarations do; made once for each.
 fn kept<T: ?Sized>(value: Box<T>) -> &'static T {
@@ -42,7 +48,15 @@ fn kept<T: ?Sized>(value: Box<T>) -> &'static T {
 
 fn kind_of(declaration: &'static Declaration) -> OperatorKind {
     let options = declaration.options.iter().chain(COMMON).filter(|one| one.gone.is_none());
-    let settings: Vec<Setting> = options.map(setting_of).collect();
+    let mut settings: Vec<Setting> = options.map(setting_of).collect();
+    if declaration.name == TRANSLATE {
+        settings.push(Setting::new(
+            TABLE,
+            TEXT,
+            InChain::No,
+            "A table of the program, as `dictionary`.",
+        ));
+    }
     let doc = format!(
         "{} The Logstash filter `{}` with its options. Events for which it did not succeed go to \
          `else`, or on with the others when nothing is connected there.",
@@ -138,7 +152,41 @@ static UNDECIDED: OperatorKind = OperatorKind {
     },
 };
 
+/// Filters that cannot be told apart.
+static FILTERS_AS_WRITTEN: OperatorKind = OperatorKind {
+    path: "logstash::filters",
+    word: None,
+    doc: "Filters as they stand in the filter section of a Logstash configuration, branches included. \
+          Filters within one such step share what they remember where they do in Logstash.",
+    examples: &[r#"in |> logstash::filters "mutate { add_tag => ['seen'] }" |> out"#],
+    settings: &[
+        Setting::new("text", TEXT, InChain::Positional, "The filters.").required(),
+        Setting::new("ecs_compatibility", TEXT, InChain::No, "Which field names (v8)."),
+        Setting::new("support_escapes", FLAG, InChain::No, "Whether texts have escapes."),
+    ],
+    ports: &[],
+    fallbacks: &[],
+    build: |settings| {
+        let text = settings.text("text").unwrap_or_default();
+        let mut surroundings = Surroundings::of_environment();
+        let mode = settings.text("ecs_compatibility");
+        surroundings.ecs = mode.and_then(|mode| Ecs::named(&mode)).unwrap_or_default();
+        surroundings.escapes = settings.flag("support_escapes");
+        let mut loaded = Loaded::default();
+        loaded.add("filters", format!("filter {{\n{text}\n}}"));
+        let program = loaded.program(&surroundings);
+        let fault =
+            |one: &Diagnostic| one.severity == Severity::Error || one.code == complain::MISSING;
+        match loaded.diagnostics.iter().find(|one| fault(one)) {
+            // Places in the text are none of the program.
+            Some(error) => Err(settings.error("text", error.message.clone())),
+            None => Ok(Box::new(FilterStep { program, other: OUT })),
+        }
+    },
+};
+
 const ANY: Takes = Takes::Constant(Kind::Any);
+const FLAG: Takes = Takes::Constant(Kind::Bool);
 
 /// What an input plugin does to frames.
 static INPUT: OperatorKind = OperatorKind {
@@ -206,7 +254,10 @@ static OUTPUT: OperatorKind = OperatorKind {
 
 fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let name = settings.kind.strip_prefix(PREFIX).unwrap_or(settings.kind);
-    let plugin = plugin_of(name, settings);
+    let mut plugin = plugin_of(name, settings);
+    if settings.has(TABLE) {
+        plugin.options.push(dictionary_of(settings)?);
+    }
     let surroundings = Surroundings::of_environment();
     let mut diagnostics = Vec::new();
     let mut builder = ProgramBuilder::new(&surroundings, &mut diagnostics);
@@ -214,8 +265,26 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let program = builder.finish();
     match diagnostics.into_iter().find(|one| one.severity == Severity::Error) {
         Some(error) => Err(error),
-        None => Ok(Box::new(FilterStep { program })),
+        None => Ok(Box::new(FilterStep { program, other: ELSE })),
     }
+}
+
+/// The table that the settings name, as the option of a plugin.
+fn dictionary_of(settings: &Settings) -> Result<(Word, Tree), Diagnostic> {
+    let name = settings.text(TABLE).unwrap_or_default();
+    let Some(table) = settings.tables.get(&name) else {
+        let error = settings.error(TABLE, format!("there is no lookup table `{name}`"));
+        return Err(error.with_nearest(&name, settings.tables.names()));
+    };
+    let span = settings.span_of(TABLE);
+    let mut entries = Vec::new();
+    table.each(|key, value| {
+        let arena = Arena::new();
+        let text = key.as_str().map_or_else(|| temblor_lang::value::to_json(key), str::to_string);
+        entries.push((Word { text, span }, tree_of(value.copy_into(&arena), span, &arena)));
+    });
+    let option = Word { text: "dictionary".to_string(), span };
+    Ok((option, Tree { span, kind: ValueKind::Hash(entries) }))
 }
 
 /// The settings as the options of a plugin.
@@ -225,7 +294,7 @@ fn plugin_of(name: &str, settings: &Settings) -> Plugin {
         let Given::Constant(value) = given else { continue };
         let arena = Arena::new();
         let value = value.get().copy_into(&arena);
-        if value != Value::Null && name != "plugin" {
+        if value != Value::Null && !matches!(name, "plugin" | TABLE) {
             let tree = if name == "codec" { codec_of } else { tree_of };
             options.push((Word { text: name.to_string(), span }, tree(value, span, &arena)));
         }
@@ -266,10 +335,12 @@ fn tree_of<'a>(value: Value<'a>, span: Span, arena: &'a Arena) -> Tree {
     Tree { span, kind }
 }
 
-/// One filter.
+/// One filter, or several.
 #[derive(Debug)]
 struct FilterStep {
     program: Program,
+    /// Where events go for which the last filter did not succeed.
+    other: &'static str,
 }
 
 impl Operator for FilterStep {
@@ -293,16 +364,20 @@ impl Operator for FilterStep {
     ) -> Result<(), EvalError> {
         let Moment { arena, now, .. } = moment(around);
         let mut events = vec![LogEvent::resumed(event.value, event.meta, arena)];
-        // One filter alone compares nothing, so none fails.
-        let _ = self.program.run(&mut events, state, arena, now);
+        let failed = self.program.run(&mut events, state, arena, now);
         let delay_ns = state.take_delay_ns();
         if delay_ns > 0 {
             out.delay_until(around.now_ns.saturating_add(delay_ns));
         }
-        if events.is_empty() {
+        if events.is_empty() && failed.is_empty() {
             out.count_drop();
         }
-        let port = if state.outcome == Outcome::Matched { OUT } else { ELSE };
+        for (one, reason) in failed {
+            let meta = one.metadata.to_value(arena);
+            let failed = Event::new(one.data.to_value(arena), meta, event.ingest_ns);
+            out.fail(failed, no_order(&reason));
+        }
+        let port = if state.outcome == Outcome::Matched { OUT } else { self.other };
         for one in events {
             let meta = one.metadata.to_value(arena);
             out.emit(port, Event::new(one.data.to_value(arena), meta, event.ingest_ns));

@@ -3,6 +3,8 @@
 
 use super::condition;
 use super::idiom;
+use super::kept;
+use super::limit::Limit;
 use super::notation::{WIDTH, setting, text};
 use super::page::Page;
 use super::report::Coverage;
@@ -20,7 +22,7 @@ pub(super) struct Filters<'p, 't> {
     pub page: &'p mut Page<'t>,
     pub settings: &'p Settings,
     /// With `${NAME}` left as it is.
-    open: Settings,
+    pub open: Settings,
     /// Whether an earlier filter may have added `_grokparsefailure`.
     pub grok_seen: bool,
 }
@@ -65,7 +67,10 @@ impl<'p, 't> Filters<'p, 't> {
 
     /// The statements of a section, behind what the chain has already.
     pub fn section(&mut self, body: &[Statement]) {
-        self.statements(body, None);
+        let Some(shared) = kept::sharing(body) else { return self.statements(body, None) };
+        self.statements(&body[..shared.start], None);
+        self.as_written(&body[shared.clone()]);
+        self.statements(&body[shared.end..], None);
     }
 
     /// Writes statements into the chain that is open. With `end`, the chain ends there at last.
@@ -83,6 +88,14 @@ impl<'p, 't> Filters<'p, 't> {
                 if into.is_some() {
                     return;
                 }
+                continue;
+            }
+            if let (Statement::Plugin(throttle), Some(Statement::Branch(branch))) =
+                (statement, behind.first())
+                && let Some(limit) = Limit::of(throttle, branch, self.settings)
+            {
+                rest = &behind[1..];
+                self.limited(throttle, branch, &limit);
                 continue;
             }
             match statement {
@@ -108,7 +121,10 @@ impl<'p, 't> Filters<'p, 't> {
         let place = self.page.place(plugin.span);
         self.grok_seen |= name == "grok" || name == "syslog_pri";
         match self.written(plugin) {
-            Written::Step { head, settings, remark } => {
+            Written::Step { head, mut settings, remark } => {
+                if name == "translate" {
+                    self.table_of(plugin, &mut settings);
+                }
                 let remark = remark.unwrap_or_default();
                 let coverage = if remark.is_empty() { Coverage::Exact } else { Coverage::Remarks };
                 self.page.note(plugin.span, &what, coverage, &remark);
@@ -248,7 +264,7 @@ impl<'p, 't> Filters<'p, 't> {
         self.page.step(&format!("where {}", idiom::negated(test)));
     }
 
-    fn one_line(&self, condition: &Expr) -> String {
+    pub fn one_line(&self, condition: &Expr) -> String {
         self.page.original(condition.span).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 

@@ -7,9 +7,12 @@ mod condition;
 mod edges;
 mod filters;
 mod idiom;
+mod limit;
+mod kept;
 mod notation;
 mod page;
 pub mod report;
+mod table;
 
 use super::load::Pipelines;
 use super::syntax::tree::SectionKind;
@@ -50,9 +53,10 @@ pub fn convert(read: &Pipelines, wishes: Wishes<'_>) -> Conversion {
             filters.page.remark(&format!("Pipeline {}", pipeline.id));
         }
         filters.inputs(pipeline, wishes.stdin, &notation::plain(&name("filters")));
-        for section in pipeline.sections(SectionKind::Filter) {
-            filters.section(&section.body);
-        }
+        // One after the other, filter sections are one.
+        let sections = pipeline.sections(SectionKind::Filter);
+        let body: Vec<_> = sections.flat_map(|section| section.body.iter().cloned()).collect();
+        filters.section(&body);
         filters.outputs(pipeline, wishes.stdout, &notation::plain(&name("outputs")));
     }
     page.finish()

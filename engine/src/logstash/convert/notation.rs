@@ -60,6 +60,12 @@ pub fn text(content: &str) -> String {
     out
 }
 
+/// A text of several lines, as a block of them.
+pub fn block(content: &str) -> String {
+    let content = content.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"").replace("#{", "\\#{");
+    format!("\"\"\"\n{}\n\"\"\"", content.trim_end())
+}
+
 /// A number as Temblor reads it.
 pub fn number(written: &str) -> String {
     if written.contains('.') {

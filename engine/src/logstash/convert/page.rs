@@ -91,6 +91,13 @@ impl<'t> Page<'t> {
         self.waiting.extend(due.into_iter().map(|one| one.text).filter(|text| !text.is_empty()));
     }
 
+    /// Leaves out the comments within a place, which is written as it is.
+    pub fn skip_comments(&mut self, span: Span) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.comments_until(span, span.end);
+        self.waiting = waiting;
+    }
+
     /// A remark in front of the next step.
     pub fn remark(&mut self, text: &str) {
         self.waiting.push(text.to_string());

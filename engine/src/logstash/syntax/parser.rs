@@ -7,7 +7,7 @@ use super::tree::{
 };
 use crate::logstash::complain;
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::span::SourceId;
+use temblor_lang::span::{SourceId, Span};
 
 /// Blocks, lists and parentheses inside of each other, at the most.
 const DEPTH_MAX: usize = 200;
@@ -150,16 +150,20 @@ impl Parser<'_> {
         Ok(Statement::Plugin(self.plugin(name)?))
     }
 
-    fn branch(&mut self, span: temblor_lang::span::Span) -> Result<Branch, Failure> {
+    fn branch(&mut self, span: Span) -> Result<Branch, Failure> {
         let mut arms = vec![self.arm()?];
         loop {
+            let end = self.scanner.at();
             self.scanner.skip();
             if !self.scanner.take_word("else") {
-                return Ok(Branch { span, arms, otherwise: None });
+                let whole = Span::new(span.source, span.start as usize, end);
+                return Ok(Branch { span, arms, otherwise: None, whole });
             }
             self.scanner.skip();
             if !self.scanner.take_word("if") {
-                return Ok(Branch { span, arms, otherwise: Some(self.body()?) });
+                let otherwise = Some(self.body()?);
+                let whole = span.to(self.scanner.span_from(self.scanner.at()));
+                return Ok(Branch { span, arms, otherwise, whole });
             }
             arms.push(self.arm()?);
         }

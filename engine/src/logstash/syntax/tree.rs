@@ -62,6 +62,8 @@ pub struct Branch {
     pub arms: Vec<(Expr, Vec<Statement>)>,
     /// `else { … }`
     pub otherwise: Option<Vec<Statement>>,
+    /// From `if` to the last brace.
+    pub whole: Span,
 }
 
 /// `name { option => value }`
