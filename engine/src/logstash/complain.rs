@@ -15,6 +15,9 @@ pub fn unexpected(span: Span, found: &str, wanted: &str) -> Diagnostic {
     match found.as_str() {
         "`elsif`" | "`elseif`" => error.with_help("write `else if`"),
         "`not`" => error.with_help("write `!(…)`, or `[field] not in …`"),
+        "`true`" | "`false`" => error.with_help(
+            "conditions have no such word: test the field, `[name]` or `![name]`, or compare with a text",
+        ),
         "`&`" | "`&&`" => error.with_help("write `and`"),
         "`|`" | "`||`" => error.with_help("write `or`"),
         _ => error,

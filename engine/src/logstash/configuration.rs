@@ -4,6 +4,7 @@
 use super::complain;
 use super::condition::Compiler;
 use super::input::{self, Intake, Origin};
+use super::link::Links;
 use super::load::Pipeline;
 use super::operator::{LogstashPipeline, Way};
 use super::output::{self, Destination, Outlet, PLACE};
@@ -68,6 +69,7 @@ pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Con
     let super::load::Pipelines { pipelines, sources, mut diagnostics } = read;
     let mut weaver = Weaver {
         wishes,
+        links: Links::of(&pipelines),
         sources: &sources,
         diagnostics: &mut diagnostics,
         network: Network::default(),
@@ -103,6 +105,7 @@ pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Con
 /// Puts pipelines, sources and sinks together.
 struct Weaver<'w> {
     wishes: &'w Wishes,
+    links: Links,
     sources: &'w Sources,
     diagnostics: &'w mut Vec<Diagnostic>,
     network: Network,
@@ -150,14 +153,15 @@ impl Weaver<'_> {
         operator: &mut LogstashPipeline,
     ) {
         let plugins = pipeline.plugins(SectionKind::Input);
-        let is_link = |plugin: &&&Plugin| plugin.name.text == "pipeline";
-        let links = plugins.iter().filter(is_link).count();
-        if plugins.is_empty() || self.wishes.stdin && links < plugins.len() {
+        let is_link = |plugin: &&Plugin| self.links.is_inside(plugin, &pipeline.settings);
+        if plugins.is_empty() || self.wishes.stdin && !plugins.iter().all(is_link) {
             let intake = Intake::of_standard_input(&pipeline.settings);
             operator.intakes.push((IN.to_string(), intake));
             self.network.inputs.push((IN.to_string(), number));
         }
-        for plugin in plugins.iter().filter(|plugin| !self.wishes.stdin || is_link(plugin)) {
+        let kept: Vec<_> =
+            plugins.iter().filter(|plugin| !self.wishes.stdin || is_link(plugin)).collect();
+        for plugin in kept {
             let made = input::compile(plugin, &pipeline.settings, self.diagnostics);
             let Some(input::Input { intake, origin }) = made else { continue };
             match origin {
@@ -184,8 +188,8 @@ impl Weaver<'_> {
         operator: &mut LogstashPipeline,
     ) {
         let plugins = pipeline.plugins(SectionKind::Output);
-        let links = plugins.iter().filter(|plugin| plugin.name.text == "pipeline").count();
-        if plugins.is_empty() || self.wishes.stdout && links < plugins.len() {
+        let is_link = |plugin: &&Plugin| self.links.is_inside(plugin, &pipeline.settings);
+        if plugins.is_empty() || self.wishes.stdout && !plugins.iter().all(is_link) {
             operator.ways.push(Way::Out(operator.outlets.len()));
             let ports = vec![OUT.to_string()];
             operator.outlets.push(Outlet { ports, ..Outlet::default() });
@@ -234,7 +238,7 @@ impl Weaver<'_> {
         (prefix, number): (&str, usize),
         operator: &mut LogstashPipeline,
     ) -> Option<usize> {
-        if self.wishes.stdout && plugin.name.text != "pipeline" {
+        if self.wishes.stdout && !self.links.is_inside(plugin, &pipeline.settings) {
             return None;
         }
         let (mut outlet, destination) =

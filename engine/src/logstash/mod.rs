@@ -22,5 +22,6 @@ pub mod output;
 pub mod operator;
 mod yaml;
 pub mod load;
+pub mod link;
 pub mod configuration;
 pub mod convert;

@@ -25,7 +25,7 @@ impl Filters<'_, '_> {
     /// The inputs of a pipeline; leaves the chain open that its filters go on with.
     pub fn inputs(&mut self, pipeline: &Pipeline, stdin: bool, main: &str) {
         let plugins = pipeline.plugins(SectionKind::Input);
-        let is_link = |plugin: &Plugin| plugin.name.text == "pipeline";
+        let is_link = |plugin: &Plugin| self.is_link(plugin);
         let own = plugins.iter().any(|plugin| !is_link(plugin)) || plugins.is_empty();
         let shown: Vec<&Plugin> =
             plugins.iter().copied().filter(|plugin| !stdin || is_link(plugin)).collect();
@@ -44,6 +44,11 @@ impl Filters<'_, '_> {
         if let Some(into) = into {
             self.page.begin(&into);
         }
+    }
+
+    /// Whether it leads to another pipeline of the configuration.
+    fn is_link(&self, plugin: &Plugin) -> bool {
+        self.links.is_inside(plugin, self.settings)
     }
 
     fn begin_at(&mut self, from: Option<&str>) {
@@ -133,7 +138,7 @@ impl Filters<'_, '_> {
     /// The outputs of a pipeline, behind the chain of its filters.
     pub fn outputs(&mut self, pipeline: &Pipeline, stdout: bool, name: &str) {
         let plugins = pipeline.plugins(SectionKind::Output);
-        let is_link = |plugin: &Plugin| plugin.name.text == "pipeline";
+        let is_link = |plugin: &Plugin| self.is_link(plugin);
         let links = plugins.iter().filter(|plugin| is_link(plugin)).count();
         let own = links < plugins.len() || plugins.is_empty();
         let to_stdout = own && (stdout || plugins.is_empty());
@@ -161,7 +166,7 @@ impl Filters<'_, '_> {
     fn output_statements(&mut self, body: &[Statement], from: &str, context: (&Pipeline, bool)) {
         for statement in body {
             match statement {
-                Statement::Plugin(plugin) if context.1 && plugin.name.text != "pipeline" => {}
+                Statement::Plugin(plugin) if context.1 && !self.is_link(plugin) => {}
                 Statement::Plugin(plugin) => self.output(plugin, Some(from), context.0),
                 Statement::Branch(branch) => self.output_branch(branch, from, context),
             }
@@ -169,13 +174,12 @@ impl Filters<'_, '_> {
     }
 
     fn output_branch(&mut self, branch: &Branch, from: &str, context: (&Pipeline, bool)) {
-        let is_link = |plugin: &&Plugin| plugin.name.text == "pipeline";
         let mut inside = Vec::new();
         crate::logstash::load::gather(
             std::slice::from_ref(&Statement::Branch(branch.clone())),
             &mut |plugin| inside.push(plugin.clone()),
         );
-        if context.1 && !inside.iter().any(|plugin| is_link(&plugin)) {
+        if context.1 && !inside.iter().any(|plugin| self.is_link(plugin)) {
             return;
         }
         self.page.comments_until(branch.span, branch.span.start);

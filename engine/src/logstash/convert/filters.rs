@@ -10,6 +10,7 @@ use super::page::Page;
 use super::report::Coverage;
 use crate::logstash::complain;
 use crate::logstash::filter::{Declaration, FILTERS};
+use crate::logstash::link::Links;
 use crate::logstash::options::{Arguments, COMMON, Setting};
 use crate::logstash::program::ProgramBuilder;
 use crate::logstash::settings::{Ecs, Settings};
@@ -21,6 +22,7 @@ use temblor_lang::span::Span;
 pub(super) struct Filters<'p, 't> {
     pub page: &'p mut Page<'t>,
     pub settings: &'p Settings,
+    pub links: &'p Links,
     /// With `${NAME}` left as it is.
     pub open: Settings,
     /// Whether an earlier filter may have added `_grokparsefailure`.
@@ -60,9 +62,9 @@ const MUTATE_ORDER: &[&str] = &[
 ];
 
 impl<'p, 't> Filters<'p, 't> {
-    pub fn new(page: &'p mut Page<'t>, settings: &'p Settings) -> Self {
+    pub fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
         let open = Settings { keeps_variables: true, ..settings.clone() };
-        Self { page, settings, open, grok_seen: false }
+        Self { page, settings, links, open, grok_seen: false }
     }
 
     /// The statements of a section, behind what the chain has already.

@@ -14,6 +14,7 @@ mod page;
 pub mod report;
 mod table;
 
+use super::link::Links;
 use super::load::Pipelines;
 use super::syntax::tree::SectionKind;
 use filters::Filters;
@@ -45,10 +46,11 @@ pub struct Wishes<'w> {
 pub fn convert(read: &Pipelines, wishes: Wishes<'_>) -> Conversion {
     let mut page = Page::new(&read.sources, wishes.title);
     let several = read.pipelines.len() > 1;
+    let links = Links::of(&read.pipelines);
     for pipeline in &read.pipelines {
         let name =
             |word: &str| if several { format!("{word}_{}", pipeline.id) } else { word.into() };
-        let mut filters = Filters::new(&mut page, &pipeline.settings);
+        let mut filters = Filters::new(&mut page, &pipeline.settings, &links);
         if several {
             filters.page.remark(&format!("Pipeline {}", pipeline.id));
         }
