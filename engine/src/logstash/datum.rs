@@ -288,8 +288,8 @@ pub fn iso8601(time: DateTime<Utc>) -> String {
 /// A number with a fraction as Ruby prints it.
 #[must_use]
 pub fn float_text(number: f64) -> String {
-    /// From here on Ruby writes an exponent.
-    const EXPONENT_FROM: f64 = 1e16;
+    /// From here on JRuby writes an exponent.
+    const EXPONENT_FROM: f64 = 1e19;
     /// Below this as well.
     const EXPONENT_BELOW: f64 = 1e-4;
     if number.is_nan() {

@@ -301,7 +301,7 @@ fn without<'a>(text: &'a str, pattern: &Option<Pattern>, turn: &Turn<'a, '_>) ->
     let Some(pattern) = pattern else { return text };
     match pattern.find_all(text) {
         Ok(found) if !found.is_empty() => {
-            turn.arena.str(&super::mutate::replace_all(text, &found, ""))
+            turn.arena.str(&super::mutate::replace_all(pattern, text, &found, ""))
         }
         _ => text,
     }

@@ -15,6 +15,7 @@ use crate::logstash::options::{Arguments, Setting, Takes, option};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::template::Template;
 use convert::Target;
+use temblor_lang::value::Arena;
 use text::{Case, Substitution};
 
 /// `mutate`
@@ -232,6 +233,29 @@ impl Step {
                     set(event, field, changed)?;
                 }
             }
+            Step::Case(..) | Step::Strip(_) | Step::Split(..) | Step::Join(..) => {
+                return self.in_place(event, arena);
+            }
+            Step::Merge(target, sources) => {
+                let target = target.of(event, arena, now).ok_or(Failed)?;
+                merge_all(event, &target, sources, turn)?;
+            }
+            Step::Copy(from, to) => {
+                let to = to.of(event, arena, now).ok_or(Failed)?;
+                match event.value_of(from) {
+                    None | Some(Datum::Null) => {}
+                    Some(value) => set(event, &to, value)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Step {
+    /// Operations on the texts and lists of one field.
+    fn in_place<'a>(&'a self, event: &mut LogEvent<'a>, arena: &'a Arena) -> Result<(), Failed> {
+        match self {
             Step::Case(field, case) => {
                 if let Some(value) = event.get_mut(field) {
                     text::each_text(value, |text| case.apply(text, arena));
@@ -260,17 +284,7 @@ impl Step {
                     *value = Datum::Str(arena.str(&text::join(items, separator)));
                 }
             }
-            Step::Merge(target, sources) => {
-                let target = target.of(event, arena, now).ok_or(Failed)?;
-                merge_all(event, &target, sources, turn)?;
-            }
-            Step::Copy(from, to) => {
-                let to = to.of(event, arena, now).ok_or(Failed)?;
-                match event.value_of(from) {
-                    None | Some(Datum::Null) => {}
-                    Some(value) => set(event, &to, value)?,
-                }
-            }
+            _ => {}
         }
         Ok(())
     }

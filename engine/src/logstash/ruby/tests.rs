@@ -73,7 +73,7 @@ fn values_and_operators() {
         ("1234.round(-2)", "1200"),
         ("255.to_s(16)", "\"ff\""),
         ("10.divmod(3)", "[3, 1]"),
-        ("9223372036854775807 + 1", "9.223372036854776e+18"),
+        ("9223372036854775807 + 1", "9223372036854776000.0"),
         ("1 / 0", "! divided by 0"),
         ("1 + nil", "! nil can't be coerced into Integer"),
         ("'a' + 1", "! no implicit conversion of Integer into String"),
@@ -84,6 +84,42 @@ fn values_and_operators() {
         ("n = 3; n > 2 ? :big : :small", ":big"),
         ("?a", "\"a\""),
         ("defined?(zz)", "nil"),
+    ]);
+}
+
+/// Compared with JRuby 9.4.
+#[test]
+fn odd_corners() {
+    gives(&[
+        ("[1, 2, 3] & [2]", "[2]"),
+        ("~5", "-6"),
+        ("case when 1 > 2 then 'a' else 'b' end", "\"b\""),
+        ("[0.1, 0.2, 0.3].sum", "0.6"),
+        ("[1, 2, 4].chunk_while { |a, b| b == a + 1 }.to_a", "[[1, 2], [4]]"),
+        ("[1, 2, 3].combination(2).to_a", "[[1, 2], [1, 3], [2, 3]]"),
+        ("[1, 2].product([3])", "[[1, 3], [2, 3]]"),
+        ("h = Hash.new { |hash, k| hash[k] = [] }; h['a'] << 1; h", "{\"a\"=>[1]}"),
+        ("Hash[*%w[a 1]]", "{\"a\"=>\"1\"}"),
+        ("Array(1..3)", "[1, 2, 3]"),
+        ("/(?<kk>\\w),/ =~ 'a,b'; kk", "\"a\""),
+        ("'hello'.sub(/(?<a>h)/, '<\\k<a>>')", "\"<h>ello\""),
+        ("'a'.sub!('b', 'c')", "nil"),
+        ("'abc'.concat('d')", "\"abcd\""),
+        ("'abc'.insert(9, 'd')", "! index 9 out of string"),
+        ("1.eql?(1.0)", "false"),
+        ("4.lcm(6)", "12"),
+        ("'%+.1e|%c|% d|%x' % [12345.678, 65, 5, 255]", "\"+1.2e+04|A| 5|ff\""),
+        ("1e16.to_s + ' ' + 1e19.to_s", "\"10000000000000000.0 1.0e+19\""),
+        (
+            "Time.at(0).utc.strftime('%-d.%-m.%Y %k|%j|%^a|%3N|%10Y|%e|%p|%#p')",
+            "\"1.1.1970  0|001|THU|000|0000001970| 1|AM|am\"",
+        ),
+        ("Regexp.new('A', Regexp::IGNORECASE).match?('a')", "true"),
+        ("logger.info('x')", "nil"),
+        (
+            "event.set('@timestamp', '2020-01-01T00:00:00Z')",
+            "! wrong argument type String (expected LogStash::Timestamp)",
+        ),
     ]);
 }
 

@@ -123,7 +123,9 @@ impl Substitution {
         };
         let replacement = self.replacement.render(event, arena, now);
         let replace = |text: &'a str| match pattern.find_all(text) {
-            Ok(found) if !found.is_empty() => arena.str(&replace_all(text, &found, replacement)),
+            Ok(found) if !found.is_empty() => {
+                arena.str(&replace_all(pattern, text, &found, replacement))
+            }
             _ => text,
         };
         Some(match value {
@@ -143,21 +145,34 @@ impl Substitution {
 }
 
 /// Ruby's gsub with a text as replacement.
-pub(in crate::logstash) fn replace_all(text: &str, found: &[Groups], replacement: &str) -> String {
+pub(in crate::logstash) fn replace_all(
+    pattern: &Pattern,
+    text: &str,
+    found: &[Groups],
+    replacement: &str,
+) -> String {
+    let names = if replacement.contains("\\k<") { pattern.names() } else { Vec::new() };
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
     for groups in found {
         let (from, to) = groups[0].expect("a match has a place");
         out.push_str(&text[end..from]);
-        push_replacement(&mut out, text, groups, replacement);
+        push_replacement(&mut out, text, groups, &names, replacement);
         end = to;
     }
     out.push_str(&text[end..]);
     out
 }
 
-/// `\1` is the first group, `\0` and `\&` the whole match, `\\` a backslash.
-fn push_replacement(out: &mut String, text: &str, groups: &Groups, replacement: &str) {
+/// `\1` is the first group, `\k<a>` that of a name, `\0` and `\&` the whole match, ``\` `` and `\'`
+/// what stands before and behind it, `\\` a backslash.
+fn push_replacement(
+    out: &mut String,
+    text: &str,
+    groups: &Groups,
+    names: &[(String, usize)],
+    replacement: &str,
+) {
     let mut rest = replacement;
     while let Some(at) = rest.find('\\') {
         out.push_str(&rest[..at]);
@@ -166,23 +181,30 @@ fn push_replacement(out: &mut String, text: &str, groups: &Groups, replacement: 
             out.push('\\');
             return;
         };
-        let group = match next {
-            '0'..='9' => Some(next as usize - '0' as usize),
-            '&' => Some(0),
+        let mut length = next.len_utf8();
+        let part = |group: usize| groups.get(group).copied().flatten();
+        let span = match next {
+            '0'..='9' => Some(part(next as usize - '0' as usize)),
+            '&' => Some(part(0)),
+            '`' => Some(part(0).map(|(from, _)| (0, from))),
+            '\'' => Some(part(0).map(|(_, to)| (to, text.len()))),
+            'k' => after[1..].strip_prefix('<').and_then(|inner| inner.split_once('>')).and_then(
+                |(name, _)| {
+                    length = name.len() + 3;
+                    names.iter().find(|(known, _)| known == name).map(|(_, group)| part(*group))
+                },
+            ),
             _ => None,
         };
-        match (group, next) {
-            (Some(group), _) => {
-                if let Some(Some((from, to))) = groups.get(group) {
-                    out.push_str(&text[*from..*to]);
-                }
-            }
+        match (span, next) {
+            (Some(span), _) => out.push_str(span.map_or("", |(from, to)| &text[from..to])),
             (None, '\\') => out.push('\\'),
-            (None, '`') => out.push_str(&text[..groups[0].map_or(0, |(from, _)| from)]),
-            (None, '\'') => out.push_str(&text[groups[0].map_or(text.len(), |(_, to)| to)..]),
-            (None, other) => out.extend(['\\', other]),
+            (None, _) => {
+                out.push('\\');
+                out.push_str(&after[..length]);
+            }
         }
-        rest = &after[next.len_utf8()..];
+        rest = &after[length..];
     }
     out.push_str(rest);
 }

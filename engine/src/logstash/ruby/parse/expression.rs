@@ -3,7 +3,7 @@
 use super::{Parsed, Parser, rescued};
 use crate::logstash::ruby::Problem;
 use crate::logstash::ruby::scan::Token;
-use crate::logstash::ruby::tree::{Call, Kind, Node, Target};
+use crate::logstash::ruby::tree::{Call, Kind, Node, Part, Target};
 
 /// Operators between two values, from the loosest to the tightest.
 const LEVELS: &[&[&str]] = &[
@@ -21,6 +21,9 @@ const LEVELS: &[&[&str]] = &[
 /// Assignments that change a value.
 const CHANGES: &[&str] =
     &["+=", "-=", "*=", "/=", "%=", "**=", "||=", "&&=", "<<=", ">>=", "|=", "&=", "^="];
+
+/// The variable that holds where a search with named groups found something; no code can name it.
+const SEARCHED: &str = " searched";
 
 pub(super) fn call(receiver: Node, name: &str, arguments: Vec<Node>) -> Node {
     let at = receiver.at;
@@ -160,13 +163,46 @@ impl Parser {
                 "&&" => Node { at, kind: Kind::And(Box::new(left), Box::new(right)) },
                 "!=" => not(call(left, "==", vec![right])),
                 "!~" => not(call(left, "=~", vec![right])),
+                "=~" => self.named_search(left, right),
                 operator => call(left, operator, vec![right]),
             };
         }
     }
 
+    /// `/(?<a>b)/ =~ c`: the groups of a literal become variables.
+    fn named_search(&mut self, left: Node, right: Node) -> Node {
+        let at = left.at;
+        let names = match &left.kind {
+            Kind::Regex(pattern, _) => pattern.names(),
+            _ => Vec::new(),
+        };
+        let search = call(left, "=~", vec![right]);
+        if names.is_empty() {
+            return search;
+        }
+        let node = |kind| Node { at, kind };
+        let set =
+            |name: &str, value| node(Kind::Assign(Target::Local(name.into()), Box::new(value)));
+        let found = || node(Kind::Kept("$~".into()));
+        let mut steps = vec![set(SEARCHED, search)];
+        for (name, _) in names {
+            self.declare(&name);
+            let key = node(Kind::Text(vec![Part::Text(name.as_str().into())]));
+            let part = call(found(), "[]", vec![key]);
+            let nothing = Box::new(node(Kind::Nil));
+            steps.push(set(&name, node(Kind::If(Box::new(found()), Box::new(part), nothing))));
+        }
+        steps.push(node(Kind::Local(SEARCHED.into())));
+        node(Kind::Sequence(steps))
+    }
+
     fn unary(&mut self) -> Parsed {
         let at = self.place();
+        if self.is_operator("~") {
+            self.advance();
+            let inner = self.nested(Self::unary)?;
+            return Ok(Node { at, kind: call(inner, "~", Vec::new()).kind });
+        }
         if self.take_operator("!") {
             let inner = self.nested(Self::unary)?;
             return Ok(not(inner));

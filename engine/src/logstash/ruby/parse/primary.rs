@@ -168,7 +168,9 @@ impl Parser {
 
     /// `&:name)` or `&name)`
     fn passed(&mut self, call: &mut Call) -> Result<(), Problem> {
-        if self.take_operator("&") {
+        // Behind the parenthesis it is an operator.
+        let inside = !matches!(self.lexemes[self.at - 1].token, Token::Operator(")"));
+        if inside && self.take_operator("&") {
             call.passed = Some(self.nested(Self::expression)?);
             self.expect_operator(")")?;
         }
@@ -333,6 +335,7 @@ impl Parser {
     fn case(&mut self, at: usize) -> Parsed {
         let subject = match self.peek() {
             Token::Newline => None,
+            Token::Name(name) if name == "when" => None,
             _ => Some(Box::new(self.logic()?)),
         };
         self.skip_newlines();

@@ -68,7 +68,6 @@ pub(super) const NAMES: &[&str] = &[
     "Float::NAN",
     "Math::PI",
     "Math::E",
-    "IPAddr",
     "URI",
     "CGI",
     "ENV",
@@ -82,12 +81,23 @@ pub(super) const NAMES: &[&str] = &[
     "Date::Error",
     "Encoding::UTF_8",
     "ERB::Util",
-    "BigDecimal",
-    "Rational",
+    "Regexp::IGNORECASE",
+    "Regexp::EXTENDED",
+    "Regexp::MULTILINE",
 ];
+
+/// What `logger` is: nothing is logged here.
+pub(super) const LOGGER: &str = "logger";
 
 /// The methods of classes and modules.
 pub(super) const METHODS: &[&str] = &[
+    "debug",
+    "debug?",
+    "info",
+    "info?",
+    "error",
+    "fatal",
+    "trace",
     "new",
     "now",
     "at",
@@ -169,6 +179,9 @@ pub(super) fn value(name: &str) -> Value {
         "Float::NAN" => Value::Float(f64::NAN),
         "Float::MAX" => Value::Float(f64::MAX),
         "Integer::MAX" => Value::Int(i64::MAX),
+        "Regexp::IGNORECASE" => Value::Int(1),
+        "Regexp::EXTENDED" => Value::Int(2),
+        "Regexp::MULTILINE" => Value::Int(4),
         "Math::PI" => Value::Float(std::f64::consts::PI),
         "Math::E" => Value::Float(std::f64::consts::E),
         name => Value::Constant(name.trim_start_matches("::").into()),
@@ -246,6 +259,10 @@ impl Machine<'_, '_> {
                 self.logstash_constant(constant, name, arguments)
             }
             "JSON" | "LogStash::Json" => self.json(name, arguments),
+            LOGGER => Ok(Some(match name.ends_with('?') {
+                true => Value::Bool(false),
+                false => Value::Nil,
+            })),
             "Base64" => base64(name, arguments),
             "Math" => math(name, arguments),
             "Kernel" => super::conversion::convert(name, arguments),
@@ -264,7 +281,18 @@ impl Machine<'_, '_> {
             "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => uri(name, arguments),
             "Regexp" => Ok(Some(match (name, arguments) {
                 ("escape" | "quote", [text]) => Value::text(&super::pattern::escape(&text.print())),
-                ("new", [Value::Text(text), ..]) => super::pattern::compile(text, "")?,
+                ("new", [Value::Text(text), flags @ ..]) => {
+                    let flags = match flags.first() {
+                        Some(Value::Int(bits)) => [(1, "i"), (2, "x"), (4, "m")]
+                            .iter()
+                            .filter(|(bit, _)| bits & bit != 0)
+                            .map(|(_, flag)| *flag)
+                            .collect(),
+                        Some(given) if given.is_true() => "i".to_string(),
+                        _ => String::new(),
+                    };
+                    super::pattern::compile(text, &flags)?
+                }
                 ("union", [Value::List(items)]) => {
                     let texts: Vec<String> = items
                         .lock()
@@ -299,11 +327,19 @@ impl Machine<'_, '_> {
         Ok(Some(match (constant, name, arguments) {
             ("Hash", "new", default) => {
                 let mut hash = Dictionary::default();
-                hash.default = default.first().cloned().unwrap_or_default();
+                hash.default = match given {
+                    Some(Given::Block(block)) => self.closure(block),
+                    Some(Given::Lambda(closure)) => Value::Lambda(closure.clone()),
+                    _ => default.first().cloned().unwrap_or_default(),
+                };
                 Value::Hash(Shared::new(hash))
             }
             ("Hash", "[]", [Value::Hash(pairs)]) => Value::Hash(pairs.clone()),
             ("Hash", "[]", [list]) => self.invoke(list, "to_h", &[], None)?,
+            ("Hash", "[]", all) if all.len() % 2 == 0 => {
+                let pairs = all.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+                Value::hash(pairs.collect::<Vec<_>>())
+            }
             ("Array" | "Set", "new", []) => Value::list(Vec::new()),
             ("Set", "new", [list]) => self.invoke(list, "uniq", &[], None)?,
             ("Array", "new", [Value::Int(count), value @ ..]) => {

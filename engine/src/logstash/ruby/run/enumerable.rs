@@ -1,5 +1,7 @@
 //! What lists, hashes and ranges can do with code: go through, choose, gather, sort.
 
+mod gather;
+
 use super::list::{flatten, unique};
 use super::{Answer, Found1, Given, Machine, Stop, limited};
 use crate::logstash::ruby::value::{Dictionary, Value};
@@ -162,7 +164,7 @@ impl Machine<'_, '_> {
     /// Without code: an enumerator, for which a list stands here.
     fn without_code(&mut self, items: Vec<Value>, name: &str, arguments: &[Value]) -> Found1 {
         Ok(Some(match (name, arguments) {
-            ("each_with_index" | "with_index" | "each_entry", start) => {
+            ("each_with_index" | "with_index", start) => {
                 let start = match start {
                     [Value::Int(start)] => *start,
                     _ => 0,
@@ -180,7 +182,7 @@ impl Machine<'_, '_> {
             }
             (
                 "each" | "map" | "collect" | "select" | "filter" | "reject" | "flat_map"
-                | "each_char" | "lazy" | "force" | "times",
+                | "each_entry" | "each_char" | "lazy" | "force" | "times",
                 [],
             ) => Value::list(items),
             ("reverse_each", []) => Value::list(items.into_iter().rev().collect()),
@@ -192,6 +194,31 @@ impl Machine<'_, '_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// Numbers with a fraction are summed up with what rounding lost (Kahan-Babuška), as Ruby does.
+    fn sum(&mut self, first: Value, values: Vec<Value>) -> Answer {
+        let number = |value: &Value| match value {
+            Value::Int(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            _ => None,
+        };
+        let fraction = values.iter().chain([&first]).any(|value| matches!(value, Value::Float(_)));
+        let all: Option<Vec<f64>> = [&first].into_iter().chain(&values).map(number).collect();
+        let (true, Some(all)) = (fraction, all) else {
+            let add = |machine: &mut Self, sum: Value, value: Value| {
+                machine.invoke(&sum, "+", &[value], None)
+            };
+            return values.into_iter().try_fold(first, |sum, value| add(self, sum, value));
+        };
+        let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+        for value in all {
+            let next = sum + value;
+            let (large, small) = if sum.abs() >= value.abs() { (sum, value) } else { (value, sum) };
+            lost += large - next + small;
+            sum = next;
+        }
+        Ok(Value::Float(sum + lost))
     }
 
     fn reduce(&mut self, items: Vec<Value>, first: Option<Value>, given: &Given) -> Answer {
@@ -224,11 +251,8 @@ impl Machine<'_, '_> {
                 Value::list(items[count..].to_vec())
             }
             ("sum", rest) => {
-                let mut sum = rest.first().cloned().unwrap_or(Value::Int(0));
-                for item in items {
-                    sum = self.invoke(&sum, "+", std::slice::from_ref(item), None)?;
-                }
-                sum
+                let first = rest.first().cloned().unwrap_or(Value::Int(0));
+                self.sum(first, items.to_vec())?
             }
             ("min" | "max", []) => self.extreme(items, name)?,
             ("minmax", []) => pair(self.extreme(items, "min")?, self.extreme(items, "max")?),
@@ -242,6 +266,13 @@ impl Machine<'_, '_> {
             }
             ("sort", []) => Value::list(self.sorted(items.to_vec())?),
             ("uniq", []) => Value::list(unique(items.to_vec())),
+            _ => return self.plain_pairs(items, name, arguments),
+        }))
+    }
+
+    /// What needs no code: pairs, patterns and quantities.
+    fn plain_pairs(&mut self, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+        Ok(Some(match (name, arguments) {
             ("tally", []) => {
                 let mut counts = Dictionary::default();
                 for item in items {
@@ -336,125 +367,6 @@ impl Machine<'_, '_> {
         failed.map_or(Ok(items), Err)
     }
 
-    /// Methods whose code makes a new value of all.
-    fn gathering(
-        &mut self,
-        items: &[Value],
-        name: &str,
-        arguments: &[Value],
-        given: &Given,
-    ) -> Found1 {
-        Ok(Some(match (name, arguments) {
-            ("inject" | "reduce", []) => self.reduce(items.to_vec(), None, given)?,
-            ("inject" | "reduce", [first]) => {
-                self.reduce(items.to_vec(), Some(first.clone()), given)?
-            }
-            ("sum", rest) => {
-                let mut sum = rest.first().cloned().unwrap_or(Value::Int(0));
-                for item in items {
-                    let value = self.give_to(given, vec![item.clone()])?;
-                    sum = self.invoke(&sum, "+", &[value], None)?;
-                }
-                sum
-            }
-            ("each_with_object" | "with_object", [object]) => {
-                for item in items {
-                    self.give_to(given, vec![item.clone(), object.clone()])?;
-                }
-                object.clone()
-            }
-            ("group_by" | "partition", []) => {
-                let mut groups = Dictionary::default();
-                if name == "partition" {
-                    groups.insert(Value::Bool(true), Value::list(Vec::new()));
-                    groups.insert(Value::Bool(false), Value::list(Vec::new()));
-                }
-                for item in items {
-                    let key = self.give_to(given, vec![item.clone()])?;
-                    let key = if name == "partition" { Value::Bool(key.is_true()) } else { key };
-                    match groups.get(&key) {
-                        Some(Value::List(group)) => group.lock().push(item.clone()),
-                        _ => groups.insert(key, Value::list(vec![item.clone()])),
-                    }
-                }
-                if name == "group_by" {
-                    Value::hash(groups.pairs())
-                } else {
-                    Value::list(groups.pairs().into_iter().map(|(_, group)| group).collect())
-                }
-            }
-            ("min_by" | "max_by" | "sort_by", []) => {
-                let mut keyed = Vec::with_capacity(items.len());
-                for item in items {
-                    let key = self.give_to(given, vec![item.clone()])?;
-                    keyed.push(pair(key, item.clone()));
-                }
-                let mut failed = None;
-                let key = |pair: &Value| match pair {
-                    Value::List(pair) => pair.lock()[0].clone(),
-                    _ => Value::Nil,
-                };
-                keyed.sort_by(|left, right| {
-                    order(&key(left), &key(right)).unwrap_or_else(|| {
-                        failed.get_or_insert_with(|| no_order(&key(left), &key(right)));
-                        Ordering::Equal
-                    })
-                });
-                if let Some(failed) = failed {
-                    return Err(failed);
-                }
-                let item = |pair: Value| match pair {
-                    Value::List(pair) => pair.lock()[1].clone(),
-                    other => other,
-                };
-                match name {
-                    "min_by" => keyed.into_iter().next().map(item).unwrap_or_default(),
-                    "max_by" => keyed.into_iter().next_back().map(item).unwrap_or_default(),
-                    _ => Value::list(keyed.into_iter().map(item).collect()),
-                }
-            }
-            ("sort" | "min" | "max", []) => {
-                let mut sorted: Vec<Value> = Vec::with_capacity(items.len());
-                for item in items {
-                    let mut at = sorted.len();
-                    while at > 0 {
-                        let order =
-                            self.give_to(given, vec![sorted[at - 1].clone(), item.clone()])?;
-                        if !matches!(order, Value::Int(order) if order > 0) {
-                            break;
-                        }
-                        at -= 1;
-                    }
-                    sorted.insert(at, item.clone());
-                }
-                match name {
-                    "min" => sorted.into_iter().next().unwrap_or_default(),
-                    "max" => sorted.into_iter().next_back().unwrap_or_default(),
-                    _ => Value::list(sorted),
-                }
-            }
-            ("to_h", []) => {
-                let mut pairs = Vec::with_capacity(items.len());
-                for item in items {
-                    let made = self.give_to(given, vec![item.clone()])?;
-                    pairs.push(self.pair_of(&made)?);
-                }
-                Value::hash(pairs)
-            }
-            ("uniq", []) => {
-                let mut seen = std::collections::HashSet::new();
-                let mut kept = Vec::new();
-                for item in items {
-                    if seen.insert(self.give_to(given, vec![item.clone()])?.inspect()) {
-                        kept.push(item.clone());
-                    }
-                }
-                Value::list(kept)
-            }
-            _ => return Ok(None),
-        }))
-    }
-
     /// Methods whose code chooses.
     fn choosing(&mut self, items: &[Value], name: &str, given: &Given) -> Found1 {
         let mut kept = Vec::new();
@@ -472,11 +384,11 @@ impl Machine<'_, '_> {
                 }
                 Ok(Some(Value::list(kept)))
             }
-            "find" | "detect" | "find_index" | "index" => {
+            "find" | "detect" | "find_index" | "index" | "bsearch" => {
                 for (at, item) in items.iter().enumerate() {
                     if self.give_to(given, vec![item.clone()])?.is_true() {
                         let found = match name {
-                            "find" | "detect" => item.clone(),
+                            "find" | "detect" | "bsearch" => item.clone(),
                             _ => Value::Int(at as i64),
                         };
                         return Ok(Some(found));

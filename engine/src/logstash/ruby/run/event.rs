@@ -96,6 +96,14 @@ impl Machine<'_, '_> {
                 Value::Bool(false)
             }
             ("cancelled?", []) => Value::Bool(event.cancelled),
+            _ => return Ok(self.whole_event(number, name, arguments)),
+        }))
+    }
+
+    /// Methods of the event as a whole.
+    fn whole_event(&mut self, number: usize, name: &str, arguments: &[Value]) -> Option<Value> {
+        let event = self.events.get_mut(number)?;
+        Some(match (name, arguments) {
             ("to_hash" | "fields", []) => Value::of_map(&event.data),
             ("to_hash_with_metadata", []) => {
                 let whole = Value::of_map(&event.data);
@@ -134,22 +142,21 @@ impl Machine<'_, '_> {
                 self.events[number] = self.events[*other].clone();
                 Value::Event(number)
             }
-            _ => return Ok(None),
-        }))
+            _ => return None,
+        })
     }
 
     fn set_field(&mut self, number: usize, field: &FieldRef, value: &Value) -> Result<(), Stop> {
-        let Some(mut datum) = value.to_datum(self.arena) else {
+        let Some(datum) = value.to_datum(self.arena) else {
             let message =
                 format!("Missing Converter handling for full class name={}", value.class());
             return Err(Stop::raise("MissingConverterException", message));
         };
-        // As Logstash does: a text is read as a time where a time must stand.
-        if field.top() == Some("@timestamp")
-            && let Datum::Str(text) = &datum
-            && let Some(time) = crate::logstash::timestamp::parse_iso8601(text)
-        {
-            datum = Datum::Time(time);
+        // Only a time of Logstash may stand there.
+        if field.top() == Some("@timestamp") && !matches!(value, Value::Time(_, true)) {
+            let message =
+                format!("wrong argument type {} (expected LogStash::Timestamp)", value.class());
+            return Err(Stop::raise("TypeError", message));
         }
         self.events[number]
             .set(field, datum, self.arena)

@@ -1,6 +1,6 @@
 //! Methods of hashes alone; what goes through their pairs stands in `enumerable`.
 
-use super::{Found1, Given, Machine, Stop};
+use super::{Answer, Found1, Given, Machine, Stop};
 use crate::logstash::ruby::value::{Dictionary, Shared, Value};
 
 /// The methods of hashes.
@@ -103,6 +103,9 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        if let ("[]", [key]) = (name, arguments) {
+            return self.hash_at(hash, key).map(Some);
+        }
         if !(name == "fetch" && given.is_some())
             && let Some(found) = look(hash, name, arguments)?
         {
@@ -120,6 +123,22 @@ impl Machine<'_, '_> {
         let whole = Value::Hash(hash.clone());
         let items = self.items(&whole)?;
         self.enumerable_method(items, &whole, name, arguments, given)
+    }
+
+    /// `a[b]`; code that makes missing values is given the hash and the key.
+    fn hash_at(&mut self, hash: &Shared<Dictionary>, key: &Value) -> Answer {
+        let (found, default) = {
+            let inner = hash.lock();
+            (inner.get(key), inner.default.clone())
+        };
+        match (found, default) {
+            (Some(value), _) => Ok(value),
+            (None, Value::Lambda(closure)) => {
+                let arguments = vec![Value::Hash(hash.clone()), key.clone()];
+                self.give_to(&Given::Lambda(closure), arguments)
+            }
+            (None, default) => Ok(default),
+        }
     }
 
     fn hash_with_code(
@@ -172,8 +191,21 @@ impl Machine<'_, '_> {
                 }
                 Ok(Some(Value::Hash(Shared::new(kept))))
             }
+            _ => self.hash_pairs(hash, name, arguments, given),
+        }
+    }
+
+    /// Methods whose code is given keys, values or pairs.
+    fn hash_pairs(
+        &mut self,
+        hash: &Shared<Dictionary>,
+        name: &str,
+        arguments: &[Value],
+        given: &Given,
+    ) -> Found1 {
+        match (name, arguments) {
             ("each_key" | "each_value", []) => {
-                for (key, value) in pairs {
+                for (key, value) in hash.lock().pairs() {
                     let item = if name == "each_key" { key } else { value };
                     self.give_to(given, vec![item])?;
                 }
@@ -215,10 +247,6 @@ fn new(dictionary: Dictionary) -> Value {
 fn look(hash: &Shared<Dictionary>, name: &str, arguments: &[Value]) -> Found1 {
     let inner = hash.lock();
     Ok(Some(match (name, arguments) {
-        ("[]", [key]) => match inner.get(key) {
-            Some(value) => value,
-            None => inner.default.clone(),
-        },
         ("dig", [key]) => inner.get(key).unwrap_or_default(),
         ("fetch", [key]) => match inner.get(key) {
             Some(value) => value,

@@ -32,6 +32,7 @@ const FUNCTIONS: &[&str] = &[
     "event",
     "block_given?",
     "new_event_block",
+    "logger",
     "map",
     "map_meta",
 ];
@@ -160,6 +161,18 @@ impl Checker {
                 targets.iter().try_for_each(|target| self.target(target))?;
                 self.node(value)
             }
+            Kind::Lambda(block) => self.block(block),
+            Kind::Define(_, block) => {
+                self.remembers.set(true);
+                self.block(block)
+            }
+            Kind::Call(call) => self.call(node.at, call),
+            branching => self.branches(branching),
+        }
+    }
+
+    fn branches(&self, kind: &Kind) -> Result<(), Problem> {
+        match kind {
             Kind::If(condition, then, otherwise) => {
                 self.node(condition)?;
                 self.node(then)?;
@@ -184,12 +197,7 @@ impl Checker {
                 otherwise.as_ref().map_or(Ok(()), |node| self.node(node))?;
                 ensure.as_ref().map_or(Ok(()), |node| self.node(node))
             }
-            Kind::Lambda(block) => self.block(block),
-            Kind::Define(_, block) => {
-                self.remembers.set(true);
-                self.block(block)
-            }
-            Kind::Call(call) => self.call(node.at, call),
+            _ => Ok(()),
         }
     }
 

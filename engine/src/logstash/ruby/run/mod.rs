@@ -13,6 +13,7 @@ mod list;
 mod number;
 mod object;
 mod pattern;
+mod strftime;
 mod text;
 mod time;
 
@@ -215,6 +216,13 @@ impl<'a, 'm> Machine<'a, 'm> {
                 let value = self.events[number].value_of(field);
                 value.as_ref().map_or(Value::Nil, Value::of_datum)
             }
+            other => return self.act(other),
+        })
+    }
+
+    /// What sets, decides, calls or jumps.
+    fn act(&mut self, kind: &Kind) -> Answer {
+        Ok(match kind {
             Kind::Splat(inner) => self.eval(inner)?,
             Kind::Assign(target, value) => {
                 let value = self.eval(value)?;
@@ -248,10 +256,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             Kind::Return(value) => return Err(Stop::Return(self.eval(value)?)),
             Kind::Next(value) => return Err(Stop::Next(self.eval(value)?)),
             Kind::Break(value) => return Err(Stop::Break(self.eval(value)?)),
-            Kind::Lambda(block) => {
-                let locals = self.locals[self.base..].to_vec();
-                Value::Lambda(Arc::new(Closure { block: block.clone(), locals }))
-            }
+            Kind::Lambda(block) => self.closure(block),
             Kind::Define(name, block) => {
                 self.memory.functions.insert(name.clone(), block.clone());
                 Value::Symbol(name.clone())
@@ -375,7 +380,11 @@ impl<'a, 'm> Machine<'a, 'm> {
 
     fn kept(&self, name: &Arc<str>) -> Value {
         let Some(found) = name.strip_prefix('$') else {
-            return self.memory.kept.get(name).cloned().unwrap_or_default();
+            return match (self.memory.kept.get(name), &**name) {
+                (Some(value), _) => value.clone(),
+                (None, "@logger") => Value::Constant(constant::LOGGER.into()),
+                (None, _) => Value::Nil,
+            };
         };
         match (found, &self.found) {
             ("~", Some(found)) => Value::Match(found.clone()),

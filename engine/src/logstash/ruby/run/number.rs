@@ -241,6 +241,15 @@ fn integers(left: i64, name: &str, right: i64) -> Found1 {
             }
             Value::Int(one as i64)
         }
+        "lcm" if left == 0 || right == 0 => Value::Int(0),
+        "lcm" => {
+            let divisor = match integers(left, "gcd", right)? {
+                Some(Value::Int(divisor)) => divisor.max(1),
+                _ => 1,
+            };
+            let size = (left / divisor).checked_mul(right).map(i64::saturating_abs);
+            whole(size, (wide_left * wide_right / divisor as f64).abs())
+        }
         "[]" => Value::Int(left >> right.clamp(0, 63) & 1),
         _ => return Ok(None),
     }))
@@ -273,6 +282,13 @@ fn unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
         }
         ("abs" | "magnitude", Value::Int(number), []) => Value::Int(number.saturating_abs()),
         ("abs" | "magnitude", Value::Float(number), []) => Value::Float(number.abs()),
+        _ => return facts(number, name, arguments),
+    }))
+}
+
+/// What one number is, its neighbours and its digits.
+fn facts(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
+    Ok(Some(match (name, number, arguments) {
         ("zero?", number, []) => Value::Bool(float(number) == Some(0.0)),
         ("nonzero?", number, []) if float(number) == Some(0.0) => Value::Nil,
         ("nonzero?", number, []) => number.clone(),
@@ -294,6 +310,9 @@ fn unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
             let character = character
                 .ok_or_else(|| Stop::raise("RangeError", format!("{number} out of char range")))?;
             Value::text(&character.to_string())
+        }
+        ("digits", Value::Int(number), []) if *number < 0 => {
+            return Err(Stop::raise("Math::DomainError", "out of domain"));
         }
         ("digits", Value::Int(number), []) => {
             let text = number.unsigned_abs().to_string();

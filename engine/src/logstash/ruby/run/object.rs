@@ -90,7 +90,11 @@ impl Machine<'_, '_> {
             ("to_s", []) => Value::text(&self.print(receiver)?),
             ("inspect", []) => Value::text(&receiver.inspect()),
             ("to_json", _) => Value::text(&receiver.json()),
-            ("==" | "eql?" | "equal?", [other]) => Value::Bool(receiver.equals(other)),
+            ("eql?", [other]) => {
+                let kinds = receiver.class() == other.class();
+                Value::Bool(kinds && receiver.equals(other))
+            }
+            ("==" | "equal?", [other]) => Value::Bool(receiver.equals(other)),
             ("!=", [other]) => Value::Bool(!receiver.equals(other)),
             ("===", [other]) => Value::Bool(self.case_equal(receiver, other)?),
             ("!", []) => Value::Bool(!receiver.is_true()),

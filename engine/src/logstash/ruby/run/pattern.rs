@@ -182,7 +182,7 @@ impl Machine<'_, '_> {
                 })
             }
             (Some(text_value @ (Value::Text(_) | Value::Symbol(_))), _) => {
-                let replaced = replace_all(text, &matches, &text_value.print());
+                let replaced = replace_all(&pattern, text, &matches, &text_value.print());
                 limited(replaced.len())?;
                 Ok(replaced)
             }

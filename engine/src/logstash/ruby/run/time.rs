@@ -1,10 +1,10 @@
 //! Times: of Ruby, with a zone, and of events.
 
+use super::strftime::strftime;
 use super::{Answer, Found1, Machine, Stop};
 use crate::logstash::datum::iso8601;
 use crate::logstash::ruby::value::Value;
 use crate::logstash::timestamp::{Zone, parse_iso8601};
-use chrono::format::{Item, StrftimeItems};
 use chrono::{DateTime, Datelike, Duration, FixedOffset, NaiveDate, NaiveDateTime, Timelike, Utc};
 
 /// The methods of times.
@@ -104,7 +104,6 @@ impl Machine<'_, '_> {
         arguments: &[Value],
     ) -> Found1 {
         let utc = || time.with_timezone(&Utc).fixed_offset();
-        let whole = |number: u32| Value::Int(i64::from(number));
         Ok(Some(match (name, arguments) {
             ("to_i" | "tv_sec", []) => Value::Int(time.timestamp()),
             ("to_f" | "to_r", []) => Value::Float(seconds(time)),
@@ -129,25 +128,6 @@ impl Machine<'_, '_> {
             ("time" | "to_time" | "to_datetime" | "to_date" | "round" | "floor", _) => {
                 Value::Time(time, false)
             }
-            ("year" | "cwyear", []) => Value::Int(i64::from(time.year())),
-            ("month" | "mon", []) => whole(time.month()),
-            ("day" | "mday", []) => whole(time.day()),
-            ("hour", []) => whole(time.hour()),
-            ("min", []) => whole(time.minute()),
-            ("sec", []) => whole(time.second()),
-            ("usec" | "tv_usec", []) => whole(time.timestamp_subsec_micros()),
-            ("msec", []) => whole(time.timestamp_subsec_millis()),
-            ("nsec", []) => whole(time.timestamp_subsec_nanos()),
-            ("wday", []) => whole(time.weekday().num_days_from_sunday()),
-            ("cwday", []) => whole(time.weekday().number_from_monday()),
-            ("yday", []) => whole(time.ordinal()),
-            ("cweek", []) => whole(time.iso_week().week()),
-            ("zone", []) if time.offset().local_minus_utc() == 0 => Value::text("UTC"),
-            ("zone", []) => Value::text(&time.format("%:z").to_string()),
-            ("utc_offset" | "gmt_offset", []) => {
-                Value::Int(i64::from(time.offset().local_minus_utc()))
-            }
-            ("utc?", []) => Value::Bool(time.offset().local_minus_utc() == 0),
             ("+", [other]) => match span(other).and_then(|span| time.checked_add_signed(span)) {
                 Some(sum) => Value::Time(sum, stamp),
                 None => return Err(Stop::raise("TypeError", "can't convert into an exact number")),
@@ -164,7 +144,7 @@ impl Machine<'_, '_> {
             (day, []) if day.ends_with("day?") => {
                 Value::Bool(time.format("%A?").to_string().to_lowercase() == day)
             }
-            _ => return Ok(None),
+            _ => return Ok(part_of(time, name, arguments)),
         }))
     }
 
@@ -191,6 +171,31 @@ impl Machine<'_, '_> {
             _ => return Ok(None),
         }))
     }
+}
+
+/// A field of a time.
+fn part_of(time: DateTime<FixedOffset>, name: &str, arguments: &[Value]) -> Option<Value> {
+    let whole = |number: u32| Value::Int(i64::from(number));
+    Some(match (name, arguments) {
+        ("year" | "cwyear", []) => Value::Int(i64::from(time.year())),
+        ("month" | "mon", []) => whole(time.month()),
+        ("day" | "mday", []) => whole(time.day()),
+        ("hour", []) => whole(time.hour()),
+        ("min", []) => whole(time.minute()),
+        ("sec", []) => whole(time.second()),
+        ("usec" | "tv_usec", []) => whole(time.timestamp_subsec_micros()),
+        ("msec", []) => whole(time.timestamp_subsec_millis()),
+        ("nsec", []) => whole(time.timestamp_subsec_nanos()),
+        ("wday", []) => whole(time.weekday().num_days_from_sunday()),
+        ("cwday", []) => whole(time.weekday().number_from_monday()),
+        ("yday", []) => whole(time.ordinal()),
+        ("cweek", []) => whole(time.iso_week().week()),
+        ("zone", []) if time.offset().local_minus_utc() == 0 => Value::text("UTC"),
+        ("zone", []) => Value::text(&time.format("%:z").to_string()),
+        ("utc_offset" | "gmt_offset", []) => Value::Int(i64::from(time.offset().local_minus_utc())),
+        ("utc?", []) => Value::Bool(time.offset().local_minus_utc() == 0),
+        _ => return None,
+    })
 }
 
 fn moment(seconds: i64, nanos: i64) -> Answer {
@@ -315,35 +320,4 @@ fn xml_schema(time: DateTime<FixedOffset>, places: &[Value]) -> String {
         _ => time.format("%:z").to_string(),
     };
     format!("{}{fraction}{zone}", time.format("%Y-%m-%dT%H:%M:%S"))
-}
-
-/// Ruby's `strftime`; letters that are not known stay as they are.
-fn strftime(time: DateTime<FixedOffset>, pattern: &str) -> String {
-    let mut translated = String::with_capacity(pattern.len());
-    let mut characters = pattern.chars().peekable();
-    while let Some(character) = characters.next() {
-        if character != '%' {
-            translated.push(character);
-            continue;
-        }
-        let mut digits = String::new();
-        while let Some(digit) = characters.next_if(char::is_ascii_digit) {
-            digits.push(digit);
-        }
-        let nanos = format!("{:09}", time.timestamp_subsec_nanos());
-        let places = digits.parse::<usize>().ok();
-        match characters.next() {
-            Some('L') => translated.push_str(&nanos[..places.unwrap_or(3).min(9)]),
-            Some('N') => translated.push_str(&nanos[..places.unwrap_or(9).min(9)]),
-            Some('Q') => translated.push_str(&time.timestamp_millis().to_string()),
-            Some('Z') if time.offset().local_minus_utc() == 0 => translated.push_str("UTC"),
-            Some(other) => translated.extend(['%', other]),
-            None => translated.push('%'),
-        }
-    }
-    let items: Vec<Item<'_>> = StrftimeItems::new(&translated).collect();
-    if items.iter().any(|item| matches!(item, Item::Error)) {
-        return translated;
-    }
-    time.format_with_items(items.iter()).to_string()
 }
