@@ -45,6 +45,8 @@ pub struct Batch {
     pub arrival: Timestamp,
     /// The virtual clock is put forward to this time, if it is not there yet; 0 for none.
     pub due: Timestamp,
+    /// The ingest time of the first event, when the source knows it better than the clock.
+    pub ingest: Option<Timestamp>,
     pub(crate) buffer: Buffer,
     pub(crate) range: Range<usize>,
     pub(crate) framing: Framing,

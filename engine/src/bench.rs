@@ -130,6 +130,7 @@ impl BenchPlan {
             path: None,
             codec: OutputCodec::Json,
             post: None,
+            each_member: false,
         };
         let is_free = |port: &&String| !declared.iter().any(|sink| sink.port == **port);
         let free: Vec<_> = graph.outputs().iter().filter(is_free).map(nowhere).collect();

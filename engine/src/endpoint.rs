@@ -52,6 +52,8 @@ pub struct SinkEndpoint {
     pub codec: OutputCodec,
     /// What happens to an encoded event; nothing means that a newline ends it.
     pub post: Option<Box<[Postprocessor]>>,
+    /// Whether a batched event is written as the events that it consists of.
+    pub each_member: bool,
 }
 
 /// All that a file declares.
@@ -308,7 +310,14 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
             return None;
         }
     };
-    Some(SinkEndpoint { port: def.name.text.clone(), config, path, codec, post })
+    Some(SinkEndpoint {
+        port: def.name.text.clone(),
+        config,
+        path,
+        codec,
+        post,
+        each_member: false,
+    })
 }
 
 /// What happens to an encoded event; nothing means that a newline ends it.
@@ -321,10 +330,11 @@ fn postprocessors(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Box<
     match (is_raw, packing) {
         (false, None) => None,
         (true, None) => Some(Box::from([])),
-        (true, Some(packing)) => Some(Box::from([Postprocessor::Compress(packing)])),
-        (false, Some(packing)) => {
-            Some(Box::from([Postprocessor::Separate(b'\n'), Postprocessor::Compress(packing)]))
-        }
+        (true, Some(packing)) => Some(Box::from([Postprocessor::Compress(packing, None)])),
+        (false, Some(packing)) => Some(Box::from([
+            Postprocessor::Separate(b'\n'),
+            Postprocessor::Compress(packing, None),
+        ])),
     }
 }
 
@@ -393,14 +403,15 @@ pub fn wire_sinks(
         let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
         let number = plan.sinks.len();
         plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
-        let (codec, post) = (sink.codec, sink.post);
-        outputs[port].push(Output { sink: number, place, codec, port, post });
+        let (codec, post, each_member) = (sink.codec, sink.post, sink.each_member);
+        outputs[port].push(Output { sink: number, place, codec, port, post, each_member });
     }
     if outputs.iter().any(Vec::is_empty) {
         let sink = plan.sinks.len();
         plan.sinks.push(rest);
         for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
-            places.push(Output { sink, place: Place::Only, codec, port, post: None });
+            let place = Place::Only;
+            places.push(Output { sink, place, codec, port, post: None, each_member: false });
         }
     }
     outputs

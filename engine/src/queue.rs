@@ -145,6 +145,11 @@ impl Queue {
         self.lock().batches.is_empty()
     }
 
+    /// How many senders may still send.
+    pub fn senders(&self) -> usize {
+        self.lock().senders
+    }
+
     /// A sender has nothing more to send.
     pub fn leave(&self) {
         let mut state = self.lock();
@@ -221,6 +226,7 @@ mod tests {
             times: EventTimes::together(0),
             arrival: 0,
             due: 0,
+            ingest: None,
             buffer: Pool::new(bytes).take(),
             range: 0..bytes,
             framing: Framing::Lines,

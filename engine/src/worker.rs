@@ -170,7 +170,7 @@ impl<'a> Worker<'a> {
         }
         match self.shop.clock {
             Clock::System => {
-                batch.times = EventTimes::together(batch.arrival);
+                batch.times = EventTimes::together(batch.ingest.unwrap_or(batch.arrival));
                 self.processor.process(batch, turn, outputs)
             }
             Clock::Virtual { .. } => self.process_singly(batch, turn, outputs),
@@ -199,7 +199,7 @@ impl<'a> Worker<'a> {
                 self.processor.tick(now, outputs)?;
             }
             batch.range = start..cursor.position();
-            batch.times = EventTimes::together(now);
+            batch.times = EventTimes::together(batch.ingest.unwrap_or(now));
             self.processor.process(batch, turn, outputs)?;
             batch.bad.clear();
             batch.first_line += 1;

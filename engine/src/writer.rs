@@ -65,6 +65,12 @@ pub enum Ended {
 impl Writer<'_> {
     /// Writes until the workers have left.
     pub fn run(mut self) -> Ended {
+        let ended = self.write_all();
+        self.sinks.iter_mut().for_each(|sink| sink.finish());
+        ended
+    }
+
+    fn write_all(&mut self) -> Ended {
         let patience = self.keeper.as_ref().map(|_| CHECKPOINT_INTERVAL);
         loop {
             match self.outbox.take(patience) {

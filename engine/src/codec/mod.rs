@@ -81,6 +81,7 @@ impl Format {
         let value = match self {
             Format::Binary => Value::Bytes(message),
             Format::Null => Value::Null,
+            Format::Csv if message.is_empty() => return Ok(None),
             Format::Csv => CSV.parse(text()?, arena).map_err(|error| error.to_string())?,
             Format::Influx => {
                 return influx::parse(text()?, ingest_ns, arena).map_err(|error| error.to_string());

@@ -3,7 +3,7 @@
 use super::settings::{Named, Settings, complain};
 use crate::codec::FORMATS;
 use crate::framing::Framing;
-use crate::interceptor::{MESSAGE_BYTES_MAX, Packing, Postprocessor, Preprocessor};
+use crate::interceptor::{MESSAGE_BYTES_MAX, PACKINGS, Packing, Postprocessor, Preprocessor};
 use crate::pipeline::{InputCodec, OutputCodec};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
@@ -11,17 +11,17 @@ use temblor_lang::value::Arena;
 
 /// Codecs of tremor that are not part of this build.
 const CODECS_MISSING: [&str; 2] = ["avro", "confluent-schema-registry"];
-const PREPROCESSORS: [&str; 7] = [
+const PREPROCESSORS: [&str; 8] = [
     "base64",
     "decompress",
     "gelf-chunking",
+    "ingest-ns",
     "length-prefixed",
     "remove-empty",
     "separate",
     "textual-length-prefixed",
 ];
-const PREPROCESSORS_MISSING: [&str; 1] = ["ingest-ns"];
-const POSTPROCESSORS: [&str; 9] = [
+const POSTPROCESSORS: [&str; 10] = [
     "base64",
     "chunk",
     "collect",
@@ -30,16 +30,20 @@ const POSTPROCESSORS: [&str; 9] = [
     "ingest-ns",
     "length-prefixed",
     "separate",
+    STREAMING,
     "textual-length-prefixed",
 ];
-const POSTPROCESSORS_MISSING: [&str; 1] = ["streaming-compress"];
-const PACKINGS: &[(&str, Packing)] = &[
-    ("gzip", Packing::Gzip),
-    ("xz2", Packing::Xz),
-    ("zlib", Packing::Zlib),
-    ("zstd", Packing::Zstd),
-];
-const PACKINGS_MISSING: [&str; 3] = ["br", "lz4", "snappy"];
+/// The postprocessor that compresses what a sink gets as one stream.
+const STREAMING: &str = "streaming-compress";
+
+/// The postprocessors of a connector.
+#[derive(Debug, Default)]
+pub struct After {
+    /// What happens to each encoded event, in order.
+    pub each: Vec<Postprocessor>,
+    /// How the sink's bytes are compressed as one stream, and with which level.
+    pub stream: Option<(Packing, Option<i64>)>,
+}
 
 /// Reports a name that cannot be used: one that this build does not have, or nobody has.
 pub fn unknown(
@@ -122,35 +126,66 @@ fn preprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Prepro
             None | Some("autodetect") => Preprocessor::Decompress(None),
             Some(name) => Preprocessor::Decompress(Some(packing(name, named, compiler)?)),
         },
+        "ingest-ns" => Preprocessor::IngestNs,
         "length-prefixed" => Preprocessor::LengthPrefixed,
         "textual-length-prefixed" => Preprocessor::TextualLengthPrefixed,
         "gelf-chunking" => Preprocessor::GelfChunking,
         _ => {
-            unknown("preprocessor", named, &PREPROCESSORS, &PREPROCESSORS_MISSING, compiler);
+            unknown("preprocessor", named, &PREPROCESSORS, &[], compiler);
             return None;
         }
     })
 }
 
-/// The postprocessors, in order.
-pub fn postprocessors(settings: &Settings, compiler: &mut Compiler<'_>) -> Vec<Postprocessor> {
+/// The postprocessors.
+pub fn postprocessors(settings: &Settings, compiler: &mut Compiler<'_>) -> After {
     let arena = Arena::new();
-    let named = settings.interceptors("postprocessors", &arena, compiler);
+    let mut named = settings.interceptors("postprocessors", &arena, compiler);
+    let stream = named.pop_if(|last| last.name == STREAMING);
+    let stream = stream.and_then(|named| streaming(&named, compiler));
     let last = named.len().saturating_sub(1);
-    for one in named.iter().take(last) {
-        if matches!(one.name, "chunk" | "collect") {
+    for (at, one) in named.iter().enumerate() {
+        if one.name == STREAMING || (at < last && matches!(one.name, "chunk" | "collect")) {
             let message = format!("`{}` must be the last postprocessor", one.name);
             complain(compiler, one.span, message);
         }
     }
-    named.iter().filter_map(|one| postprocessor(one, compiler)).collect()
+    let each = named.iter().filter(|one| one.name != STREAMING);
+    After { each: each.filter_map(|one| postprocessor(one, compiler)).collect(), stream }
+}
+
+fn streaming(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<(Packing, Option<i64>)> {
+    let (packing, level) = compression(named, compiler)?;
+    if !matches!(packing, Packing::Xz | Packing::Zstd) {
+        let message = format!("the algorithm of `{STREAMING}` must be xz2 or zstd");
+        complain(compiler, named.span, message);
+    }
+    Some((packing, level))
+}
+
+/// The algorithm of `compress` and its like, and its level.
+fn compression(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<(Packing, Option<i64>)> {
+    let config = named.config(&["algorithm", "level"], compiler);
+    let Some(name) = config.text("algorithm", compiler) else {
+        config.missing("algorithm", "such as gzip or zstd", compiler);
+        return None;
+    };
+    let packing = packing(name, named, compiler)?;
+    let level = match packing.levels() {
+        Some((least, most)) => config.within("level", least, most, compiler),
+        None => config.refused("level", &format!("`{name}` has no levels"), compiler),
+    };
+    Some((packing, level))
 }
 
 fn postprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Postprocessor> {
     let keys: &[&str] = match named.name {
         "separate" => &["separator"],
         "chunk" | "collect" => &["max_bytes"],
-        "compress" => &["algorithm", "level"],
+        "compress" => {
+            let (packing, level) = compression(named, compiler)?;
+            return Some(Postprocessor::Compress(packing, level));
+        }
         _ => &[],
     };
     let config = named.config(keys, compiler);
@@ -173,20 +208,8 @@ fn postprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Postp
                 return None;
             }
         },
-        "compress" => match config.text("algorithm", compiler) {
-            Some("xz2") => {
-                let message = "`xz2` is read but not written by this build".to_string();
-                complain(compiler, named.span, message);
-                return None;
-            }
-            Some(name) => Postprocessor::Compress(packing(name, named, compiler)?),
-            None => {
-                config.missing("algorithm", "such as gzip or zstd", compiler);
-                return None;
-            }
-        },
         _ => {
-            unknown("postprocessor", named, &POSTPROCESSORS, &POSTPROCESSORS_MISSING, compiler);
+            unknown("postprocessor", named, &POSTPROCESSORS, &[], compiler);
             return None;
         }
     })
@@ -208,7 +231,7 @@ fn packing(name: &str, named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option
     if found.is_none() {
         let known: Vec<_> = PACKINGS.iter().map(|(name, _)| *name).collect();
         let named = Named::plain_at(name, named.span);
-        unknown("algorithm", &named, &known, &PACKINGS_MISSING, compiler);
+        unknown("algorithm", &named, &known, &[], compiler);
     }
     found
 }

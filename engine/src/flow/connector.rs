@@ -1,70 +1,50 @@
 //! The connectors of this build: what each is made into.
 
-use super::chains;
-use super::settings::{Config, Named, Settings, complain};
+use super::absent;
+use super::chains::{self, After};
+use super::settings::{Config, Settings, complain};
 use crate::endpoint::{Endpoints, SinkEndpoint, SourceEndpoint};
-use crate::graph::{FlowConnector, FlowPort};
+use crate::graph::{FlowConnector, FlowPort, Graph};
 use crate::interceptor::{MESSAGE_BYTES_MAX, Postprocessor, Preprocessor};
 use crate::operator::{ERR, IN, OUT};
 use crate::pipeline::{InputCodec, OutputCodec};
+use crate::sink::bench::BenchConfig;
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
 use crate::source::chained::ChainedConfig;
+use crate::source::crononome::{Entry, Expression};
 use crate::source::file::FileConfig;
+use crate::source::metrics::MetricsConfig;
 use std::path::PathBuf;
 use std::time::Duration;
-use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::lower::Compiler;
 use temblor_lang::value::Arena;
 
 /// The connectors that this build has.
-pub const KINDS: [&str; 6] = ["bench", "exit", "file", "metronome", "null", "stdio"];
-const KINDS_MISSING: [&str; 32] = [
-    "azure_monitor_ingest_writer",
-    "cb",
-    "clickhouse",
-    "crononome",
-    "discord",
-    "dns",
-    "dns_client",
-    "elastic",
-    "gbq_writer",
-    "gcl_writer",
-    "gcs_streamer",
-    "gpubsub_consumer",
-    "gpubsub_producer",
-    "http_client",
-    "http_server",
-    "kafka_consumer",
-    "kafka_producer",
-    "kv",
-    "metrics",
-    "otel_client",
-    "otel_server",
-    "s3_reader",
-    "s3_streamer",
-    "tcp_client",
-    "tcp_server",
-    "udp_client",
-    "udp_server",
-    "unix_socket_client",
-    "unix_socket_server",
-    "wal",
-    "ws_client",
-    "ws_server",
-];
+pub const KINDS: [&str; 8] =
+    ["bench", "crononome", "exit", "file", "metrics", "metronome", "null", "stdio"];
 /// Bytes that are read at once where the connector does not say.
 const CHUNK_BYTES: u64 = 8192;
 /// Bytes that can be read at once, at the most.
 const CHUNK_BYTES_MAX: u64 = 16 << 20;
 
 /// Adds the sources and sinks that a connector stands for.
-pub fn lower(connector: &FlowConnector, endpoints: &mut Endpoints, compiler: &mut Compiler<'_>) {
+pub fn lower(
+    connector: &FlowConnector,
+    graph: &mut Graph,
+    endpoints: &mut Endpoints,
+    compiler: &mut Compiler<'_>,
+) {
     let Some(def) = connector.def().filter(|_| !connector.faulty) else { return };
     let kind = def.kind.text.as_str();
-    let name = Named::plain_at(kind, def.kind.span);
     if !KINDS.contains(&kind) {
-        return chains::unknown("connector", &name, &KINDS, &KINDS_MISSING, compiler);
+        let span = def.kind.span;
+        let unknown = || {
+            Diagnostic::error("E0519", span, format!("unknown connector `{kind}`"))
+                .with_nearest(kind, KINDS.into_iter().chain(absent::names()))
+        };
+        return compiler.diagnostics.push(absent::diagnostic(kind, span).unwrap_or_else(unknown));
     }
     let settings = Settings::of(connector, compiler);
     let arena = Arena::new();
@@ -73,12 +53,20 @@ pub fn lower(connector: &FlowConnector, endpoints: &mut Endpoints, compiler: &mu
     let after = chains::postprocessors(&settings, compiler);
     let known: &[&str] = match kind {
         "file" => &["path", "mode", "chunk_size"],
+        "crononome" => &["entries"],
         "metronome" => &["interval"],
         "exit" => &["delay", "graceful"],
         "bench" => &BENCH_KEYS,
         _ => &[],
     };
+    let said = compiler.diagnostics.len();
     let config = settings.config(known, &arena, compiler);
+    if matches!(kind, "stdio" | "null" | "metrics") {
+        // They do not look at their configuration, whatever it is.
+        for one in &mut compiler.diagnostics[said..] {
+            one.severity = Severity::Warning;
+        }
+    }
     let needs_codec = matches!(kind, "file" | "stdio" | "bench");
     let has_codec = settings.codec(&arena, compiler).is_some();
     if needs_codec && !has_codec {
@@ -92,19 +80,25 @@ pub fn lower(connector: &FlowConnector, endpoints: &mut Endpoints, compiler: &mu
     }
     let file = if kind == "file" { file_of(&config, compiler) } else { None };
     check_ports(connector, kind, file.as_ref().map(|file| file.reads), compiler);
-    let shape = Shape { kind, file, config, codec: (codec_in, codec_out), before, after };
+    let shape =
+        Shape { kind, file, config, arena: &arena, codec: (codec_in, codec_out), before, after };
     if connector.gives.iter().any(|port| [OUT, ERR].contains(&port.name.as_str())) {
         let source = shape.source(compiler);
         let errors = connector.gives.iter().find(|port| port.name == ERR);
         endpoints.sources.extend(source.map(|config| SourceEndpoint {
             port: format!("{}/{OUT}", connector.name),
             config,
-            codec: if kind == "metronome" { InputCodec::Json } else { codec_in },
+            codec: if needs_codec { codec_in } else { InputCodec::Json },
             errors: errors.map(|port| (port.end.clone(), connector.name.clone())),
         }));
     }
     for port in &connector.takes {
         endpoints.sinks.extend(shape.sink(port, compiler));
+    }
+    if let Some(interval_s) = settings.whole("metrics_interval_s", 1, compiler) {
+        for port in connector.gives.iter().chain(&connector.takes) {
+            graph.meter_connector(&connector.name, &port.name, &port.end, interval_s);
+        }
     }
 }
 
@@ -113,9 +107,11 @@ struct Shape<'a> {
     kind: &'a str,
     file: Option<FileSettings>,
     config: Config<'a>,
+    /// Where the values of `config` are.
+    arena: &'a Arena,
     codec: (InputCodec, OutputCodec),
     before: Vec<Preprocessor>,
-    after: Vec<Postprocessor>,
+    after: After,
 }
 
 impl Shape<'_> {
@@ -124,6 +120,12 @@ impl Shape<'_> {
         match (self.kind, &self.file) {
             ("file", Some(file)) if file.reads => Some(read(Some(file), &self.before, codec)),
             ("stdio", _) => Some(read(None, &self.before, codec)),
+            ("crononome", _) => crononome(&self.config, self.arena, compiler),
+            ("metrics", _) => {
+                // What it counts is known when all connectors are.
+                let config = MetricsConfig { meters: Vec::new(), peers: 0, has_others: false };
+                Some(SourceConfig::Metrics(config))
+            }
             ("metronome", _) => metronome(&self.config, compiler),
             ("bench", _) => bench(&self.config, &self.before, compiler),
             _ => None,
@@ -137,21 +139,50 @@ impl Shape<'_> {
             }
             ("stdio", _, IN | "stdout") => SinkConfig::Stdout,
             ("stdio", _, "stderr") => SinkConfig::Stderr,
-            ("null" | "bench", _, IN) => SinkConfig::Null,
+            ("bench", _, IN) => SinkConfig::Bench(measured(&self.config, compiler)),
+            ("null" | "metrics", _, IN) => SinkConfig::Null,
             ("exit", _, IN) => SinkConfig::Exit {
                 delay: Duration::from_nanos(self.config.whole("delay", 0, compiler).unwrap_or(0)),
                 graceful: self.config.flag("graceful", compiler).unwrap_or(true),
             },
             _ => return None,
         };
-        let plain = matches!(self.kind, "null" | "bench" | "exit");
+        let plain = matches!(self.kind, "null" | "exit" | "metrics");
+        let config = match self.after.stream {
+            Some((packing, level)) if !plain => {
+                SinkConfig::Packed { inner: Box::new(config), packing, level }
+            }
+            _ => config,
+        };
         Some(SinkEndpoint {
             port: port.end.clone(),
             config,
             path: None,
             codec: if plain { OutputCodec::Json } else { self.codec.1 },
-            post: if plain { None } else { Some(self.after.clone().into_boxed_slice()) },
+            post: (!plain).then(|| self.postprocessors()),
+            each_member: true,
         })
+    }
+}
+
+impl Shape<'_> {
+    /// What happens to each encoded event. The bench sink wants to know when it was taken in.
+    fn postprocessors(&self) -> Box<[Postprocessor]> {
+        let mut each = self.after.each.clone();
+        if self.kind == "bench" {
+            each.extend([Postprocessor::LengthPrefixed, Postprocessor::IngestNs]);
+        }
+        each.into_boxed_slice()
+    }
+}
+
+/// What the bench sink measures.
+fn measured(config: &Config<'_>, compiler: &mut Compiler<'_>) -> BenchConfig {
+    let figures = config.within("significant_figures", 1, 5, compiler).unwrap_or(2);
+    BenchConfig {
+        significant_figures: u8::try_from(figures).unwrap_or(2),
+        warmup: Duration::from_secs(config.whole("warmup_secs", 0, compiler).unwrap_or(0)),
+        structured: config.flag("structured", compiler).unwrap_or(false),
     }
 }
 
@@ -163,12 +194,13 @@ fn check_ports(
     compiler: &mut Compiler<'_>,
 ) {
     let gives: &[&str] = match (kind, reads) {
-        ("stdio" | "metronome" | "bench", _) | ("file", Some(true) | None) => &[OUT, ERR],
+        ("stdio" | "crononome" | "metrics" | "metronome" | "bench", _)
+        | ("file", Some(true) | None) => &[OUT, ERR],
         _ => &[],
     };
     let takes: &[&str] = match (kind, reads) {
         ("stdio", _) => &[IN, "stdout", "stderr"],
-        ("metronome", _) | ("file", Some(true)) => &[],
+        ("crononome" | "metronome", _) | ("file", Some(true)) => &[],
         _ => &[IN],
     };
     let ports = connector.gives.iter().map(|port| (port, gives, "gives"));
@@ -248,6 +280,8 @@ fn read(file: Option<&FileSettings>, chain: &[Preprocessor], codec: InputCodec) 
             chain: chain.to_vec(),
             chunk_bytes: file.map_or(CHUNK_BYTES as usize, |file| file.chunk_bytes),
             iterations: 1,
+            interval_ns: 0,
+            stop_after: None,
         }),
     }
 }
@@ -258,6 +292,40 @@ fn metronome(config: &Config<'_>, compiler: &mut Compiler<'_>) -> Option<SourceC
         config.missing("interval", "nanoseconds between two events", compiler);
     }
     Some(SourceConfig::Metronome { interval: interval?, count: None })
+}
+
+/// The time table of `{"entries": [{"name": …, "expr": …, "payload": …}]}`.
+fn crononome<'a>(
+    config: &Config<'a>,
+    arena: &'a Arena,
+    compiler: &mut Compiler<'_>,
+) -> Option<SourceConfig> {
+    let Some(records) = config.records("entries", &["name", "expr", "payload"], arena, compiler)
+    else {
+        config.missing("entries", "an array of {\"name\", \"expr\", \"payload\"}", compiler);
+        return None;
+    };
+    let mut entries = Vec::with_capacity(records.len());
+    for record in records {
+        let name = record.text("name", compiler);
+        let expression = record.text("expr", compiler);
+        if name.is_none() {
+            record.missing("name", "what the events of an entry are called", compiler);
+        }
+        let Some(expression) = expression else {
+            record.missing("expr", "second minute hour day month weekday [year]", compiler);
+            continue;
+        };
+        match Expression::parse(expression) {
+            Ok(expression) => entries.push(Entry {
+                name: name?.to_string(),
+                expression,
+                payload: record.json("payload"),
+            }),
+            Err(reason) => complain(compiler, record.span, format!("`expr`: {reason}")),
+        }
+    }
+    Some(SourceConfig::Crononome(entries))
 }
 
 const BENCH_KEYS: [&str; 10] = [
@@ -294,10 +362,18 @@ fn bench(
         stages.push(Preprocessor::Base64);
     }
     stages.extend_from_slice(chain);
+    let _transactional = config.flag("is_transactional", compiler);
+    // The time of warming up comes in front.
+    let warmup_s = config.whole("warmup_secs", 0, compiler).unwrap_or(0);
+    let stop_after = config.whole("stop_after_secs", 1, compiler);
+    let stop_after = stop_after.map(|time_s| Duration::from_secs(time_s.saturating_add(warmup_s)));
+    let default_iterations = if stop_after.is_some() { u64::MAX } else { 1 };
     Some(SourceConfig::Chained(ChainedConfig {
         path: Some(PathBuf::from(path?)),
         chain: stages,
         chunk_bytes: chunk_bytes(config, compiler),
-        iterations: config.whole("iters", 1, compiler).unwrap_or(1),
+        iterations: config.whole("iters", 1, compiler).unwrap_or(default_iterations),
+        interval_ns: config.whole("interval", 0, compiler).unwrap_or(0),
+        stop_after,
     }))
 }

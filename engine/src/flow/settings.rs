@@ -52,6 +52,18 @@ impl Settings {
         self.entry(name).map_or(self.span, |(span, _)| span)
     }
 
+    /// A whole number from `least`, if it is set.
+    pub fn whole(&self, key: &str, least: u64, compiler: &mut Compiler<'_>) -> Option<u64> {
+        let (span, value) = self.entry(key)?;
+        let number = value.as_u64().filter(|number| *number >= least);
+        if number.is_none() {
+            let got = to_json(value);
+            let message = format!("`{key}` must be a whole number from {least}, got {got}");
+            complain(compiler, span, message);
+        }
+        number
+    }
+
     /// The codec, if one is set.
     pub fn codec<'a>(&'a self, arena: &'a Arena, compiler: &mut Compiler<'_>) -> Option<Named<'a>> {
         let (span, value) = self.entry("codec")?;
@@ -187,6 +199,49 @@ impl<'a> Config<'a> {
         let expected = format!("a whole number from {least}");
         let from_least = |value: Value<'a>| value.as_u64().filter(|number| *number >= least);
         self.checked(key, &expected, compiler, from_least)
+    }
+
+    /// A whole number from `least` to `most`.
+    pub fn within(
+        &self,
+        key: &str,
+        least: i64,
+        most: i64,
+        compiler: &mut Compiler<'_>,
+    ) -> Option<i64> {
+        let expected = format!("a whole number from {least} to {most}");
+        let within = |value: Value<'a>| value.as_i64().filter(|one| (least..=most).contains(one));
+        self.checked(key, &expected, compiler, within)
+    }
+
+    /// An array of records, not empty, whose keys must be among `known`.
+    pub fn records(
+        &self,
+        key: &str,
+        known: &[&str],
+        arena: &'a Arena,
+        compiler: &mut Compiler<'_>,
+    ) -> Option<Vec<Config<'a>>> {
+        let records = self.checked(key, "an array of records, not empty", compiler, |value| {
+            let items = value.as_array(arena)?;
+            let records = items.iter().map(|item| item.as_record(arena));
+            records.collect::<Option<Vec<_>>>().filter(|records| !records.is_empty())
+        })?;
+        let config = |record| Config::new(Some(record), self.span, known, compiler);
+        Some(records.into_iter().map(config).collect())
+    }
+
+    /// Any value, as JSON.
+    pub fn json(&self, key: &str) -> Option<String> {
+        self.get(key).map(to_json)
+    }
+
+    /// Reports a key that has no meaning here.
+    pub fn refused<T>(&self, key: &str, why: &str, compiler: &mut Compiler<'_>) -> Option<T> {
+        if self.get(key).is_some() {
+            complain(compiler, self.span, format!("`{key}` cannot be set: {why}"));
+        }
+        None
     }
 
     /// Reports a key that must be there.

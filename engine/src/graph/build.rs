@@ -2,6 +2,7 @@
 //! own names, imports and arguments.
 
 use super::definitions::Namespace;
+use super::meter::Metered;
 use super::{Graph, Node, Step, complain};
 use crate::lookup::NamedTables;
 use crate::operator::{ERR, IN, OUT};
@@ -48,6 +49,8 @@ pub struct Builder<'c, 'r> {
     spans: HashMap<(usize, usize), Span>,
     /// The nodes of each pipeline and the node of its `err` port, inner pipelines first.
     error_ports: Vec<(Range<usize>, usize)>,
+    /// Pipelines that ask for metrics.
+    metered: Vec<Metered>,
     /// Definitions that something was made from, by their places.
     pub(super) used: HashSet<Span>,
     /// A definition that nothing uses is being built for its errors: arguments are not known.
@@ -137,6 +140,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             at: Span::default(),
             spans: HashMap::new(),
             error_ports: Vec::new(),
+            metered: Vec::new(),
             used: HashSet::new(),
             rehearsing: false,
             tables: NamedTables::default(),
@@ -161,13 +165,17 @@ impl<'c, 'r> Builder<'c, 'r> {
         }
     }
 
-    /// Takes back all that was added since; nothing older may lead there.
+    /// Takes back all that was added since.
     pub(super) fn reset(&mut self, mark: Mark) {
         self.graph.nodes.truncate(mark.nodes);
+        // Two flows of one name share the ends of their connectors: older nodes may lead to newer ones.
+        for (_, edges) in self.graph.nodes.iter_mut().flat_map(|node| &mut node.edges) {
+            edges.retain(|edge| edge.node < mark.nodes);
+        }
         self.graph.inputs.truncate(mark.inputs);
         self.graph.outputs.truncate(mark.outputs);
         self.error_ports.truncate(mark.error_ports);
-        self.spans.retain(|(from, _), _| *from < mark.nodes);
+        self.spans.retain(|(from, to), _| *from < mark.nodes && *to < mark.nodes);
         self.unnamed = mark.unnamed;
         self.at = mark.at;
     }
@@ -243,6 +251,9 @@ impl<'c, 'r> Builder<'c, 'r> {
         }
         self.find_cycles();
         self.graph.prune();
+        for metered in std::mem::take(&mut self.metered) {
+            self.graph.meter_pipeline(&metered);
+        }
         self.graph
     }
 
@@ -319,7 +330,13 @@ impl<'c, 'r> Builder<'c, 'r> {
     pub(super) fn statements(&mut self, query: &Query, level: &mut Level) {
         for directive in &query.config {
             // Which directives there are is nobody's business; their values must be constant.
-            self.known(&directive.value, level);
+            let value = self.known(&directive.value, level);
+            let interval = value.get().as_u64().filter(|interval_s| *interval_s > 0);
+            if let ("metrics_interval_s", Some(interval_s), false) =
+                (directive.name.text.as_str(), interval, self.rehearsing || level.prefix.is_empty())
+            {
+                self.metered.push(Metered { prefix: level.prefix.clone(), interval_s });
+            }
         }
         for statement in &query.statements {
             if self.graph.nodes.len() > NODES_MAX {
@@ -360,8 +377,15 @@ impl<'c, 'r> Builder<'c, 'r> {
             let name = &define.name;
             self.complain(complain::name_taken(namespace.word(), &name.text, name.span));
         }
-        if let DefineKind::Window(window) = &define.kind {
-            self.check_window_kind(&window.kind);
+        match &define.kind {
+            DefineKind::Window(window) => self.check_window_kind(&window.kind),
+            DefineKind::Operator(operator)
+                if self.notation == Notation::Long && operator.kind.segments.len() != 2 =>
+            {
+                let (path, span) = (operator.kind.text(), operator.kind.span);
+                self.complain(complain::operator_path(&path, span));
+            }
+            _ => {}
         }
         let scope = level.scope.clone();
         level.definitions.push(Definition { define: Arc::new(define.clone()), scope });
@@ -377,6 +401,9 @@ impl<'c, 'r> Builder<'c, 'r> {
             let node = self.add_node(Node::new(name, Step::Pass));
             return level.instances.push((create.name.text.clone(), Instance::Node(node)));
         };
+        if namespace == Namespace::Connector {
+            return self.complain(complain::connector_in_pipeline(create.span));
+        }
         let own = ModPath { segments: vec![create.name.clone()], span: create.name.span };
         let path = create.from.as_ref().unwrap_or(&own);
         let Some(definition) = self.definition(namespace, path, level) else { return };

@@ -72,6 +72,15 @@ pub fn bad_window(message: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0511", span, message.to_string())
 }
 
+pub fn window_kind<'n>(
+    name: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    Diagnostic::error("E0523", span, format!("there is no kind of window `{name}`"))
+        .with_nearest(name, known)
+}
+
 pub fn reserved_port(span: Span) -> Diagnostic {
     Diagnostic::error("E0512", span, "the port `in` is reserved for the unnamed script")
 }
@@ -135,6 +144,16 @@ pub fn connector_setting(name: &str, span: Span) -> Diagnostic {
 pub fn misplaced(what: &str, rule: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0523", span, format!("a {what} is not defined here"))
         .with_help(rule.to_string())
+}
+
+pub fn connector_in_pipeline(span: Span) -> Diagnostic {
+    Diagnostic::error("E0523", span, "pipelines create streams, scripts, operators and pipelines")
+        .with_help("create the connector in a flow, and connect it to a port of the pipeline")
+}
+
+pub fn operator_path(path: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0523", span, format!("`{path}` cannot be the name of a kind of operators"))
+        .with_help("they have two words, such as `generic::batch`")
 }
 
 pub fn not_in_flow(span: Span) -> Diagnostic {

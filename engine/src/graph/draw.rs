@@ -85,7 +85,7 @@ impl Plan {
             place[number] = boxes.len();
             let shape = match &node.step {
                 Step::Pass if inputs.clone().any(|input| input == number) => Shape::Input,
-                Step::Pass => Shape::Stream,
+                Step::Pass | Step::Counted(_) => Shape::Stream,
                 Step::Output(_) | Step::AnyOutput(_) => Shape::Output,
                 Step::Operator(operator) if operator.is_stateful() => Shape::Memory,
                 Step::Operator(_) => Shape::Step,

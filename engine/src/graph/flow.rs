@@ -6,7 +6,7 @@ use super::definitions::Namespace;
 use super::{Graph, Node, Step, complain};
 use crate::operator::{IN, OUT};
 use std::sync::Arc;
-use temblor_lang::diagnostic::{Diagnostic, Severity};
+use temblor_lang::diagnostic::{Class, Diagnostic, Severity};
 use temblor_lang::lower::Scope;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
@@ -154,7 +154,15 @@ impl Builder<'_, '_> {
         for statement in &def.statements {
             if let FlowStatement::Connect(connect) = statement {
                 self.at = connect.span;
+                let before = self.compiler.diagnostics.len();
                 self.connect_ports(connect, level, &mut created);
+                if self.rehearsing {
+                    // As in tremor, ports are looked for only when a flow starts.
+                    for one in &mut self.compiler.diagnostics[before..] {
+                        one.severity = Severity::Warning;
+                        one.class = Class::General;
+                    }
+                }
             }
         }
         self.check_created(&created);

@@ -8,6 +8,7 @@ mod complain;
 mod definitions;
 mod draw;
 mod inline;
+mod meter;
 mod flow;
 mod operator;
 mod rehearse;
@@ -22,6 +23,7 @@ pub use chain::{Expansion, expand};
 pub use complain::connector_setting;
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
+pub use meter::{Meter, MeterPlace};
 pub use temblor_lang::units::parse_duration;
 pub use trace::Visit;
 
@@ -29,6 +31,7 @@ use crate::ack::Token;
 use crate::event::Event;
 use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings, Usage};
 use std::any::Any;
+use std::sync::Arc;
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Key, Value};
@@ -69,6 +72,8 @@ pub struct Node {
 pub enum Step {
     /// Hands it on unchanged: streams, inputs, ports of nested pipelines.
     Pass,
+    /// As `Pass`, and counts.
+    Counted(Arc<Meter>),
     /// It leaves the graph on the output with this number.
     Output(usize),
     /// As `Output`, for all ports of the node in front: the port is part of what leaves.
@@ -326,6 +331,10 @@ impl Graph {
         let node = &self.nodes[arrival.node];
         match &node.step {
             Step::Pass => self.follow(node, OUT, arrival.event, way),
+            Step::Counted(meter) => {
+                meter.add();
+                self.follow(node, OUT, arrival.event, way);
+            }
             Step::Output(output) => {
                 receiver.output(*output, &self.outputs[*output], arrival.event);
             }

@@ -31,8 +31,11 @@ impl Builder<'_, '_> {
             return None;
         }
         for one in kind.settings.iter().filter(|one| one.required) {
-            if !settings.has(one.name) {
+            let is_given = def.with.iter().any(|binding| binding.name.text == one.name);
+            if !is_given {
                 self.complain(complain::missing_setting(one.name, one.doc, settings.span));
+            }
+            if !settings.has(one.name) {
                 return None;
             }
         }

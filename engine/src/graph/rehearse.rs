@@ -14,6 +14,9 @@ use temblor_lang::value::Frozen;
 /// Faults of graphs that are errors also in what is never built, as they are in tremor.
 const ERRORS: [&str; 6] = ["E0504", "E0506", "E0512", "E0513", "E0514", "E0523"];
 
+/// Further ones in flows, whose instances and their arguments tremor looks up when it reads them.
+const ERRORS_OF_FLOWS: [&str; 3] = ["E0501", "E0508", "E0509"];
+
 impl Builder<'_, '_> {
     /// What `args` refers to; unknown while a definition is only built for its errors.
     pub(super) fn args_of(&self, args: &Arc<Frozen>) -> Option<Arc<Frozen>> {
@@ -46,7 +49,12 @@ impl Builder<'_, '_> {
         self.reset(mark);
         self.rehearsing = was;
         let found = self.compiler.diagnostics.split_off(diagnostics);
-        let judged: Vec<_> = found.into_iter().filter_map(|one| self.judge(one)).collect();
+        let is_flow = matches!(definition.define.kind, DefineKind::Flow(_));
+        let keep = |one: Diagnostic| match is_flow && ERRORS_OF_FLOWS.contains(&one.code) {
+            true => Some(one),
+            false => self.judge(one),
+        };
+        let judged: Vec<_> = found.into_iter().filter_map(keep).collect();
         self.compiler.diagnostics.extend(judged);
     }
 

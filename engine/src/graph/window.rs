@@ -55,7 +55,7 @@ impl Builder<'_, '_> {
     /// Whether windows of this kind exist; reports when not.
     pub(super) fn check_window_kind(&mut self, kind: &Ident) {
         if !KINDS.contains(&kind.text.as_str()) {
-            let complaint = complain::not_defined("kind of window", &kind.text, kind.span, KINDS);
+            let complaint = complain::window_kind(&kind.text, kind.span, KINDS);
             self.complain(complaint);
         }
     }
@@ -68,7 +68,10 @@ impl Builder<'_, '_> {
     ) -> Option<WindowSpec> {
         let name = &definition.define.name;
         let given = self.window_settings(def, definition, level);
-        let kind = self.window_kind(def, &given, definition, level)?;
+        let Some(kind) = self.window_kind(def, &given, definition, level) else {
+            self.judge_scripts(def, definition, level);
+            return None;
+        };
         let eviction = given.entry("eviction").map(|(_, _, value)| value.get().as_str());
         if let Some((_, span, value)) = given.entry("eviction")
             && !matches!(value.get(), Value::Str("lru" | "error"))
@@ -85,6 +88,16 @@ impl Builder<'_, '_> {
             flushes: flush.unwrap_or(false),
             args: level.args.clone().unwrap_or_default(),
         })
+    }
+
+    /// The mistakes in the scripts of a window whose settings are wrong.
+    fn judge_scripts(&mut self, def: &WindowDef, definition: &Definition, level: &Level) {
+        if let Some(script) = &def.script {
+            self.window_script(script, Rules::WINDOW_SCRIPT, definition, level);
+        }
+        if let Some((_, tick)) = &def.tick {
+            self.window_script(tick, Rules::TICK_SCRIPT, definition, level);
+        }
     }
 
     fn window_settings(

@@ -2,13 +2,10 @@
 //! is dealt with alone, in the worker.
 
 use super::LENGTH_BYTES;
-use super::before::Packing;
 use super::gelf;
+use super::packing::Packing;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::{GzEncoder, ZlibEncoder};
-use std::io::Write;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A postprocessor as configured.
@@ -24,8 +21,8 @@ pub enum Postprocessor {
     TextualLengthPrefixed,
     /// `ingest-ns`: the time of ingest in front, big-endian.
     IngestNs,
-    /// `compress`
-    Compress(Packing),
+    /// `compress`: each message by itself, with this level.
+    Compress(Packing, Option<i64>),
     /// `gelf-chunking`
     GelfChunking,
     /// `chunk` and `collect` at the end of a chain: the sink joins messages anyway; one that is
@@ -86,7 +83,7 @@ impl Postprocessor {
             Postprocessor::IngestNs => {
                 message.splice(..0, ingest_ns.to_be_bytes());
             }
-            Postprocessor::Compress(packing) => message = compress(*packing, &message)?,
+            Postprocessor::Compress(packing, level) => message = packing.pack(*level, &message)?,
             Postprocessor::GelfChunking => {
                 let chunks = gelf::split(xxh3_64(&message) ^ ingest_ns, &message);
                 out.extend(chunks.ok_or("too long for the chunks of GELF")?);
@@ -104,28 +101,10 @@ impl Postprocessor {
     }
 }
 
-fn compress(packing: Packing, message: &[u8]) -> Result<Vec<u8>, String> {
-    let packed = match packing {
-        Packing::Gzip => {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(message).and_then(|()| encoder.finish())
-        }
-        Packing::Zlib => {
-            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(message).and_then(|()| encoder.finish())
-        }
-        Packing::Zstd => Ok(ruzstd::encoding::compress_to_vec(
-            message,
-            ruzstd::encoding::CompressionLevel::Fastest,
-        )),
-        Packing::Xz => return Err("xz is not written by this build".to_string()),
-    };
-    packed.map_err(|error| format!("cannot be compressed: {error}"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::before::{Chain, Preprocessor};
+    use super::super::before::{Chain, Message, Preprocessor};
+    use super::super::packing::PACKINGS;
     use super::*;
 
     fn done(chain: &[Postprocessor], message: &[u8]) -> Vec<u8> {
@@ -150,11 +129,13 @@ mod tests {
 
     #[test]
     fn what_is_written_can_be_read() {
-        for packing in [Packing::Gzip, Packing::Zlib, Packing::Zstd] {
-            let written =
-                done(&[Postprocessor::Compress(packing), Postprocessor::LengthPrefixed], b"hello");
+        for (name, packing) in PACKINGS.iter().filter(|(_, one)| *one != Packing::Brotli) {
+            let packed = Postprocessor::Compress(*packing, None);
+            let written = done(&[packed, Postprocessor::LengthPrefixed], b"hello");
             let kinds = [Preprocessor::LengthPrefixed, Preprocessor::Decompress(None)];
-            assert_eq!(Chain::new(&kinds).feed(&written), [Ok(b"hello".to_vec())], "{packing:?}");
+            let read = Chain::new(&kinds).feed(&written);
+            let message = Message { bytes: b"hello".to_vec(), ingest_ns: None };
+            assert_eq!(read, [Ok(message)], "{name}");
         }
     }
 }

@@ -2,13 +2,14 @@
 //! the input and gives the same messages however the chunks fall, unless it has no splitter.
 
 use super::gelf::GelfChunks;
-use super::{LENGTH_BYTES, MESSAGE_BYTES_MAX};
-use crate::source::compression::{self, Compression};
+use super::packing::Packing;
+use super::{LENGTH_BYTES, MESSAGE_BYTES_MAX, TIME_BYTES};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::read::ZlibDecoder;
 use memchr::memchr;
-use std::io::Read;
+
+/// Digits, and blanks, of a length that stands in front of a message as text.
+const LENGTH_DIGITS_MAX: usize = 32;
 
 /// A preprocessor as configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,23 +35,23 @@ pub enum Preprocessor {
     TextualLengthPrefixed,
     /// `gelf-chunking`
     GelfChunking,
+    /// `ingest-ns`: the time of ingest in front, big-endian.
+    IngestNs,
 }
 
-/// How one message is packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    /// RFC 1952
-    Gzip,
-    /// RFC 1950
-    Zlib,
-    /// The .xz format
-    Xz,
-    /// RFC 8878
-    Zstd,
+/// A message on its way through the chain.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// When it was taken in, when `ingest-ns` has read that, in nanoseconds since 1970-01-01 UTC.
+    pub ingest_ns: Option<u64>,
 }
 
 /// Messages, or what is wrong with one.
-type Messages = Vec<Result<Vec<u8>, String>>;
+type Messages = Vec<Result<Message, String>>;
+/// What a stage makes of a message.
+type Parts = Vec<Result<Vec<u8>, String>>;
 
 /// Preprocessors one behind the other, with what they remember.
 #[derive(Debug)]
@@ -64,6 +65,8 @@ struct Stage {
     /// The message that `rest` belongs to is too long: what is left of it is skipped.
     skipping: bool,
     chunks: GelfChunks,
+    /// The time of the last message that came.
+    time: Option<u64>,
 }
 
 impl Chain {
@@ -75,13 +78,15 @@ impl Chain {
             rest: Vec::new(),
             skipping: false,
             chunks: GelfChunks::default(),
+            time: None,
         };
         Self(kinds.iter().map(stage).collect())
     }
 
     /// The messages that are complete with this chunk.
     pub fn feed(&mut self, chunk: &[u8]) -> Messages {
-        Self::run(&mut self.0, vec![Ok(chunk.to_vec())])
+        let chunk = Message { bytes: chunk.to_vec(), ingest_ns: None };
+        Self::run(&mut self.0, vec![Ok(chunk)])
     }
 
     /// The input has ended: what is left.
@@ -110,12 +115,29 @@ impl Chain {
 }
 
 impl Stage {
-    fn feed(&mut self, message: Vec<u8>, out: &mut Messages) {
+    fn feed(&mut self, message: Message, out: &mut Messages) {
+        if self.kind == Preprocessor::IngestNs {
+            return out.push(timed(&message.bytes));
+        }
+        self.time = message.ingest_ns;
+        let mut parts = Vec::new();
+        self.split(message.bytes, &mut parts);
+        self.give(parts, out);
+    }
+
+    /// Parts of a message have its time.
+    fn give(&self, parts: Parts, out: &mut Messages) {
+        let ingest_ns = self.time;
+        let timed = |part: Result<Vec<u8>, String>| part.map(|bytes| Message { bytes, ingest_ns });
+        out.extend(parts.into_iter().map(timed));
+    }
+
+    fn split(&mut self, message: Vec<u8>, out: &mut Parts) {
         match self.kind {
             Preprocessor::Separate { separator, length_max, buffered } => {
                 self.separate(&message, separator, length_max, out);
                 if !buffered {
-                    self.finish(out);
+                    self.rest(out);
                 }
             }
             Preprocessor::RemoveEmpty if message.is_empty() => {}
@@ -124,7 +146,13 @@ impl Stage {
                 let decoded = STANDARD.decode(message.trim_ascii());
                 out.push(decoded.map_err(|error| format!("not base64: {error}")));
             }
-            Preprocessor::Decompress(packing) => out.push(decompress(packing, message)),
+            Preprocessor::Decompress(packing) => {
+                // What the first bytes do not tell stays as it is.
+                out.push(match packing.or_else(|| Packing::of(&message)) {
+                    Some(packing) => packing.unpack(&message),
+                    None => Ok(message),
+                });
+            }
             Preprocessor::LengthPrefixed => {
                 self.rest.extend_from_slice(&message);
                 self.prefixed(out);
@@ -138,10 +166,11 @@ impl Stage {
                     out.push(whole);
                 }
             }
+            Preprocessor::IngestNs => out.push(Ok(message)),
         }
     }
 
-    fn separate(&mut self, mut chunk: &[u8], separator: u8, longest: usize, out: &mut Messages) {
+    fn separate(&mut self, mut chunk: &[u8], separator: u8, longest: usize, out: &mut Parts) {
         while let Some(end) = memchr(separator, chunk) {
             self.keep(&chunk[..end], longest, out);
             chunk = &chunk[end + 1..];
@@ -153,7 +182,7 @@ impl Stage {
         self.keep(chunk, longest, out);
     }
 
-    fn keep(&mut self, part: &[u8], longest: usize, out: &mut Messages) {
+    fn keep(&mut self, part: &[u8], longest: usize, out: &mut Parts) {
         if self.skipping {
             return;
         }
@@ -166,7 +195,7 @@ impl Stage {
         self.rest.extend_from_slice(part);
     }
 
-    fn prefixed(&mut self, out: &mut Messages) {
+    fn prefixed(&mut self, out: &mut Parts) {
         let mut at = 0;
         while let Some((head, body)) = self.rest[at..].split_first_chunk::<LENGTH_BYTES>() {
             let length = usize::try_from(u64::from_be_bytes(*head)).unwrap_or(usize::MAX);
@@ -182,7 +211,7 @@ impl Stage {
         self.rest.drain(..at);
     }
 
-    fn textual(&mut self, out: &mut Messages) {
+    fn textual(&mut self, out: &mut Parts) {
         let mut at = 0;
         while let Some(blank) = memchr(b' ', &self.rest[at..]) {
             let digits = std::str::from_utf8(&self.rest[at..at + blank]).unwrap_or_default();
@@ -197,10 +226,20 @@ impl Stage {
             out.push(Ok(message.to_vec()));
             at = start + length;
         }
+        if self.rest.len() - at > LENGTH_DIGITS_MAX && memchr(b' ', &self.rest[at..]).is_none() {
+            out.push(Err("there is no length in front of a message; input skipped".to_string()));
+            at = self.rest.len();
+        }
         self.rest.drain(..at);
     }
 
     fn finish(&mut self, out: &mut Messages) {
+        let mut parts = Vec::new();
+        self.rest(&mut parts);
+        self.give(parts, out);
+    }
+
+    fn rest(&mut self, out: &mut Parts) {
         let rest = std::mem::take(&mut self.rest);
         let skipping = std::mem::replace(&mut self.skipping, false);
         match self.kind {
@@ -215,34 +254,13 @@ impl Stage {
     }
 }
 
-/// Unpacks one message. Without a name the first bytes tell; what they do not tell stays as it is.
-fn decompress(packing: Option<Packing>, message: Vec<u8>) -> Result<Vec<u8>, String> {
-    /// The first byte of nearly all zlib data (RFC 1950, a window of 32 KiB).
-    const ZLIB_MAGIC: u8 = 0x78;
-    let found = Compression::of(&message).map(|one| match one {
-        Compression::Gzip => Packing::Gzip,
-        Compression::Zstd => Packing::Zstd,
-        Compression::Xz => Packing::Xz,
-    });
-    let is_zlib = message.first() == Some(&ZLIB_MAGIC)
-        && message.get(1).is_some_and(|second| (0x7800 | u16::from(*second)) % 31 == 0);
-    let packing = packing.or(found).or(is_zlib.then_some(Packing::Zlib));
-    let Some(packing) = packing else { return Ok(message) };
-    let mut unpacked = Vec::new();
-    let reader = match packing {
-        Packing::Zlib => Ok(Box::new(ZlibDecoder::new(&message[..])) as Box<dyn Read>),
-        Packing::Gzip => compression::decoder(Compression::Gzip, Box::new(&message[..])),
-        Packing::Zstd => compression::decoder(Compression::Zstd, Box::new(&message[..])),
-        Packing::Xz => compression::decoder(Compression::Xz, Box::new(&message[..])),
-    };
-    let read = reader
-        .and_then(|reader| reader.take(MESSAGE_BYTES_MAX as u64 + 1).read_to_end(&mut unpacked));
-    match read {
-        Ok(length) if length > MESSAGE_BYTES_MAX => {
-            Err(format!("more than {MESSAGE_BYTES_MAX} bytes when decompressed"))
+/// Takes the time off the front of a message.
+fn timed(message: &[u8]) -> Result<Message, String> {
+    match message.split_first_chunk::<TIME_BYTES>() {
+        Some((head, rest)) => {
+            Ok(Message { bytes: rest.to_vec(), ingest_ns: Some(u64::from_be_bytes(*head)) })
         }
-        Ok(_) => Ok(unpacked),
-        Err(error) => Err(format!("cannot be decompressed: {error}")),
+        None => Err(format!("{} bytes are too few for a time of ingest", message.len())),
     }
 }
 
@@ -254,8 +272,8 @@ mod tests {
         let mut chain = Chain::new(kinds);
         let mut all: Messages = chunks.iter().flat_map(|chunk| chain.feed(chunk)).collect();
         all.extend(chain.finish());
-        let text = |one: Result<Vec<u8>, String>| match one {
-            Ok(message) => String::from_utf8_lossy(&message).into_owned(),
+        let text = |one: Result<Message, String>| match one {
+            Ok(message) => String::from_utf8_lossy(&message.bytes).into_owned(),
             Err(reason) => format!("! {reason}"),
         };
         all.into_iter().map(text).collect()
@@ -295,5 +313,23 @@ mod tests {
         let chain = [lines(99, true), Preprocessor::Base64, Preprocessor::Decompress(None)];
         // "hi" as zlib, then plain.
         assert_eq!(messages(&chain, &[b"eJzLyAQAATsA0g==\naGk=\n!!\n"])[..2], ["hi", "hi"]);
+    }
+
+    #[test]
+    fn times_in_front_belong_to_what_follows_them() {
+        let mut chain = Chain::new(&[Preprocessor::IngestNs, lines(99, true)]);
+        let found = chain.feed(b"\0\0\0\0\0\0\0\x07a\nb\nc");
+        let times: Vec<_> = found.iter().flatten().map(|one| one.ingest_ns).collect();
+        assert_eq!(times, [Some(7), Some(7)]);
+        assert_eq!(
+            messages(&[Preprocessor::IngestNs], &[b"x"]),
+            ["! 1 bytes are too few for a time of ingest"]
+        );
+    }
+
+    #[test]
+    fn a_length_that_never_ends_is_not_waited_for() {
+        let found = messages(&[Preprocessor::TextualLengthPrefixed], &[&[b'1'; 99]]);
+        assert_eq!(found, ["! there is no length in front of a message; input skipped"]);
     }
 }

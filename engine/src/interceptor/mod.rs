@@ -4,11 +4,15 @@
 mod after;
 mod before;
 mod gelf;
+mod packing;
 
 pub use after::{Postprocessor, finish_event};
-pub use before::{Chain, Packing, Preprocessor};
+pub use before::{Chain, Message, Preprocessor};
+pub use packing::{PACKINGS, Packing};
 
 /// Messages longer than this are refused.
 pub const MESSAGE_BYTES_MAX: usize = crate::limits::LINE_BYTES_MAX;
 /// The length in front of a length-prefixed message, in bytes.
 const LENGTH_BYTES: usize = 8;
+/// The time in front of a message, in bytes.
+const TIME_BYTES: usize = 8;

@@ -262,7 +262,14 @@ impl Weaver<'_> {
                 };
                 let path = outlet.place.as_ref().map(|_| place_formula());
                 let post = post.or(plain);
-                self.endpoints.sinks.push(SinkEndpoint { port, config, path, codec, post });
+                self.endpoints.sinks.push(SinkEndpoint {
+                    port,
+                    config,
+                    path,
+                    codec,
+                    post,
+                    each_member: false,
+                });
             }
         }
         operator.outlets.push(outlet);

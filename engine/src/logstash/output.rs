@@ -196,7 +196,7 @@ fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
     };
     let gzip = arguments.flag("gzip", false);
     // A file of members that follow each other is a gzip file (RFC 1952, 2.2).
-    let packed = Postprocessor::Compress(Packing::Gzip);
+    let packed = Postprocessor::Compress(Packing::Gzip, None);
     let post: Option<Box<[Postprocessor]>> = gzip.then(|| match outlet.encoder {
         Some(_) => Box::from([packed]),
         None => Box::from([Postprocessor::Separate(b'\n'), packed]),

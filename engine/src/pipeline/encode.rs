@@ -48,6 +48,8 @@ pub struct Output {
     pub port: PortId,
     /// What happens to an encoded event; nothing means that a newline ends it.
     pub post: Option<Box<[Postprocessor]>>,
+    /// Whether a batched event is written as the events that it consists of.
+    pub each_member: bool,
 }
 
 /// A place of a sink.
@@ -202,7 +204,14 @@ impl<'p> Receiver<'p> for Encoder<'p, '_> {
     fn output(&mut self, output: usize, port: &'p str, event: Event<'p>) {
         let pipeline = self.pipeline;
         for output in &pipeline.outputs[output] {
-            self.write(output, port, event);
+            match event.members {
+                Some(members) if output.each_member => {
+                    for event in members.events {
+                        self.write(output, port, *event);
+                    }
+                }
+                _ => self.write(output, port, event),
+            }
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! Invariant: when a write returns well, its bytes are with the operating system.
 
+pub mod bench;
 pub mod command;
 pub mod exit;
 pub mod file;
+pub mod packed;
 pub mod repair;
 pub mod stream;
 
@@ -13,10 +15,13 @@ use std::time::Duration;
 
 use crate::checkpoint::OutputMark;
 use crate::error::Error;
+use crate::interceptor::Packing;
 
+use bench::{BenchConfig, BenchSink};
 use command::CommandSink;
 use exit::ExitSink;
 use file::FileSink;
+use packed::PackedSink;
 use stream::StdoutSink;
 
 /// What a plan says of a sink.
@@ -38,6 +43,8 @@ pub enum SinkConfig {
         /// What the shell runs, unless the event chooses another one.
         command: String,
     },
+    /// Nowhere, measured.
+    Bench(BenchConfig),
     /// Nowhere.
     Null,
     /// One file.
@@ -53,6 +60,15 @@ pub enum SinkConfig {
         directory: PathBuf,
         /// What becomes of what they hold.
         mode: FileMode,
+    },
+    /// Another sink, whose bytes are one compressed stream.
+    Packed {
+        /// Where the stream goes.
+        inner: Box<SinkConfig>,
+        /// How it is compressed.
+        packing: Packing,
+        /// How much work that may take, where there is a choice.
+        level: Option<i64>,
     },
 }
 
@@ -100,6 +116,9 @@ pub trait Sink: Send {
     /// Writes whole events.
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure>;
 
+    /// The run is over; nothing more is written.
+    fn finish(&mut self) {}
+
     /// The output files that are open, with their lengths.
     fn open_files(&self) -> Vec<OutputMark> {
         Vec::new()
@@ -114,10 +133,14 @@ pub fn open(config: &SinkConfig, resumed: bool) -> Result<Box<dyn Sink>, Error> 
         SinkConfig::Stderr => Box::new(StdoutSink::stderr()?),
         SinkConfig::Exit { delay, graceful } => Box::new(ExitSink::new(*delay, *graceful)),
         SinkConfig::Command { command } => Box::new(CommandSink::new(command)),
+        SinkConfig::Bench(config) => Box::new(BenchSink::new(*config)),
         SinkConfig::Null => Box::new(NullSink),
         SinkConfig::File { path, mode } => Box::new(FileSink::one(path, mode_of(*mode))?),
         SinkConfig::Files { directory, mode } => {
             Box::new(FileSink::many(directory, mode_of(*mode)))
+        }
+        SinkConfig::Packed { inner, packing, level } => {
+            Box::new(PackedSink::new(open(inner, resumed)?, *packing, *level))
         }
     })
 }

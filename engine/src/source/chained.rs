@@ -4,23 +4,26 @@
 //! ones again, so that a run can go on from a mark as with compressed files.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Result as IoResult, Seek};
+use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult, Seek};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::batch::{BadFrame, Origin};
 use crate::checkpoint::FileMark;
+use crate::clock::{Clock, Timestamp, system_time};
 use crate::error::Error;
 use crate::framing::{Framing, PREFIX_BYTES};
 use crate::identity::Identity;
-use crate::interceptor::{Chain, Preprocessor};
+use crate::interceptor::{Chain, Message, Preprocessor};
 use crate::limits::BLOCK_BYTES;
 use crate::queue::Closed;
 use crate::source::Source;
 use crate::source::assembler::Block;
 use crate::source::compression::{self, Compression, MAGIC_BYTES_MAX};
 use crate::source::feed::{At, Feed};
+use crate::source::metronome::wait_until;
 use crate::source::stream::{STDIN, wait_to_read};
 
 /// What a plan says of a source with preprocessors.
@@ -34,12 +37,17 @@ pub struct ChainedConfig {
     pub chunk_bytes: usize,
     /// How often the file is read, from 1.
     pub iterations: u64,
+    /// Nanoseconds between two messages; 0 for as fast as may be.
+    pub interval_ns: u64,
+    /// Reading ends after this time.
+    pub stop_after: Option<Duration>,
 }
 
 /// A source with preprocessors.
 pub struct ChainedSource {
     config: ChainedConfig,
     marks: Vec<FileMark>,
+    opened: Instant,
 }
 
 impl ChainedSource {
@@ -52,15 +60,15 @@ impl ChainedSource {
                 return Err(input_error(path, &ErrorKind::IsADirectory.into()));
             }
         }
-        Ok(Self { config: config.clone(), marks: marks.to_vec() })
+        Ok(Self { config: config.clone(), marks: marks.to_vec(), opened: Instant::now() })
     }
 
-    fn at(&self, number: usize) -> At {
+    fn at(&self) -> At {
         let name = match &self.config.path {
             Some(path) => path.display().to_string(),
             None => STDIN.to_string(),
         };
-        At { origin: Arc::new(Origin { name }), file: number, framing: Framing::Prefixed }
+        At { origin: Arc::new(Origin { name }), file: 0, framing: Framing::Prefixed }
     }
 
     /// Offset and message number at which an earlier run stopped.
@@ -73,17 +81,20 @@ impl ChainedSource {
         Ok((0, 1))
     }
 
-    fn read_file(&self, path: &Path, number: usize, feed: &Feed) -> IoResult<()> {
+    /// Where reading the file begins: an earlier run may have come some way.
+    fn packer(&self, path: &Path, feed: &Feed) -> IoResult<Packer> {
+        let file = File::open(path)?;
+        if self.config.iterations > 1 || !file.metadata()?.is_file() {
+            feed.ledger.name_file(feed.source, 0, None);
+            return Ok(Packer::new((0, 1)));
+        }
+        let identity = Identity::of(&file)?;
+        feed.ledger.name_file(feed.source, 0, Some((identity, path.to_path_buf())));
+        Ok(Packer::new(self.start_of(&file, feed)?))
+    }
+
+    fn read_file(&self, path: &Path, packer: &mut Packer, feed: &Feed) -> IoResult<()> {
         let mut file = File::open(path)?;
-        let once = self.config.iterations == 1;
-        let start = if once && file.metadata()?.is_file() {
-            let identity = Identity::of(&file)?;
-            feed.ledger.name_file(feed.source, number, Some((identity, path.to_path_buf())));
-            self.start_of(&file, feed)?
-        } else {
-            feed.ledger.name_file(feed.source, number, None);
-            (0, 1)
-        };
         let mut head = Vec::new();
         (&file).take(MAGIC_BYTES_MAX as u64).read_to_end(&mut head)?;
         file.rewind()?;
@@ -91,8 +102,7 @@ impl ChainedSource {
             Some(compression) => compression::decoder(compression, Box::new(file))?,
             None => Box::new(file),
         };
-        let mut packer = Packer::new(start);
-        self.pump(&mut input, &mut packer, feed, &self.at(number))
+        self.pump(&mut input, packer, feed, &self.at())
     }
 
     fn pump(
@@ -104,10 +114,10 @@ impl ChainedSource {
     ) -> IoResult<()> {
         let mut chain = Chain::new(&self.config.chain);
         let mut chunk = vec![0; self.config.chunk_bytes];
-        while !feed.stop.is_asked() {
+        while !feed.stop.is_asked() && !self.is_over() {
             let count = match input.read(&mut chunk) {
                 Ok(0) => {
-                    packer.add(chain.finish());
+                    let _ = packer.add(chain.finish(), feed, at);
                     break;
                 }
                 Ok(count) => count,
@@ -118,9 +128,16 @@ impl ChainedSource {
                     return Err(error);
                 }
             };
-            packer.add(chain.feed(&chunk[..count]));
+            let messages = chain.feed(&chunk[..count]);
+            if self.config.interval_ns > 0 {
+                if !self.send_slowly(messages, packer, feed, at)? {
+                    return Ok(());
+                }
+                continue;
+            }
+            let added = packer.add(messages, feed, at);
             let is_due = packer.bytes.len() >= BLOCK_BYTES || feed.queue.is_hungry();
-            if is_due && packer.send(feed, at).is_err() {
+            if added.is_err() || (is_due && packer.send(feed, at).is_err()) {
                 return Ok(());
             }
         }
@@ -130,9 +147,42 @@ impl ChainedSource {
     }
 }
 
+impl ChainedSource {
+    fn is_over(&self) -> bool {
+        self.config.stop_after.is_some_and(|time| self.opened.elapsed() >= time)
+    }
+
+    /// Sends one message after the other, at the interval. False when the run stops, or the time is
+    /// over.
+    fn send_slowly(
+        &self,
+        messages: Vec<Result<Message, String>>,
+        packer: &mut Packer,
+        feed: &Feed,
+        at: &At,
+    ) -> IoResult<bool> {
+        for message in messages {
+            let due = packer.due.max(system_time());
+            if feed.clock == Clock::System {
+                let goes_on =
+                    wait_until(due, feed).map_err(|error| IoError::other(error.to_string()))?;
+                if !goes_on {
+                    return Ok(false);
+                }
+            }
+            packer.due = due.saturating_add(self.config.interval_ns);
+            let added = packer.add(vec![message], feed, at);
+            if added.is_err() || packer.send(feed, at).is_err() || self.is_over() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
 impl Source for ChainedSource {
     fn name(&self) -> String {
-        self.at(0).origin.name.clone()
+        self.at().origin.name.clone()
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
@@ -141,15 +191,16 @@ impl Source for ChainedSource {
             let input = input.map_err(|error| input_error(Path::new(STDIN), &error))?;
             let mut input = Waiting { file: File::from(input), feed };
             return self
-                .pump(&mut input, &mut Packer::new((0, 1)), feed, &self.at(0))
+                .pump(&mut input, &mut Packer::new((0, 1)), feed, &self.at())
                 .map_err(|error| input_error(Path::new(STDIN), &error));
         };
-        for number in 0..self.config.iterations {
-            if feed.stop.is_asked() {
+        let failed = |error: IoError| input_error(path, &error);
+        let mut packer = self.packer(path, feed).map_err(failed)?;
+        for _ in 0..self.config.iterations {
+            if feed.stop.is_asked() || self.is_over() {
                 break;
             }
-            let number = usize::try_from(number).unwrap_or(usize::MAX);
-            self.read_file(path, number, feed).map_err(|error| input_error(path, &error))?;
+            self.read_file(path, &mut packer, feed).map_err(failed)?;
         }
         Ok(())
     }
@@ -185,18 +236,32 @@ struct Packer {
     done: u64,
     /// Offset behind all that came so far.
     seen: u64,
+    /// The ingest time of the messages in `bytes`, when a preprocessor has read one.
+    ingest: Option<Timestamp>,
+    /// When the next message is due, when there is an interval between them.
+    due: Timestamp,
 }
 
 impl Packer {
     fn new((offset, line): (u64, u64)) -> Self {
         let (bytes, bad) = (Vec::new(), Vec::new());
-        Self { bytes, frames: 0, bad, offset, line, done: offset, seen: 0 }
+        Self { bytes, frames: 0, bad, offset, line, done: offset, seen: 0, ingest: None, due: 0 }
     }
 
-    fn add(&mut self, messages: Vec<Result<Vec<u8>, String>>) {
+    /// Takes messages; those with an ingest time of their own leave in blocks of their own.
+    fn add(
+        &mut self,
+        messages: Vec<Result<Message, String>>,
+        feed: &Feed,
+        at: &At,
+    ) -> Result<(), Closed> {
         for message in messages {
             match message {
-                Ok(message) => {
+                Ok(Message { bytes: message, ingest_ns }) => {
+                    if ingest_ns != self.ingest {
+                        self.send(feed, at)?;
+                        self.ingest = ingest_ns;
+                    }
                     self.seen += (PREFIX_BYTES + message.len()) as u64;
                     if self.seen > self.done {
                         let length = u32::try_from(message.len())
@@ -215,6 +280,7 @@ impl Packer {
                 Err(_) => {}
             }
         }
+        Ok(())
     }
 
     fn send(&mut self, feed: &Feed, at: &At) -> Result<(), Closed> {
@@ -226,7 +292,7 @@ impl Packer {
         self.offset += self.bytes.len() as u64;
         self.line += self.frames;
         (self.bytes, self.frames) = (Vec::new(), 0);
-        feed.send(Some(block), at)
+        feed.send_timed(block, at, self.ingest)
     }
 }
 

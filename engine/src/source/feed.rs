@@ -113,6 +113,18 @@ impl Feed<'_> {
         self.queue.send(Box::new(Batch { due, ..self.batch(block, at, None) }))
     }
 
+    /// Sends a block whose events were taken in at a time that the source knows, waiting for room in
+    /// the queue.
+    pub fn send_timed(
+        &self,
+        block: Block,
+        at: &At,
+        ingest: Option<Timestamp>,
+    ) -> Result<(), Closed> {
+        self.counters().bytes.fetch_add(block.range.len() as u64, Ordering::Relaxed);
+        self.queue.send(Box::new(Batch { ingest, ..self.batch(block, at, None) }))
+    }
+
     /// Sends a block whose settling is reported to a witness, waiting for room in the queue.
     pub fn send_watched(
         &self,
@@ -141,6 +153,7 @@ impl Feed<'_> {
             times: EventTimes::together(arrival),
             arrival,
             due: 0,
+            ingest: None,
             buffer: block.buffer,
             range: block.range,
             framing: at.framing,

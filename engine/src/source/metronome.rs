@@ -9,9 +9,10 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::batch::Origin;
-use crate::clock::{Clock, system_time};
+use crate::clock::{Clock, Timestamp, system_time};
 use crate::error::Error;
 use crate::framing::Framing;
+use crate::queue::Closed;
 use crate::source::Source;
 use crate::source::chained::block;
 use crate::source::feed::{At, Feed};
@@ -41,33 +42,65 @@ impl Source for MetronomeSource {
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
-        let origin = Arc::new(Origin { name: self.name() });
-        let at = At { origin, file: 0, framing: Framing::Lines };
-        feed.ledger.name_file(feed.source, 0, None);
-        let start = system_time();
-        let mut offset = 0;
+        let mut beats = Beats::new(self.name(), feed);
         for id in 0..self.count.unwrap_or(u64::MAX) {
             let since = id.saturating_mul(self.interval);
-            // A virtual clock is driven by the beats and waits for nothing.
-            let is_virtual = feed.clock != Clock::System;
-            if !is_virtual && !wait_until(start.saturating_add(since), feed)? {
-                break;
-            }
-            let now = if is_virtual { since } else { system_time() };
+            let Some(now) = beats.wait(beats.start.saturating_add(since))? else { break };
             let line = format!("{{\"connector\":\"metronome\",\"ingest_ns\":{now},\"id\":{id}}}\n");
-            let block = block(feed, line.as_bytes(), 1, id + 1, offset);
-            offset += line.len() as u64;
-            let due = if is_virtual { now } else { 0 };
-            // Nothing runs ahead of a virtual clock: a beat may ask the run to stop.
-            while is_virtual
-                && !feed.stop.is_asked()
-                && !feed.ledger.wait_written(feed.source, id, PATIENCE)
-            {}
-            if feed.stop.is_asked() || feed.send_due(block, &at, due).is_err() {
+            if beats.send(&line, now).is_err() {
                 break;
             }
         }
         Ok(())
+    }
+}
+
+/// Events that a source makes at times of its own.
+pub struct Beats<'f> {
+    feed: &'f Feed<'f>,
+    at: At,
+    /// The time of the first event, at the earliest: 0 with a virtual clock.
+    pub start: Timestamp,
+    /// Events and bytes so far.
+    sent: u64,
+    offset: u64,
+}
+
+impl<'f> Beats<'f> {
+    /// Nothing sent yet.
+    pub fn new(name: String, feed: &'f Feed<'f>) -> Self {
+        let at = At { origin: Arc::new(Origin { name }), file: 0, framing: Framing::Lines };
+        feed.ledger.name_file(feed.source, 0, None);
+        let start = if feed.clock == Clock::System { system_time() } else { 0 };
+        Self { feed, at, start, sent: 0, offset: 0 }
+    }
+
+    /// Waits until an event is due and gives the time; `None` when the run stops first. A virtual
+    /// clock is driven by the events and waits for nothing.
+    pub fn wait(&self, due: Timestamp) -> Result<Option<Timestamp>, Error> {
+        if self.feed.clock != Clock::System {
+            return Ok(Some(due));
+        }
+        Ok(wait_until(due, self.feed)?.then(system_time))
+    }
+
+    /// Sends one line.
+    pub fn send(&mut self, line: &str, now: Timestamp) -> Result<(), Closed> {
+        let feed = self.feed;
+        let block = block(feed, line.as_bytes(), 1, self.sent + 1, self.offset);
+        let is_virtual = feed.clock != Clock::System;
+        let due = if is_virtual { now } else { 0 };
+        // Nothing runs ahead of a virtual clock: a beat may ask the run to stop.
+        while is_virtual
+            && !feed.stop.is_asked()
+            && !feed.ledger.wait_written(feed.source, self.sent, PATIENCE)
+        {}
+        if feed.stop.is_asked() {
+            return Err(Closed);
+        }
+        self.sent += 1;
+        self.offset += line.len() as u64;
+        feed.send_due(block, &self.at, due)
     }
 }
 

@@ -7,10 +7,12 @@ pub mod assembler;
 pub mod chained;
 pub mod command;
 pub mod compression;
+pub mod crononome;
 pub mod feed;
 pub mod file;
 pub mod generate;
 pub mod inject;
+pub mod metrics;
 pub mod metronome;
 pub mod repeat;
 pub mod stream;
@@ -24,10 +26,12 @@ use crate::inject::InjectConfig;
 
 use chained::{ChainedConfig, ChainedSource};
 use command::{CommandConfig, CommandSource};
+use crononome::CrononomeSource;
 use feed::Feed;
 use file::{FileConfig, FileSource};
 use generate::GenerateSource;
 use inject::InjectSource;
+use metrics::{MetricsConfig, MetricsSource};
 use metronome::MetronomeSource;
 use repeat::{RepeatConfig, RepeatSource};
 use stream::StdinSource;
@@ -56,6 +60,10 @@ pub enum SourceConfig {
         /// How many; nothing is for ever.
         count: Option<u64>,
     },
+    /// Events at the times of a time table.
+    Crononome(Vec<crononome::Entry>),
+    /// What the run itself counts.
+    Metrics(MetricsConfig),
     /// The same lines over and over.
     Repeat(RepeatConfig),
     /// What a command writes.
@@ -87,6 +95,8 @@ pub fn open(config: &SourceConfig, marks: &[FileMark]) -> Result<Box<dyn Source>
         SourceConfig::Metronome { interval, count } => {
             Box::new(MetronomeSource::new(*interval, *count))
         }
+        SourceConfig::Crononome(entries) => Box::new(CrononomeSource::new(entries.clone())),
+        SourceConfig::Metrics(config) => Box::new(MetricsSource::new(config.clone())),
         SourceConfig::Repeat(config) => Box::new(RepeatSource::new(config.clone())),
         SourceConfig::Command(config) => Box::new(CommandSource::new(config.clone())),
         SourceConfig::Tail(config) => Box::new(TailSource::new(config.clone(), marks)),

@@ -212,8 +212,17 @@ impl Csv {
                 out.push(self.separator);
             }
             text.clear();
-            push_text(&mut text, *item);
+            match item {
+                // As tremor writes them: whole numbers without a point, no exponents.
+                Value::Float(float) if float.is_finite() => {
+                    text.extend_from_slice(float.to_string().as_bytes());
+                }
+                item => push_text(&mut text, *item),
+            }
             self.push_field(&text, items.len() == 1, out);
+        }
+        if items.is_empty() {
+            self.push_field(&[], true, out);
         }
         Ok(())
     }

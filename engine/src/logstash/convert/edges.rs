@@ -428,7 +428,11 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
                 framed(&command.framing)
             ),
         ),
-        SourceConfig::Generate(..) | SourceConfig::Inject(_) | SourceConfig::Chained(_) => {
+        SourceConfig::Generate(..)
+        | SourceConfig::Inject(_)
+        | SourceConfig::Chained(_)
+        | SourceConfig::Crononome(_)
+        | SourceConfig::Metrics(_) => {
             return String::new();
         }
     };

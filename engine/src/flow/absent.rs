@@ -1,0 +1,113 @@
+//! Connectors of tremor that this build does not have, each with what does its work meanwhile.
+
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::span::Span;
+
+/// What to do instead of a connector.
+struct Instead {
+    kinds: &'static [&'static str],
+    advice: &'static str,
+}
+
+const ABSENT: &[Instead] = &[
+    Instead {
+        kinds: &["tcp_server", "unix_socket_server", "udp_server"],
+        advice: "listen with another program and read what it prints with a `stdio` connector: \
+                 `socat -u TCP-LISTEN:PORT,fork STDOUT | temblor run FLOW` (UDP-RECV:PORT, \
+                 UNIX-LISTEN:PATH)",
+    },
+    Instead {
+        kinds: &["tcp_client", "unix_socket_client", "udp_client"],
+        advice: "write with a `stdio` connector and send what it prints: `temblor run FLOW | socat -u \
+                 STDIN TCP:HOST:PORT` (UDP:HOST:PORT, UNIX-CONNECT:PATH)",
+    },
+    Instead {
+        kinds: &["kafka_consumer"],
+        advice: "read from a client with a `stdio` connector: `kcat -C -b BROKER -t TOPIC | temblor run FLOW`",
+    },
+    Instead {
+        kinds: &["kafka_producer"],
+        advice: "write to a client with a `stdio` connector: `temblor run FLOW | kcat -P -b BROKER -t TOPIC`",
+    },
+    Instead {
+        kinds: &["http_client", "discord", "azure_monitor_ingest_writer"],
+        advice: "write the bodies of requests with a `stdio` or `file` connector and send them with \
+                 `curl --data-binary`",
+    },
+    Instead {
+        kinds: &["http_server", "ws_server", "ws_client", "otel_server"],
+        advice: "let a server that you have write lines, and read them with a `stdio` or `file` connector",
+    },
+    Instead {
+        kinds: &["elastic"],
+        advice: "write action and document lines with a `file` connector and send the file with \
+                 `curl --data-binary @FILE HOST/_bulk`",
+    },
+    Instead {
+        kinds: &["clickhouse"],
+        advice: "write rows with a `stdio` connector: `temblor run FLOW | clickhouse-client -q 'INSERT \
+                 INTO TABLE FORMAT JSONEachRow'`",
+    },
+    Instead {
+        kinds: &["s3_reader", "s3_streamer"],
+        advice: "stream objects with `aws s3 cp s3://BUCKET/KEY -` in front of, or behind, a `stdio` connector",
+    },
+    Instead {
+        kinds: &[
+            "gbq_writer",
+            "gcl_writer",
+            "gcs_streamer",
+            "gpubsub_consumer",
+            "gpubsub_producer",
+        ],
+        advice: "use the tools `bq`, `gcloud` and `gsutil` with what a `file` or `stdio` connector reads or writes",
+    },
+    Instead {
+        kinds: &["otel_client"],
+        advice: "write JSON lines with a `file` connector, and let a collector with a file receiver send them",
+    },
+    Instead {
+        kinds: &["dns", "dns_client"],
+        advice: "look names up beforehand, and add them with the operator `enrich` from a table",
+    },
+    Instead {
+        kinds: &["kv"],
+        advice: "keep values in the `state` of a script (`--state DIR` keeps it), or look them up with `enrich`",
+    },
+    Instead {
+        kinds: &["wal"],
+        advice: "run with `--state DIR`: what has not been delivered is read again after a crash",
+    },
+    Instead {
+        kinds: &["cb"],
+        advice: "it tests tremor itself; `temblor run --stats json` counts what was acknowledged",
+    },
+];
+
+/// The names of all of them.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ABSENT.iter().flat_map(|one| one.kinds.iter().copied())
+}
+
+/// What is said about one of them; `None` for a kind that nobody has.
+pub fn diagnostic(kind: &str, span: Span) -> Option<Diagnostic> {
+    let found = ABSENT.iter().find(|one| one.kinds.contains(&kind))?;
+    let message = format!("the connector `{kind}` is known but not part of this build yet");
+    Some(Diagnostic::error("E0524", span, message).with_help(found.advice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::CONNECTOR_KINDS;
+
+    #[test]
+    fn no_connector_is_both_there_and_absent_or_named_twice() {
+        let mut names: Vec<_> = names().collect();
+        assert!(names.iter().all(|name| !CONNECTOR_KINDS.contains(name)));
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
