@@ -36,6 +36,7 @@ pub mod control;
 pub mod run;
 pub mod event;
 pub mod codec;
+pub mod row;
 pub mod operator;
 pub mod store;
 pub mod lookup;

@@ -4,6 +4,7 @@
 
 use crate::ack::Token;
 use crate::event::Event;
+use crate::row::Row;
 use std::any::Any;
 use std::fmt;
 use temblor_lang::builtin::{Call, CallError};
@@ -138,15 +139,6 @@ pub struct Usage {
     pub evicted: u64,
 }
 
-/// What an operator remembers of one key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// The canonical hash of the key.
-    pub hash: u128,
-    /// Names and values of what is remembered; times are in nanoseconds since 1970-01-01 UTC.
-    pub columns: Vec<(&'static str, u64)>,
-}
-
 /// A step of a pipeline.
 pub trait Operator: Send + Sync + fmt::Debug {
     /// What it remembers from event to event; `()` for nothing.
@@ -228,9 +220,23 @@ pub trait Operator: Send + Sync + fmt::Debug {
     }
 
     /// What is remembered by key, for people who try programs out; `None` when that is no table.
-    fn rows(&self, state: &Self::State) -> Option<Vec<Row>> {
-        let _ = state;
+    fn rows<'a>(&self, state: &Self::State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let _ = (state, arena);
         None
+    }
+
+    /// Puts other columns into the row of a key; adds the row if there is none.
+    ///
+    /// # Errors
+    /// When the columns are not those of a row.
+    fn amend(
+        &self,
+        state: &mut Self::State,
+        hash: u128,
+        columns: Value<'_>,
+    ) -> Result<(), CallError> {
+        let _ = (state, hash, columns);
+        Err(CallError::failed("its rows cannot be changed"))
     }
 
     /// Forgets one key of [`Operator::rows`]; whether it was there.
@@ -290,7 +296,12 @@ pub trait AnyOperator: Send + Sync + fmt::Debug {
     /// See [`Operator::usage`].
     fn usage(&self, state: &dyn Any) -> Option<Usage>;
     /// See [`Operator::rows`].
-    fn rows(&self, state: &dyn Any) -> Option<Vec<Row>>;
+    fn rows<'a>(&self, state: &dyn Any, arena: &'a Arena) -> Option<Vec<Row<'a>>>;
+    /// See [`Operator::amend`].
+    ///
+    /// # Errors
+    /// When the columns are not those of a row.
+    fn amend(&self, state: &mut dyn Any, hash: u128, columns: Value<'_>) -> Result<(), CallError>;
     /// See [`Operator::forget`].
     fn forget(&self, state: &mut dyn Any, hash: u128) -> bool;
 }
@@ -351,8 +362,12 @@ impl<O: Operator> AnyOperator for O {
         Operator::usage(self, state.downcast_ref().expect(OWN_STATE))
     }
 
-    fn rows(&self, state: &dyn Any) -> Option<Vec<Row>> {
-        Operator::rows(self, state.downcast_ref().expect(OWN_STATE))
+    fn rows<'a>(&self, state: &dyn Any, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        Operator::rows(self, state.downcast_ref().expect(OWN_STATE), arena)
+    }
+
+    fn amend(&self, state: &mut dyn Any, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        Operator::amend(self, state.downcast_mut().expect(OWN_STATE), hash, columns)
     }
 
     fn forget(&self, state: &mut dyn Any, hash: u128) -> bool {

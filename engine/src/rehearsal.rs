@@ -4,8 +4,9 @@
 use crate::ack::Token;
 use crate::event::Event;
 use crate::graph::{Graph, Memory, Receiver, States, Visit};
-use crate::operator::{IN, Row, Surroundings, Usage};
+use crate::operator::{IN, Surroundings, Usage};
 use crate::pipeline::{Decoder, InputCodec};
+use crate::row::Row;
 use std::fmt;
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
@@ -106,8 +107,21 @@ impl Rehearsal {
 
     /// What a step remembers by key, if it keeps a table.
     #[must_use]
-    pub fn rows(&self, node: &str) -> Option<Vec<Row>> {
-        self.graph.rows(&self.shared, node)
+    pub fn rows<'a>(&self, node: &str, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        self.graph.rows(&self.shared, node, arena)
+    }
+
+    /// Puts other columns into the row of a key; `None` when there is no such step.
+    ///
+    /// # Errors
+    /// When the columns are not those of a row.
+    pub fn amend(
+        &mut self,
+        node: &str,
+        hash: u128,
+        columns: Value<'_>,
+    ) -> Option<Result<(), CallError>> {
+        self.graph.amend(&mut self.shared, node, (hash, columns))
     }
 
     /// Lets a step forget a key; whether there was one.
@@ -165,6 +179,20 @@ impl Rehearsal {
     /// The input has ended: whatever the graph still keeps comes out.
     pub fn flush(&mut self) -> Vec<Happening> {
         self.outside(Outside::End)
+    }
+
+    /// What [`Rehearsal::flush`] would give; the memory stays as it is.
+    pub fn foretell_end(&mut self) -> Vec<Happening> {
+        let arena = Arena::new();
+        let saved = self.graph.save(&self.shared, &self.sources, &arena);
+        let now_ns = self.now_ns;
+        let happenings = self.flush();
+        // What cannot be restored has been let go by the flush.
+        if let Ok(states) = self.graph.restore(saved, &self.sources) {
+            self.shared = states;
+        }
+        self.now_ns = now_ns;
+        happenings
     }
 
     /// Sends what `bytes` say to an input port of the graph. `None` when there is no such port. A flow

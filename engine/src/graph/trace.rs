@@ -2,7 +2,8 @@
 //! remember, to be read and replaced. The nodes do the very same as in production.
 
 use super::{Arrival, Graph, Memory, Receiver, States, Step, Way};
-use crate::operator::{AnyOperator, Emitter, Row, Surroundings};
+use crate::operator::{AnyOperator, Emitter, Surroundings};
+use crate::row::Row;
 use std::time::{Duration, Instant};
 use temblor_lang::builtin::CallError;
 use temblor_lang::value::{Arena, Owned, Value};
@@ -62,9 +63,23 @@ impl Graph {
 
     /// What a node remembers by key; `None` when there is no such node or it keeps no table.
     #[must_use]
-    pub fn rows(&self, states: &States, node: &str) -> Option<Vec<Row>> {
+    pub fn rows<'a>(&self, states: &States, node: &str, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
         let (number, operator) = self.named(node)?;
-        operator.rows(states.0[number].as_ref())
+        operator.rows(states.0[number].as_ref(), arena)
+    }
+
+    /// Puts other columns into a row of a node; `None` when there is no such node.
+    ///
+    /// # Errors
+    /// When the columns are not those of a row.
+    pub fn amend(
+        &self,
+        states: &mut States,
+        node: &str,
+        (hash, columns): (u128, Value<'_>),
+    ) -> Option<Result<(), CallError>> {
+        let (number, operator) = self.named(node)?;
+        Some(operator.amend(states.0[number].as_mut(), hash, columns))
     }
 
     /// Lets a node forget a key; whether there was one.

@@ -2,10 +2,12 @@
 //! and some after it. What waits before a trigger that never comes goes to `else`, in order.
 
 use super::key::{Group, evaluate};
+use super::saved_rows;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::limits::{AROUND_BYTES_MAX, AROUND_EVENTS_MAX, KEYS_DEFAULT, KEYS_MAX};
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::row::Row;
 use crate::store::{Kept, KeptQueue, Recency};
 use std::sync::Arc;
 use temblor_lang::builtin::CallError;
@@ -292,6 +294,18 @@ impl Operator for Around {
             state.scenes.insert(hash, at_ns, scene);
         }
         Ok(state)
+    }
+
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        Some(saved_rows::rows(self, state, arena))
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        saved_rows::amend(self, state, hash, columns)
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        saved_rows::forget(self, state, hash)
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

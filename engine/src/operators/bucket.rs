@@ -5,6 +5,7 @@ use super::OperatorKind;
 use crate::event::Event;
 use crate::limits::{BUCKET_WINDOWS_MAX, CLASSES_MAX};
 use crate::operator::{ERR, Emitter, OUT, OVERFLOW, Operator, Surroundings, Usage};
+use crate::row::{self, Row};
 use crate::store::{Reader, Recency, Writer};
 use std::collections::VecDeque;
 use temblor_lang::builtin::CallError;
@@ -104,6 +105,19 @@ fn limit(event: &Event<'_>) -> Option<Limit> {
 }
 
 impl State {
+    /// All limits: the hashes of class and dimensions, one of both, and the limit.
+    fn limits(&self) -> impl Iterator<Item = (u128, u128, u128, &Limit)> {
+        let classes =
+            self.classes.iter().filter_map(|(hash, _, class)| Some((hash, class.as_ref()?)));
+        classes.flat_map(|(class, of_class)| {
+            let limits = of_class.limits.iter();
+            limits.filter_map(move |(dimensions, _, limit)| {
+                let both = class.rotate_left(1) ^ dimensions;
+                Some((class, dimensions, both, &**limit.as_ref()?))
+            })
+        })
+    }
+
     fn class(&mut self, hash: u128, event: &Event<'_>, now_ns: u64) -> Option<&mut Class> {
         if self.classes.touch(hash, now_ns).is_none() {
             if self.classes.len() >= CLASSES_MAX {
@@ -196,6 +210,42 @@ impl Operator for Bucket {
         Ok(state)
     }
 
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let limits = state.limits().map(|(_, _, hash, limit)| {
+            let windows = limit
+                .counts
+                .iter()
+                .map(|(window, count)| arena.array([Value::UInt(*window), Value::UInt(*count)]));
+            let columns = [
+                ("rate", Value::UInt(limit.rate)),
+                ("window_ns", Value::UInt(limit.window_ns)),
+                ("windows", Value::UInt(limit.windows)),
+                ("counts", arena.array(windows)),
+            ];
+            Row::new(hash, &columns, arena)
+        });
+        Some(limits.collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        let found = state.limits().find(|(.., known, _)| *known == hash);
+        let unknown = || CallError::failed("only a class and dimension that was seen has a limit");
+        let (class, dimensions, ..) = found.ok_or_else(unknown)?;
+        let limit = limit_of_columns(columns)?;
+        let limits = state.classes.get_mut(class).and_then(Option::as_mut);
+        if let Some(known) = limits.and_then(|class| class.limits.get_mut(dimensions)) {
+            *known = Some(Box::new(limit));
+        }
+        Ok(())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        let found = state.limits().find(|(.., known, _)| *known == hash);
+        let Some((class, dimensions, ..)) = found else { return false };
+        let class = state.classes.get_mut(class).and_then(Option::as_mut);
+        class.is_some_and(|class| class.limits.remove(dimensions).is_some())
+    }
+
     fn usage(&self, state: &State) -> Option<Usage> {
         let mut usage = Usage { evicted: state.evicted, ..Usage::default() };
         usage.bytes = state.classes.bytes() as u64;
@@ -206,6 +256,24 @@ impl Operator for Bucket {
         }
         Some(usage)
     }
+}
+
+/// What the row of a limit says.
+fn limit_of_columns(columns: Value<'_>) -> Result<Limit, CallError> {
+    let number = |name| row::whole(columns, name);
+    let (rate, window_ns, windows) = (number("rate")?, number("window_ns")?, number("windows")?);
+    let mut limit = Limit { rate, window_ns: window_ns.max(1), windows, ..Limit::default() };
+    let counts = columns.get(&Key::new("counts")).unwrap_or(Value::Null);
+    for at in 0..counts.size().unwrap_or(0) {
+        let pair = counts.at(at).unwrap_or(Value::Null);
+        let number = |place: usize| pair.at(place).and_then(Value::as_u64);
+        let (Some(window), Some(count)) = (number(0), number(1)) else {
+            return Err(CallError::failed("`counts` has to be pairs of a window and its events"));
+        };
+        limit.sum = limit.sum.saturating_add(count);
+        limit.counts.push_back((window, count));
+    }
+    Ok(limit)
 }
 
 fn read_limit(reader: &mut Reader<'_>) -> Result<Limit, CallError> {

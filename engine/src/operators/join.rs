@@ -3,6 +3,7 @@
 
 use super::key::Group;
 use super::place::Place;
+use super::saved_rows;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::limits::{
@@ -10,6 +11,7 @@ use crate::limits::{
     JOIN_TIMEOUT_NS_DEFAULT, KEYS_DEFAULT, KEYS_MAX,
 };
 use crate::operator::{AnyOperator, Emitter, Hold, OUT, Operator, Surroundings, Usage};
+use crate::row::Row;
 use crate::store::{Kept, Recency};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
@@ -334,6 +336,18 @@ impl Operator for Join {
             state.open.insert(hash, at_ns, Some(Box::new(lines)));
         }
         Ok(state)
+    }
+
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        Some(saved_rows::rows(self, state, arena))
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        saved_rows::amend(self, state, hash, columns)
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        saved_rows::forget(self, state, hash)
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

@@ -3,6 +3,7 @@
 
 mod key;
 mod place;
+mod saved_rows;
 pub mod parse;
 pub mod dedup;
 pub mod rate_limit;

@@ -7,7 +7,8 @@ use super::key::{Group, evaluate};
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::limits::{EVICTION_SAMPLE, EXPIRY_SAMPLE, KEYS_DEFAULT, KEYS_MAX};
-use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Row, Surroundings, Usage};
+use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::row::{self, Row};
 use crate::store::{Reader, Table, Writer};
 use std::sync::Arc;
 use temblor_lang::builtin::CallError;
@@ -380,9 +381,18 @@ impl Operator for RateLimit {
         Ok(state)
     }
 
-    fn rows(&self, state: &State) -> Option<Vec<Row>> {
-        let row = |(hash, at_ns)| Row { hash, columns: vec![("arrival_ns", at_ns)] };
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let row = |(hash, at_ns)| Row::new(hash, &[("arrival_ns", Value::UInt(at_ns))], arena);
         Some(state.arrivals.iter().map(row).collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        let arrival_ns = row::whole(columns, "arrival_ns")?;
+        match state.arrivals.get_mut(hash) {
+            Some(known_ns) => *known_ns = arrival_ns,
+            None => drop(state.arrivals.insert(hash, arrival_ns)),
+        }
+        Ok(())
     }
 
     fn forget(&self, state: &mut State, hash: u128) -> bool {

@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::limits::{KEYS_DEFAULT, KEYS_MAX};
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::operators::place::Place;
+use crate::row::{self, Row};
 use crate::store::{Reader, Recency, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
@@ -290,6 +291,35 @@ impl Operator for Sample {
         state.draws = number("draws");
         state.evicted = number("evicted");
         Ok(state)
+    }
+
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let row = |(hash, at_ns, tally): (u128, u64, &Tally)| {
+            let columns = [
+                ("at_ns", Value::UInt(at_ns)),
+                ("weight", number(tally.weight)),
+                ("owed", number(tally.owed)),
+                ("count", Value::UInt(tally.count)),
+                ("period_ns", Value::UInt(tally.period_ns)),
+            ];
+            Row::new(hash, &columns, arena)
+        };
+        Some(state.tallies.iter().map(row).collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        let tally = Tally {
+            weight: row::number(columns, "weight")?,
+            owed: row::number(columns, "owed")?,
+            count: row::whole(columns, "count")?,
+            period_ns: row::whole(columns, "period_ns")?,
+        };
+        state.tallies.place(hash, row::whole(columns, "at_ns")?, tally);
+        Ok(())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        state.tallies.remove(hash).is_some()
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

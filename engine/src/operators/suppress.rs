@@ -6,7 +6,8 @@ use super::place::Place;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::limits::{KEYS_DEFAULT, KEYS_MAX};
-use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Row, Surroundings, Usage};
+use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::row::{self, Row};
 use crate::store::{Reader, Recency, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
@@ -172,16 +173,28 @@ impl Operator for Suppress {
         Ok(state)
     }
 
-    fn rows(&self, state: &State) -> Option<Vec<Row>> {
-        let row = |(hash, _, tally): (u128, u64, &Tally)| Row {
-            hash,
-            columns: vec![
-                ("since_ns", tally.since_ns),
-                ("passed", tally.passed),
-                ("suppressed", tally.suppressed),
-            ],
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let row = |(hash, at_ns, tally): (u128, u64, &Tally)| {
+            let columns = [
+                ("at_ns", Value::UInt(at_ns)),
+                ("since_ns", Value::UInt(tally.since_ns)),
+                ("passed", Value::UInt(tally.passed)),
+                ("suppressed", Value::UInt(tally.suppressed)),
+            ];
+            Row::new(hash, &columns, arena)
         };
         Some(state.tallies.iter().map(row).collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        let number = |name| row::whole(columns, name);
+        let tally = Tally {
+            since_ns: number("since_ns")?,
+            passed: number("passed")?,
+            suppressed: number("suppressed")?,
+        };
+        state.tallies.place(hash, number("at_ns")?, tally);
+        Ok(())
     }
 
     fn forget(&self, state: &mut State, hash: u128) -> bool {

@@ -104,7 +104,7 @@ impl Pipeline {
             outcomes.add(count, class, key, label);
         }
         text.push_str(&outcomes.show(self.setup.colour));
-        let late = self.rehearsal.flush();
+        let late = self.rehearsal.foretell_end();
         if !late.is_empty() {
             let (_, _, label) = self.outcome(&late);
             text.push_str(&format!("at the end of the input: {label}\n"));

@@ -136,6 +136,19 @@ impl<V: Default> Recency<V> {
         self.len += 1;
     }
 
+    /// As [`Recency::insert`], but the entry stands where its time belongs. All newer entries are
+    /// looked at: this is for people who change a table, not for events.
+    pub fn place(&mut self, hash: u128, at_ns: u64, value: V) {
+        self.insert(hash, at_ns, value);
+        let Some(slot) = self.slot(hash) else { return };
+        self.unlink(slot);
+        let mut older = self.newest;
+        while let Some(entry) = self.slots.get(older as usize).filter(|one| one.at_ns > at_ns) {
+            older = entry.older;
+        }
+        self.link_behind(slot, older);
+    }
+
     fn replace(&mut self, hash: u128, at_ns: u64, value: V) {
         if let Some(old) = self.touch(hash, at_ns) {
             *old = value;
@@ -245,15 +258,21 @@ impl<V: Default> Recency<V> {
     }
 
     fn link_newest(&mut self, slot: usize) {
-        let newest = self.newest;
+        self.link_behind(slot, self.newest);
+    }
+
+    /// Links an entry behind an older one; it is the oldest if that is [`NONE`].
+    fn link_behind(&mut self, slot: usize, older: u32) {
         let number = u32::try_from(slot).expect("fewer than 2^32 entries");
-        match self.slots.get_mut(newest as usize) {
-            Some(neighbour) => neighbour.newer = number,
-            None => self.oldest = number,
+        let newer = match self.slots.get_mut(older as usize) {
+            Some(neighbour) => std::mem::replace(&mut neighbour.newer, number),
+            None => std::mem::replace(&mut self.oldest, number),
+        };
+        match self.slots.get_mut(newer as usize) {
+            Some(neighbour) => neighbour.older = number,
+            None => self.newest = number,
         }
-        self.slots[slot].older = newest;
-        self.slots[slot].newer = NONE;
-        self.newest = number;
+        (self.slots[slot].older, self.slots[slot].newer) = (older, newer);
     }
 
     /// Key, time and value of each entry, the oldest first.
@@ -290,6 +309,22 @@ mod tests {
 
     fn hash(number: u64) -> u128 {
         u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 64 | u128::from(number)
+    }
+
+    #[test]
+    fn places_an_entry_by_its_time() {
+        let mut map = Recency::default();
+        (0..5).for_each(|number| map.insert(hash(number), number * 10, number));
+        map.place(hash(4), 15, 40);
+        map.place(hash(9), 0, 9);
+        map.place(hash(8), 99, 8);
+        let order: Vec<_> = map.iter().map(|(_, at_ns, value)| (at_ns, *value)).collect();
+        assert_eq!(order, [(0, 0), (0, 9), (10, 1), (15, 40), (20, 2), (30, 3), (99, 8)]);
+        map.place(hash(0), 0, 0);
+        assert_eq!(map.pop_oldest().map(|seen| seen.value), Some(9));
+        map.insert(hash(7), 100, 7);
+        let order: Vec<_> = map.iter().map(|(.., value)| *value).collect();
+        assert_eq!(order, [0, 1, 40, 2, 3, 8, 7]);
     }
 
     #[test]

@@ -129,7 +129,8 @@ impl State for Percentile {
     }
 
     fn save<'a>(&self, arena: &'a Arena) -> Value<'a> {
-        arena.array([self.numbers.save(arena), self.share.map_or(Value::Null, save_float)])
+        let share = self.share.map_or(Value::Null, |share| save_float(share, arena));
+        arena.array([self.numbers.save(arena), share])
     }
 
     fn load(saved: Value<'_>, _: &Arena) -> Option<Self> {

@@ -126,9 +126,9 @@ impl Sketch {
             bins(&self.negative),
             Value::UInt(self.zeros),
             Value::UInt(self.count),
-            save_float(self.sum),
-            save_float(self.min),
-            save_float(self.max),
+            save_float(self.sum, arena),
+            save_float(self.min, arena),
+            save_float(self.max, arena),
         ])
     }
 

@@ -7,6 +7,9 @@ use std::fmt::Debug;
 use temblor_lang::builtin::{Accumulator, Call, CallError};
 use temblor_lang::value::{Arena, Value};
 
+/// In front of the bits of a float.
+const BITS: &str = "0x";
+
 /// What an aggregate remembers of the events of a window.
 pub(super) trait State: Debug + Default + Send + 'static {
     /// Takes the arguments for one event.
@@ -75,19 +78,28 @@ pub(super) fn number(arguments: &[Value<'_>]) -> Result<f64, CallError> {
     crate::declare::number(arguments, 0)
 }
 
-/// A float that JSON can hold, by its bits, so that nothing is lost.
-pub(super) fn save_float<'a>(number: f64) -> Value<'a> {
-    Value::UInt(number.to_bits())
+/// A float so that JSON brings back each of its bits, and a person can read and write it: a number, or
+/// the bits as `0x…` for what JSON has no number for, and for a zero below zero.
+pub(super) fn save_float<'a>(number: f64, arena: &'a Arena) -> Value<'a> {
+    match number.is_finite() && (number != 0.0 || number.is_sign_positive()) {
+        true => Value::Float(number),
+        false => Value::Str(arena.format(format_args!("{BITS}{:016x}", number.to_bits()))),
+    }
 }
 
-/// The float that [`save_float`] gave.
+/// The float that [`save_float`] gave; any number, too.
 pub(super) fn load_float(saved: Value<'_>) -> Option<f64> {
-    saved.as_u64().map(f64::from_bits)
+    match saved {
+        Value::Str(text) => {
+            u64::from_str_radix(text.strip_prefix(BITS)?, 16).ok().map(f64::from_bits)
+        }
+        number => number.as_f64(),
+    }
 }
 
 /// An array of floats, each as [`save_float`] gives it.
 pub(super) fn save_floats<'a>(arena: &'a Arena, numbers: &[f64]) -> Value<'a> {
-    arena.array(numbers.iter().map(|number| save_float(*number)))
+    arena.array(numbers.iter().map(|number| save_float(*number, arena)))
 }
 
 /// As many floats as the result holds, from what [`save_floats`] gave.

@@ -7,6 +7,7 @@ use super::{Key, Memory};
 use crate::event::Event;
 use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::operators::key::evaluate;
+use crate::row::{self, Row};
 use crate::store::{Reader, Table, Writer};
 use std::sync::Arc;
 use temblor_lang::builtin::CallError;
@@ -97,6 +98,49 @@ impl Generation {
                 None => self.hand += 1,
             }
         }
+    }
+
+    fn forget(&mut self, hash: u128) -> bool {
+        let row = self.rows.remove(hash);
+        self.free.extend(row);
+        row.is_some()
+    }
+
+    /// A row as people read it: `{"emitted", "streams"}`; `null` if there is none.
+    fn show<'a>(&self, hash: u128, stride: usize, arena: &'a Arena) -> Value<'a> {
+        let Some(row) = self.rows.get(hash) else { return Value::Null };
+        let start = row as usize * stride;
+        let counts = &self.counts[start..start + stride];
+        let count = |count: &u32| Value::UInt(u64::from(*count));
+        let mut shown = arena.record_builder(2);
+        shown.append("emitted", count(&counts[EMITTED]));
+        shown.append("streams", arena.array(counts[EMITTED + 1..].iter().map(count)));
+        shown.finish()
+    }
+
+    /// Takes over what [`Generation::show`] gave.
+    fn take(&mut self, hash: u128, stride: usize, shown: Value<'_>) -> Result<(), CallError> {
+        if shown == Value::Null {
+            self.forget(hash);
+            return Ok(());
+        }
+        let streams = shown.get(&Field::new("streams")).unwrap_or(Value::Null);
+        let count = |number: u64| u32::try_from(number).ok();
+        let emitted = count(row::whole(shown, "emitted")?);
+        let brought =
+            (0..stride - 1).map(|at| streams.at(at).and_then(Value::as_u64).and_then(count));
+        let counts: Option<Vec<u32>> = std::iter::once(emitted).chain(brought).collect();
+        let wrong = || {
+            let streams = stride - 1;
+            CallError::failed(format!("`streams` has to be {streams} counts, one for each stream"))
+        };
+        let counts = counts.filter(|_| streams.size() == Some(stride - 1)).ok_or_else(wrong)?;
+        let row = match self.rows.get(hash) {
+            Some(_) => self.row(hash, stride).expect("the row is there"),
+            None => self.add(hash, stride),
+        };
+        row.copy_from_slice(&counts);
+        Ok(())
     }
 
     fn clear(&mut self) {
@@ -273,6 +317,32 @@ impl Operator for Across {
         read_generation(&mut state.old, stride, &mut reader)?;
         read_generation(&mut state.young, stride, &mut reader)?;
         Ok(state)
+    }
+
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let mut hashes: Vec<_> = state.old.rows.iter().map(|(hash, _)| hash).collect();
+        let is_old = |hash: &u128| state.old.rows.get(*hash).is_some();
+        hashes.extend(state.young.rows.iter().map(|(hash, _)| hash).filter(|one| !is_old(one)));
+        let row = |hash: u128| {
+            let counts = |generation: &Generation| generation.show(hash, state.stride(), arena);
+            let columns = [("young", counts(&state.young)), ("old", counts(&state.old))];
+            Row::new(hash, &columns, arena)
+        };
+        Some(hashes.into_iter().map(row).collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        let stride = state.stride();
+        for (name, generation) in [("young", &mut state.young), ("old", &mut state.old)] {
+            let counts = columns.get(&Field::new(name)).unwrap_or(Value::Null);
+            generation.take(hash, stride, counts)?;
+        }
+        Ok(())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        let generations = [&mut state.young, &mut state.old];
+        generations.into_iter().map(|one| one.forget(hash)).fold(false, |known, one| known | one)
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

@@ -3,6 +3,7 @@
 use super::{Key, Memory};
 use crate::event::Event;
 use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::row::{self, Row};
 use crate::store::{Reader, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
@@ -65,6 +66,20 @@ impl Operator for Adjacent {
         }
         let mut reader = Reader::new(Some(saved))?;
         Ok(State(Some((reader.hash()?, reader.number()?))))
+    }
+
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let row = |(hash, at_ns)| Row::new(hash, &[("at_ns", Value::UInt(at_ns))], arena);
+        Some(state.0.map(row).into_iter().collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        state.0 = Some((hash, row::whole(columns, "at_ns")?));
+        Ok(())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        state.0.take_if(|(known, _)| *known == hash).is_some()
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

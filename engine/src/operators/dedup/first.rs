@@ -3,7 +3,8 @@
 
 use super::{Key, Memory};
 use crate::event::Event;
-use crate::operator::{ELSE, Emitter, OUT, Operator, Row, Surroundings, Usage};
+use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::row::{self, Row};
 use crate::store::{Reader, Recency, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
@@ -110,9 +111,14 @@ impl Operator for First {
         Ok(state)
     }
 
-    fn rows(&self, state: &State) -> Option<Vec<Row>> {
-        let row = |(hash, at_ns, _)| Row { hash, columns: vec![("seen_ns", at_ns)] };
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let row = |(hash, at_ns, _)| Row::new(hash, &[("seen_ns", Value::UInt(at_ns))], arena);
         Some(state.seen.iter().map(row).collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        state.seen.place(hash, row::whole(columns, "seen_ns")?, ());
+        Ok(())
     }
 
     fn forget(&self, state: &mut State, hash: u128) -> bool {

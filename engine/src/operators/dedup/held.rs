@@ -4,6 +4,8 @@
 use super::{Key, Memory};
 use crate::event::Event;
 use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::operators::saved_rows;
+use crate::row::Row;
 use crate::store::{Kept, Recency};
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
@@ -211,6 +213,18 @@ impl Operator for Held {
             insert(&mut state, hash.ok_or_else(|| damaged("the key of a run"))?, at_ns, run);
         }
         Ok(state)
+    }
+
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        Some(saved_rows::rows(self, state, arena))
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        saved_rows::amend(self, state, hash, columns)
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        saved_rows::forget(self, state, hash)
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {

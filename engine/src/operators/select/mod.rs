@@ -3,6 +3,7 @@
 mod group;
 mod level;
 mod saving;
+mod table;
 mod windowed;
 
 pub use group::{Dimension, MAX_GROUPS_PER_EVENT};

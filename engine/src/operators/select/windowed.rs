@@ -6,6 +6,7 @@ use super::level::{Accumulators, Item, Level, WindowKind, WindowSpec, fresh, mer
 use super::{Clauses, truth};
 use crate::event::Event;
 use crate::operator::{Emitter, Hold, OUT, Operator, Surroundings, Usage};
+use crate::row::Row;
 use std::collections::VecDeque;
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
@@ -455,6 +456,18 @@ impl Operator for WindowedSelect {
 
     fn restore(&self, saved: Value<'_>) -> Result<Groups, CallError> {
         self.restore_groups(saved)
+    }
+
+    fn rows<'a>(&self, state: &Groups, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        Some(self.group_rows(state, arena))
+    }
+
+    fn amend(&self, state: &mut Groups, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        self.amend_group(state, hash, columns)
+    }
+
+    fn forget(&self, state: &mut Groups, hash: u128) -> bool {
+        state.open.remove(&hash).is_some()
     }
 
     fn usage(&self, state: &Groups) -> Option<Usage> {

@@ -3,6 +3,7 @@
 use super::super::pipeline::Pipeline;
 use super::super::samples::Samples;
 use super::{Session, pipeline};
+use crate::row::Row;
 use std::collections::HashMap;
 use temblor_lang::value::{Arena, Owned, Value, hash128, to_json};
 
@@ -11,21 +12,48 @@ const SAMPLES_MAX: usize = 1_000;
 /// Rows of a table that are shown.
 const ROWS_MAX: usize = 50;
 
-/// `:state`, `:state clear`, `:state STEP forget EXPR`, `:state STEP = EXPR`
+/// In front of the hash of a key that no sample has.
+const HASH_MARK: char = '#';
+
+const FORMS: &str = "error: write `:state`, `:state clear`, `:state STEP = EXPR`, \
+                     `:state STEP set KEY = {\"COLUMN\": EXPR}` or `:state STEP forget KEY`";
+
+/// `:state`, `:state clear`, `:state STEP = EXPR`, `:state STEP set KEY = EXPR`,
+/// `:state STEP forget KEY`
 pub fn state(session: &mut Session, text: &str) -> Result<String, String> {
-    if text == "clear" {
-        pipeline(&mut session.pipeline)?.restart()?;
-    } else if let Some((step, key)) = text.split_once(" forget ") {
-        let key = value(session, key)?;
-        forget(session, step.trim(), &key)?;
-    } else if let Some((step, new)) = text.split_once('=') {
-        let new = value(session, new)?;
-        replace(session, step.trim(), &new)?;
-    } else if !text.is_empty() {
-        return Err("error: write `:state`, `:state clear`, `:state STEP forget KEY` or `:state STEP = EXPR`"
-            .to_string());
+    let (step, what) = split_step(session, text);
+    let (verb, rest) = what.trim().split_once(char::is_whitespace).unwrap_or((what.trim(), ""));
+    match (step, verb) {
+        ("", _) => {}
+        ("clear", "") => pipeline(&mut session.pipeline)?.restart()?,
+        (step, "forget") => forget(session, step, rest)?,
+        (step, "set") => set(session, step, rest)?,
+        (step, "=") => {
+            let new = value(session, rest)?;
+            replace(session, step, &new)?;
+        }
+        _ => match text.split_once('=') {
+            Some((step, new)) if !step.trim().contains(char::is_whitespace) => {
+                let new = value(session, new)?;
+                replace(session, step.trim(), &new)?;
+            }
+            _ => return Err(FORMS.to_string()),
+        },
     }
     show(session)
+}
+
+/// The step that a text begins with, and the rest. Names of steps may hold blanks.
+fn split_step<'t>(session: &Session, text: &'t str) -> (&'t str, &'t str) {
+    let memories = session.pipeline.as_ref().map(|one| one.rehearsal.memories());
+    let names = memories.iter().flatten().map(|(name, _)| name.as_str());
+    let is_step = |name: &&str| {
+        text.strip_prefix(name).is_some_and(|rest| rest.starts_with(char::is_whitespace))
+    };
+    match names.filter(is_step).max_by_key(|name| name.len()) {
+        Some(name) => text.split_at(name.len()),
+        None => text.split_once(char::is_whitespace).unwrap_or((text, "")),
+    }
 }
 
 /// The value of an expression for the current sample.
@@ -47,17 +75,76 @@ fn replace(session: &mut Session, step: &str, new: &Owned) -> Result<(), String>
     }
 }
 
-fn forget(session: &mut Session, step: &str, key: &Owned) -> Result<(), String> {
+/// The key of a row as it was typed: an expression, or the hash that was shown.
+fn key(session: &mut Session, text: &str) -> Result<Named, String> {
+    if let Some(hash) = text.trim().strip_prefix(HASH_MARK) {
+        let wrong = |_| format!("error: `{text}` is no hash of a key as `:state` shows them");
+        return u128::from_str_radix(hash, 16).map(Named::Hash).map_err(wrong);
+    }
+    value(session, text).map(Named::Key)
+}
+
+/// What a person calls a row by.
+enum Named {
+    Hash(u128),
+    Key(Owned),
+}
+
+impl Named {
+    /// The hash of the row that is meant, which need not be there yet.
+    fn hash(&self, rows: &[Row<'_>]) -> u128 {
+        let arena = Arena::new();
+        match self {
+            Self::Hash(hash) => *hash,
+            Self::Key(key) => {
+                let key = key.read(&arena);
+                let row = rows.iter().find(|row| row.key == Some(key));
+                row.map_or_else(|| hash128(key), |row| row.hash)
+            }
+        }
+    }
+
+    fn show(&self) -> String {
+        match self {
+            Self::Hash(hash) => format!("{HASH_MARK}{hash:032x}"),
+            Self::Key(key) => to_json(key.read(&Arena::new())),
+        }
+    }
+}
+
+fn forget(session: &mut Session, step: &str, text: &str) -> Result<(), String> {
+    let named = key(session, text)?;
     let pipeline = pipeline(&mut session.pipeline)?;
-    let arena = Arena::new();
-    let (name, key) = (pipeline.node_of(step)?, key.read(&arena));
-    if pipeline.rehearsal.rows(&name).is_none() {
-        return Err(format!("error: {name} keeps no table by key; write `:state {name} = EXPR`"));
-    }
-    match pipeline.rehearsal.forget(&name, hash128(key)) {
+    let (arena, name) = (Arena::new(), pipeline.node_of(step)?);
+    let rows = pipeline.rehearsal.rows(&name, &arena).ok_or_else(|| no_table(&name))?;
+    match pipeline.rehearsal.forget(&name, named.hash(&rows)) {
         true => Ok(()),
-        false => Err(format!("error: {name} does not know {}", to_json(key))),
+        false => Err(format!("error: {name} does not know {}", named.show())),
     }
+}
+
+/// `KEY = {"COLUMN": EXPR}`: columns that are not named stay.
+fn set(session: &mut Session, step: &str, text: &str) -> Result<(), String> {
+    let (named, columns) = text.split_once('=').ok_or(FORMS)?;
+    let (named, columns) = (key(session, named)?, value(session, columns)?);
+    let pipeline = pipeline(&mut session.pipeline)?;
+    let (arena, name) = (Arena::new(), pipeline.node_of(step)?);
+    let rows = pipeline.rehearsal.rows(&name, &arena).ok_or_else(|| no_table(&name))?;
+    let (hash, columns) = (named.hash(&rows), columns.read(&arena));
+    let known = rows.iter().find(|row| row.hash == hash);
+    let columns = match known {
+        Some(row) => row.changed(columns, &arena).map(|row| row.columns),
+        None => Ok(columns),
+    };
+    let is_new = if known.is_none() { "; a new row needs all columns" } else { "" };
+    let amended = columns
+        .and_then(|columns| pipeline.rehearsal.amend(&name, hash, columns).unwrap_or(Ok(())));
+    let key = named.show();
+    amended.map_err(|error| format!("error: {name} cannot remember that of {key}: {error}{is_new}"))
+}
+
+fn no_table(name: &str) -> String {
+    format!("error: {name} keeps no table by key; write `:state {name} = EXPR`")
 }
 
 impl Pipeline {
@@ -84,9 +171,10 @@ impl Pipeline {
             self.setup.check()?;
             let Some(sample) = samples.read(index)? else { break };
             for visit in part.follow(&sample).1.iter().filter(|visit| visit.works) {
-                let keeps = self.rehearsal.rows(&self.rehearsal.graph().nodes()[visit.node].name);
+                let arena = Arena::new();
+                let name = &self.rehearsal.graph().nodes()[visit.node].name;
+                let keeps = self.rehearsal.rows(name, &arena);
                 if let Some(key) = keeps.and_then(|_| self.key_at(visit)) {
-                    let arena = Arena::new();
                     let key = key.read(&arena);
                     keys.insert(hash128(key), to_json(key));
                 }
@@ -113,7 +201,7 @@ fn show(session: &mut Session) -> Result<String, String> {
             let (entries, bytes, evicted) = (usage.entries, usage.bytes, usage.evicted);
             text.push_str(&format!("  {entries} entries, {bytes} bytes, {evicted} given up\n"));
         }
-        match pipeline.rehearsal.rows(node) {
+        match pipeline.rehearsal.rows(node, &arena) {
             Some(rows) => text.push_str(&table(&rows, &keys)),
             None if matches!(value.read(&arena), Value::Null) => {}
             None => text.push_str(&format!("  {}\n", to_json(value.read(&arena)))),
@@ -123,12 +211,15 @@ fn show(session: &mut Session) -> Result<String, String> {
 }
 
 /// A line for each key; a key that no sample has is shown by its hash.
-fn table(rows: &[crate::operator::Row], keys: &HashMap<u128, String>) -> String {
+fn table(rows: &[Row<'_>], keys: &HashMap<u128, String>) -> String {
+    let arena = Arena::new();
     let mut lines: Vec<String> = rows
         .iter()
         .map(|row| {
-            let key = keys.get(&row.hash).cloned().unwrap_or_else(|| format!("#{:032x}", row.hash));
-            let columns = row.columns.iter().map(|(name, value)| format!(" {name}={value}"));
+            let known = row.key.map(to_json).or_else(|| keys.get(&row.hash).cloned());
+            let key = known.unwrap_or_else(|| format!("{HASH_MARK}{:032x}", row.hash));
+            let columns = row.columns.as_record(&arena).into_iter().flat_map(|one| one.iter());
+            let columns = columns.map(|(name, value)| format!(" {name}={}", to_json(value)));
             format!("  {key}{}\n", columns.collect::<String>())
         })
         .collect();

@@ -76,7 +76,7 @@ pub const COMMANDS: &[Command] = &[
     command("advance", "TIME", "move the clock, such as 10s; timers run", bench::advance),
     command(
         "state",
-        "[STEP = EXPR | STEP forget KEY | clear]",
+        "[STEP = EXPR | STEP set KEY = EXPR | STEP forget KEY | clear]",
         "show or change what steps remember",
         memory::state,
     ),

@@ -1,6 +1,6 @@
 //! Pipelines on the bench: outcomes, steps, clock, memory, kinds, comparisons, coverage.
 
-use super::{session, shows};
+use super::{Session, session, shows};
 
 #[test]
 fn chains_run_over_all_samples() {
@@ -128,7 +128,101 @@ fn tables_are_shown_by_their_keys() {
     assert!(session.enter(":state").text.contains("\"x\" arrival_ns="));
     session.enter("suppress 1 per \"10s\" by event.b");
     let reply = session.enter(":state");
-    assert!(reply.text.contains("\"x\" since_ns=1 passed=1 suppressed=0"), "{}", reply.text);
+    assert!(
+        reply.text.contains("\"x\" at_ns=1 since_ns=1 passed=1 suppressed=0"),
+        "{}",
+        reply.text
+    );
+}
+
+#[test]
+fn rows_of_tables_are_changed() {
+    let mut session = session(&[r#"{"a": "x"}"#, r#"{"a": "y"}"#, r#"{"a": "x"}"#]);
+    let told = |session: &mut Session, chain: &str, entries: &[&str], row: &str| {
+        let reply = session.enter(chain);
+        assert!(!reply.failed, "{chain}: {}", reply.text);
+        let texts: Vec<_> = entries.iter().map(|entry| session.enter(entry).text).collect();
+        let last = texts.last().expect("there is an entry");
+        assert!(last.contains(row), "{chain}: {texts:?}");
+    };
+    let held = "dedup by event.a mode count within \"10s\"";
+    let seen = ":state 1 set \"x\" = {\"count\": 7}";
+    told(&mut session, held, &[seen], "\"x\" at_ns=1 count=7 first_ns=1 last_ns=3");
+    told(&mut session, held, &[seen, ":advance 11s"], "{\"event\":{\"a\":\"x\"},\"count\":7,");
+    let across = "dedup by event.a across event.b ?? 0 within \"10s\"";
+    let forgotten = ":state 1 set \"y\" = {\"young\": null}";
+    told(&mut session, across, &[":state"], "\"x\" young={\"emitted\":2,\"streams\":[2]} old=null");
+    told(&mut session, across, &[forgotten], "  1 entries");
+    let adjacent = "dedup by event.a mode adjacent";
+    told(&mut session, adjacent, &[":state 1 forget \"x\"", ":state"], "  0 entries");
+    let count = "sample 2 by event.a mode count";
+    told(
+        &mut session,
+        count,
+        &[":state 1 set \"x\" = {\"owed\": 5}"],
+        "\"x\" at_ns=3 weight=2 owed=5",
+    );
+    let around = "around when event.a == \"z\" before 2 by event.a";
+    told(&mut session, around, &[":state"], "\"x\" at_ns=3 left=0 waiting=[{");
+    let join = "join \"^z\" from event.a by event.b ?? 0";
+    told(
+        &mut session,
+        join,
+        &[":state 1 set 0 = {\"text\": \"q\", \"count\": 2}", ":advance 10s"],
+        "out: {\"a\":\"q\"}",
+    );
+    let bucket = "set $class = \"k\", $rate = 5 |> bucket";
+    told(
+        &mut session,
+        bucket,
+        &[":state"],
+        " rate=5 window_ns=10000000 windows=100 counts=[[0,3]]",
+    );
+}
+
+#[test]
+fn wrong_rows_are_refused() {
+    let mut session = session(&[r#"{"a": "x"}"#]);
+    session.enter("suppress 1 per \"10s\" by event.a");
+    for (entry, reason) in [
+        (
+            ":state 1 set \"x\" = {\"pased\": 1}",
+            "there is no column `pased`: at_ns, since_ns, passed",
+        ),
+        (":state 1 set \"x\" = {\"passed\": -1}", "`passed` has to be a whole number from 0"),
+        (":state 1 set \"x\" = 7", "a row is a record of columns"),
+        (":state 1 set \"q\" = {\"passed\": 1}", "a new row needs all columns"),
+        (":state 1 set \"x\"", "write `:state`"),
+        (":state 1 forget #zz", "no hash of a key"),
+        (":state 9 forget 1", "no step that remembers is named `9`"),
+        (":state 1 what", "write `:state`"),
+    ] {
+        let reply = session.enter(entry);
+        assert!(reply.failed && reply.text.contains(reason), "{entry}: {}", reply.text);
+    }
+}
+
+#[test]
+fn open_windows_are_shown_and_changed() {
+    let samples = [r#"{"h": "a", "n": 1}"#, r#"{"h": "b", "n": 2}"#, r#"{"h": "a", "n": 3}"#];
+    let mut session = session(&samples);
+    session.enter(
+        "define window w from tumbling with size = 3 end; \
+         select {\"h\": group[0], \"c\": aggr::stats::count(), \"m\": aggr::stats::max(event.n)} \
+         from in[w] group by event.h into out",
+    );
+    let state = session.enter(":state").text;
+    let row = "\"a\" w.closing=2 w.filled=true w.count=2 w.max=";
+    assert!(state.starts_with("select 1  select {") && state.contains(row), "{state}");
+    let reply = session.enter(":state select 1 set \"a\" = {\"w.count\": 40}");
+    assert!(reply.text.contains("w.count=40 w.max="), "{}", reply.text);
+    shows(&mut session, &[":send"], "out: {\"h\":\"a\",\"c\":41,\"m\":3.0}\n");
+    let reply = session.enter(":state select 1 set \"b\" = {\"w.closing\": \"soon\"}");
+    assert!(reply.text.contains("`w.closing` has to be a weight"), "{}", reply.text);
+    let reply = session.enter(":state select 1 set \"z\" = {\"w.count\": 1}");
+    assert!(reply.text.contains("only groups that are open can be changed"), "{}", reply.text);
+    let reply = session.enter(":state select 1 forget \"b\"");
+    assert!(reply.text.contains("  0 entries"), "{}", reply.text);
 }
 
 #[test]
