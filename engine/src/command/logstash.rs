@@ -8,17 +8,24 @@ use crate::logstash::settings::{Ecs, Settings};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// Which configuration, and how it is read.
 #[derive(Debug, Args)]
-pub(super) struct LogstashArgs {
+pub(super) struct ConfigurationArgs {
     /// Logstash configuration: a file, or a folder of files
     #[arg(long, value_name = "PATH")]
-    logstash: Option<PathBuf>,
+    pub logstash: Option<PathBuf>,
     /// Field names of Logstash plugins after the Elastic Common Schema
     #[arg(long, value_enum, default_value_t, requires = "logstash")]
     ecs: EcsArg,
     /// Read backslash escapes in the texts of a Logstash configuration
     #[arg(long, requires = "logstash")]
     support_escapes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LogstashArgs {
+    #[command(flatten)]
+    configuration: ConfigurationArgs,
     /// Standard input stands for the inputs of a Logstash configuration
     #[arg(long, requires = "logstash")]
     stdin: bool,
@@ -51,13 +58,19 @@ impl From<EcsArg> for Ecs {
     }
 }
 
+impl ConfigurationArgs {
+    /// How configurations are read.
+    pub(super) fn settings(&self) -> Settings {
+        let (ecs, escapes) = (self.ecs.into(), self.support_escapes);
+        Settings { ecs, escapes, ..Settings::of_environment() }
+    }
+}
+
 impl LogstashArgs {
     /// Reads the configuration, if there is one.
     pub(super) fn read(&self) -> Option<Result<Configuration, String>> {
-        let path = self.logstash.as_ref()?;
-        let ecs = self.ecs.into();
-        let settings =
-            Settings { ecs, escapes: self.support_escapes, ..Settings::of_environment() };
+        let path = self.configuration.logstash.as_ref()?;
+        let settings = self.configuration.settings();
         let wishes = Wishes { settings, stdin: self.stdin, stdout: self.stdout };
         Some(configuration::load(path, &wishes))
     }

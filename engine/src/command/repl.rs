@@ -1,8 +1,10 @@
 //! `temblor repl`: the bench for rules, with a line editor or with commands given beforehand.
 
 use super::check::FAULTY;
+use super::logstash::ConfigurationArgs;
 use super::tables;
-use crate::repl::{Session, interact};
+use crate::logstash::configuration::Wishes;
+use crate::repl::{Reply, Session, interact};
 use clap::Args;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -14,7 +16,10 @@ use temblor_lang::syntax::is_open;
 #[derive(Debug, Args)]
 pub struct ReplArgs {
     /// Program file whose pipeline or definitions are there from the start
+    #[arg(conflicts_with = "logstash")]
     file: Option<PathBuf>,
+    #[command(flatten)]
+    configuration: ConfigurationArgs,
     /// File of samples, a line each
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
@@ -50,6 +55,12 @@ pub fn repl(args: &ReplArgs) -> u8 {
         eprintln!("{reason}");
         return FAULTY;
     }
+    let wishes = Wishes { settings: args.configuration.settings(), ..Wishes::default() };
+    if let Some(path) = &args.configuration.logstash {
+        faulty |= !tell(&session.load_configuration(path, wishes));
+    } else {
+        session.set_wishes(wishes);
+    }
     if let Some(file) = &args.file {
         faulty |= !enter(&mut session, &format!(":load {}", file.display()));
     }
@@ -63,7 +74,7 @@ pub fn repl(args: &ReplArgs) -> u8 {
         }
     } else if is_terminal && std::io::stdin().is_terminal() {
         println!(":help lists the commands, :quit ends");
-        if let Err(error) = interact(&mut session) {
+        if let Err(error) = interact(session) {
             eprintln!("error: the terminal cannot be used: {error}");
             return FAULTY;
         }
@@ -98,7 +109,11 @@ fn read_entries(session: &mut Session) -> bool {
 
 /// Enters one entry; whether it was right.
 fn enter(session: &mut Session, entry: &str) -> bool {
-    let reply = session.enter(entry);
+    tell(&session.enter(entry))
+}
+
+/// Shows a reply; whether it is no failure.
+fn tell(reply: &Reply) -> bool {
     if reply.failed {
         eprint!("{}", reply.text);
     } else {

@@ -272,6 +272,29 @@ impl Constant {
 }
 
 impl Test {
+    /// Shows `see` the fields of the condition, in the order of the text.
+    pub fn each_field<'t>(&'t self, see: &mut dyn FnMut(&'t FieldRef)) {
+        let mut sides = |sides: [&'t Side; 2]| {
+            for side in sides {
+                if let Side::Field(field) = side {
+                    see(field);
+                }
+            }
+        };
+        match self {
+            Test::Constant(_) => {}
+            Test::All(parts) | Test::Any(parts) => {
+                parts.iter().for_each(|part| part.each_field(see));
+            }
+            Test::Not(inner) => inner.each_field(see),
+            Test::Xor(left, right) => [left, right].iter().for_each(|part| part.each_field(see)),
+            Test::Truth(field) | Test::Match(field, _) => see(field),
+            Test::Equal(left, right) | Test::Order(left, _, right) | Test::In(left, right) => {
+                sides([left, right]);
+            }
+        }
+    }
+
     /// Whether it holds for an event.
     pub fn holds(&self, event: &LogEvent<'_>) -> Result<bool, NoOrder> {
         Ok(match self {

@@ -102,6 +102,23 @@ pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Con
     Configuration { loaded, missing }
 }
 
+/// The pipeline that takes the events of standard input: the first that no other sends to.
+#[must_use]
+pub fn first_pipeline(read: super::load::Pipelines, wishes: &Wishes) -> Option<LogstashPipeline> {
+    let super::load::Pipelines { pipelines, sources, mut diagnostics } = read;
+    let mut weaver = Weaver {
+        wishes,
+        sources: &sources,
+        diagnostics: &mut diagnostics,
+        network: Network::default(),
+        endpoints: Endpoints::default(),
+        receivers: Vec::new(),
+        senders: Vec::new(),
+    };
+    let mut operators = pipelines.iter().map(|pipeline| weaver.operator(pipeline, false));
+    operators.find(|operator| operator.intakes.iter().any(|(port, _)| port == IN))
+}
+
 /// Puts pipelines, sources and sinks together.
 struct Weaver<'w> {
     wishes: &'w Wishes,
@@ -118,6 +135,11 @@ struct Weaver<'w> {
 
 impl Weaver<'_> {
     fn pipeline(&mut self, pipeline: &Pipeline, several: bool) {
+        let operator = self.operator(pipeline, several);
+        self.network.operators.push((pipeline.id.clone(), Box::new(operator)));
+    }
+
+    fn operator(&mut self, pipeline: &Pipeline, several: bool) -> LogstashPipeline {
         let settings = &pipeline.settings;
         let prefix = if several { format!("{}/", pipeline.id) } else { String::new() };
         let number = self.network.operators.len();
@@ -127,7 +149,7 @@ impl Weaver<'_> {
         };
         self.inputs(pipeline, (&prefix, number), &mut operator);
         self.outputs(pipeline, (&prefix, number), &mut operator);
-        self.network.operators.push((pipeline.id.clone(), Box::new(operator)));
+        operator
     }
 
     /// `prefix/file_12`

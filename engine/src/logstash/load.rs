@@ -311,7 +311,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-fn read(file: &Path) -> Result<String, String> {
+/// The text of a file. The error is a sentence about it.
+pub fn read(file: &Path) -> Result<String, String> {
     let name = file.display();
     let size = std::fs::metadata(file).map_err(|error| format!("{name}: {error}"))?.len();
     if size > FILE_BYTES_MAX {

@@ -13,6 +13,7 @@ pub use temblor_stdlib::pattern;
 pub mod options;
 pub mod catalog;
 pub mod condition;
+pub mod trace;
 pub mod ruby;
 pub mod filter;
 pub mod program;

@@ -7,8 +7,9 @@ use super::event::LogEvent;
 use super::input::Intake;
 use super::output::Outlet;
 use super::program::{Program, ProgramState};
+use super::trace::{Notebook, Passage};
 use crate::event::Event;
-use crate::operator::{Emitter, Operator, Surroundings};
+use crate::operator::{Emitter, IN, Operator, Surroundings};
 use chrono::{DateTime, Utc};
 use std::fmt;
 use temblor_lang::error::EvalError;
@@ -136,6 +137,17 @@ impl LogstashPipeline {
                 }
             }
         }
+    }
+
+    /// The way of an event that arrives on the port `in` through the filters, from a fresh start.
+    #[must_use]
+    pub fn trace<'a>(&'a self, event: Event<'a>, around: &Surroundings<'a>) -> Vec<Passage> {
+        let mut state = self.start();
+        state.program.notebook = Some(Notebook::default());
+        let mut out = Emitter::new(around.arena());
+        // What goes wrong for an event is among its passages.
+        let _ = self.process(&mut state, IN, event, around, &mut out);
+        state.program.notebook.take().map(Notebook::passages).unwrap_or_default()
     }
 
     fn release<'a>(

@@ -8,9 +8,11 @@ use super::filter::{Common, Declaration, FILTERS, Filter, Outcome, Random, TICK_
 use super::options::{Arguments, COMMON};
 use super::settings::Settings;
 use super::syntax::tree::{Branch, Plugin, Statement};
+use super::trace::{Notebook, shown};
 use chrono::{DateTime, Utc};
 use std::any::Any;
 use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::span::Span;
 use temblor_lang::value::Arena;
 use temblor_stdlib::grok::Captures;
 
@@ -31,12 +33,22 @@ pub struct Program {
 #[derive(Debug)]
 enum Step {
     Filter(Node),
-    Branch { arms: Vec<(Test, Vec<Step>)>, otherwise: Vec<Step> },
+    Branch { arms: Vec<Arm>, otherwise: Vec<Step> },
+}
+
+/// `if [a] { … }`
+#[derive(Debug)]
+struct Arm {
+    test: Test,
+    /// Of the condition.
+    span: Span,
+    steps: Vec<Step>,
 }
 
 #[derive(Debug)]
 struct Node {
     filter: Box<dyn Filter>,
+    span: Span,
     common: Common,
     /// The number of its memory.
     memory: Option<usize>,
@@ -52,6 +64,8 @@ pub struct ProgramState {
     delay_ns: u64,
     /// When time was last told to pass.
     ticked: Option<DateTime<Utc>>,
+    /// Takes down the way of events, where a person looks.
+    pub notebook: Option<Notebook>,
 }
 
 impl ProgramState {
@@ -101,7 +115,7 @@ impl<'c> ProgramBuilder<'c> {
             let mut compiler =
                 Compiler { settings: self.settings, diagnostics: &mut *self.diagnostics };
             let test = compiler.compile(condition);
-            arms.push((test, self.steps(body)));
+            arms.push(Arm { test, span: condition.span, steps: self.steps(body) });
         }
         let otherwise = branch.otherwise.as_ref().map(|body| self.steps(body));
         Step::Branch { arms, otherwise: otherwise.unwrap_or_default() }
@@ -123,7 +137,7 @@ impl<'c> ProgramBuilder<'c> {
         let memory = filter.memory().map(|_| self.program.memory(&*filter));
         self.program.stateful |= memory.is_some() && !filter.remembers_only_to_be_fast();
         self.program.ticking |= filter.wants_ticks();
-        Some(Node { filter, common, memory })
+        Some(Node { filter, span: plugin.span, common, memory })
     }
 }
 
@@ -182,6 +196,7 @@ impl Program {
             outcome: Outcome::Matched,
             delay_ns: 0,
             ticked: None,
+            notebook: None,
         }
     }
 
@@ -229,7 +244,7 @@ fn gather(steps: &[Step], memories: &mut Vec<Box<dyn Any + Send>>) {
                 }
             }
             Step::Branch { arms, otherwise } => {
-                arms.iter().for_each(|(_, steps)| gather(steps, memories));
+                arms.iter().for_each(|arm| gather(&arm.steps, memories));
                 gather(otherwise, memories);
             }
         }
@@ -287,7 +302,7 @@ impl<'a> Run<'a, '_> {
                     if !events.is_empty() {
                         self.branch(arms, otherwise, events);
                     }
-                    for steps in arms.iter().map(|(_, steps)| steps).chain([otherwise]) {
+                    for steps in arms.iter().map(|arm| &arm.steps).chain([otherwise]) {
                         let mut made = Vec::new();
                         self.tick(steps, &mut made, last);
                         events.append(&mut made);
@@ -321,28 +336,29 @@ impl<'a> Run<'a, '_> {
     }
 
     fn apply(&mut self, node: &'a Node, event: &mut LogEvent<'a>, emitted: &mut Vec<LogEvent<'a>>) {
+        let made = emitted.len();
+        let before = self.state.notebook.as_ref().map(|_| shown(event, self.arena));
         let outcome = self.turn(node, emitted, |turn| node.filter.filter(event, turn));
         self.state.outcome = outcome;
         if outcome == Outcome::Matched && !node.common.is_empty() {
             node.common.apply(event, self.arena, self.now);
         }
+        if let (Some(notebook), Some(before)) = (&mut self.state.notebook, before) {
+            let after = std::iter::once(&*event).chain(&emitted[made..]);
+            notebook.filter(node.span, before, after, self.arena);
+        }
     }
 
-    fn branch(
-        &mut self,
-        arms: &'a [(Test, Vec<Step>)],
-        otherwise: &'a [Step],
-        events: &mut Vec<LogEvent<'a>>,
-    ) {
+    fn branch(&mut self, arms: &'a [Arm], otherwise: &'a [Step], events: &mut Vec<LogEvent<'a>>) {
         if let [event] = events.as_slice() {
-            match choose(arms, otherwise, event) {
+            match self.choose(arms, otherwise, event) {
                 Ok(steps) => self.steps(steps, events),
                 Err(reason) => self.failed.extend(events.pop().map(|event| (event, reason))),
             }
             return;
         }
         for event in std::mem::take(events) {
-            match choose(arms, otherwise, &event) {
+            match self.choose(arms, otherwise, &event) {
                 Ok(steps) => {
                     let mut one = vec![event];
                     self.steps(steps, &mut one);
@@ -352,18 +368,24 @@ impl<'a> Run<'a, '_> {
             }
         }
     }
-}
 
-/// The steps for an event, unless a condition fails, which ends the event.
-fn choose<'s>(
-    arms: &'s [(Test, Vec<Step>)],
-    otherwise: &'s [Step],
-    event: &LogEvent<'_>,
-) -> Result<&'s [Step], NoOrder> {
-    for (test, steps) in arms {
-        if test.holds(event)? {
-            return Ok(steps);
+    /// The steps for an event, unless a condition fails, which ends the event.
+    fn choose(
+        &mut self,
+        arms: &'a [Arm],
+        otherwise: &'a [Step],
+        event: &LogEvent<'a>,
+    ) -> Result<&'a [Step], NoOrder> {
+        for Arm { test, span, steps } in arms {
+            let holds = test.holds(event);
+            if let Some(notebook) = &mut self.state.notebook {
+                let told = holds.clone().map_err(|reason| reason.0.into_string());
+                notebook.condition(*span, test, event, told, self.arena);
+            }
+            if holds? {
+                return Ok(steps);
+            }
         }
+        Ok(otherwise)
     }
-    Ok(otherwise)
 }

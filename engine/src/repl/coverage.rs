@@ -1,15 +1,17 @@
 //! What the samples reach of a pipeline: branches, steps, the patterns of `parse`, and ports.
 
-use super::commands::branches;
+use super::commands::{branch_line, branches};
 use super::pipeline::{Pipeline, SAMPLES_MAX};
 use super::samples::Samples;
-use super::view::paint;
 use crate::rehearsal::Happening;
 use std::collections::BTreeSet;
 
 impl Pipeline {
     /// Sends all samples through, from a fresh start, and tells what none of them reached.
     pub fn coverage(&self, samples: &mut Samples) -> Result<String, String> {
+        if let Some(text) = self.idle_filters(samples)? {
+            return Ok(text);
+        }
         let mut part = self.fresh()?;
         let (mut nodes, mut ports) = (BTreeSet::new(), BTreeSet::new());
         let mut patterns = part.patterns();
@@ -44,11 +46,7 @@ impl Pipeline {
             text.push_str("the samples reach all of it\n");
         }
         let colour = self.setup.colour;
-        let line = |line: &str| match line.starts_with("not reached") {
-            true => paint(colour, "31", line),
-            false => line.to_string(),
-        };
-        Ok(text.lines().map(|one| format!("{}\n", line(one))).collect())
+        Ok(text.lines().map(|one| format!("{}\n", branch_line(one, colour))).collect())
     }
 
     /// Steps that are on and have no node that an event came to.

@@ -2,6 +2,7 @@
 
 use super::commands::Watched;
 use super::hint::Signatures;
+use super::worker::{Interrupted, Request, Worker};
 use super::{Session, candidates};
 use nu_ansi_term::{Color, Style};
 use reedline::{
@@ -30,34 +31,33 @@ const LOOK: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// When the terminal cannot be used.
-pub fn interact(session: &mut Session) -> std::io::Result<()> {
-    hear_interrupts(session);
-    let vocabulary = Arc::new(Mutex::new(session.vocabulary()));
+pub fn interact(session: Session) -> std::io::Result<()> {
+    let mut worker = Worker::start(session)?;
+    hear_interrupts(worker.interrupted());
+    let vocabulary = Arc::new(Mutex::new(worker.sight.vocabulary.clone()));
     let mut watch = Watch::default();
     let mut editor = editor(vocabulary.clone(), watch.saved.clone());
     loop {
-        if let Some(size) = columns() {
-            session.set_width(size);
-        }
-        watch.follow(session.watched());
-        match editor.read_line(&Caret(session.samples.number(), session.pasted.is_some()))? {
+        watch.follow(worker.sight.watched.as_deref());
+        match editor.read_line(&Caret(worker.sight.number, worker.sight.pastes))? {
             Signal::Success(entry) => {
-                let reply = session.enter(&entry);
+                let reply = worker.ask(Request::Enter(entry, columns()));
                 show(&reply.text);
                 if reply.ends {
                     return Ok(());
                 }
             }
             Signal::ExternalBreak(typed) => {
-                let text = session.look_at_watched().unwrap_or_default();
-                show(&format!("\n{text}"));
+                let reply = worker.ask(Request::Look);
+                show(&format!("\n{}", reply.text));
                 editor.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(typed)]);
             }
             Signal::CtrlD => return Ok(()),
             // An entry that was given up, and whatever later versions of the editor add.
-            _ => session.pasted = None,
+            _ => drop(worker.ask(Request::GiveUp)),
         }
-        *vocabulary.lock().unwrap_or_else(PoisonError::into_inner) = session.vocabulary();
+        let mut known = vocabulary.lock().unwrap_or_else(PoisonError::into_inner);
+        known.clone_from(&worker.sight.vocabulary);
     }
 }
 
@@ -73,15 +73,14 @@ fn columns() -> Option<usize> {
 }
 
 /// From now on Ctrl-C ends the evaluation that runs.
-fn hear_interrupts(session: &Session) {
-    let budget = session.budget();
+fn hear_interrupts(interrupted: Interrupted) {
     let listen = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         // Without a runtime Ctrl-C ends the process, as it does everywhere.
         let Ok(runtime) = runtime else { return };
         runtime.block_on(async {
             while tokio::signal::ctrl_c().await.is_ok() {
-                budget.interrupt();
+                interrupted.lock().unwrap_or_else(PoisonError::into_inner).interrupt();
             }
         });
     };

@@ -12,6 +12,7 @@ mod explain;
 mod steps;
 mod pipeline;
 mod why;
+mod logstash;
 mod coverage;
 mod compare;
 mod shape;
@@ -20,6 +21,8 @@ mod commands;
 mod complete;
 mod hint;
 
+mod spare;
+mod worker;
 mod editor;
 
 pub use complete::candidates;
@@ -27,11 +30,13 @@ pub use editor::interact;
 pub use view::Mode;
 
 use crate::load::{Directories, Language};
+use crate::logstash::configuration::Wishes;
 use commands::Watched;
 use evaluate::Evaluator;
-use pipeline::{Pipeline, Program};
+use pipeline::{Notation, Pipeline, Program};
 use samples::Samples;
 use setup::{STEPS_MAX, Setup};
+use spare::Spare;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
@@ -93,6 +98,8 @@ pub struct Session {
     setup: Setup,
     /// Nanoseconds since 1970 at which the next event arrives.
     now_ns: u64,
+    /// How configurations of Logstash are read.
+    wishes: Wishes,
 }
 
 impl Session {
@@ -112,6 +119,7 @@ impl Session {
             watched: None,
             setup,
             now_ns: 0,
+            wishes: Wishes::default(),
         }
     }
 
@@ -127,6 +135,23 @@ impl Session {
     /// Gives programs lookup tables.
     pub fn set_tables(&mut self, tables: Option<Arc<dyn Tables>>) {
         self.setup.tables = tables;
+    }
+
+    /// How configurations of Logstash are read that are loaded from here on.
+    pub fn set_wishes(&mut self, wishes: Wishes) {
+        self.wishes = wishes;
+    }
+
+    /// Puts a configuration of Logstash on the bench: a file, a folder, or a `pipelines.yml`.
+    /// `wishes` hold for those that are loaded later, too.
+    pub fn load_configuration(&mut self, path: &Path, wishes: Wishes) -> Reply {
+        self.setup.budget.fill(STEPS_MAX);
+        self.wishes = wishes;
+        let program = logstash::program_of(path, &self.wishes);
+        let compiled = program.and_then(|program| {
+            Pipeline::compile(program, &self.setup).map_err(|unreadable| unreadable.text)
+        });
+        Reply::new(compiled.and_then(|pipeline| self.put_on_bench(pipeline)))
     }
 
     /// What ends an evaluation from another thread, such as at Ctrl-C.
@@ -209,7 +234,7 @@ impl Session {
             name: "<entry>".to_string(),
             prelude: self.definitions_for(entry),
             text: entry.to_string(),
-            language: Language::Temblor,
+            notation: Notation::Of(Language::Temblor),
             file: None,
         };
         match Pipeline::compile(program, &setup) {
@@ -230,8 +255,8 @@ impl Session {
     /// A program file. A script that only defines adds to what was entered; all else goes on the
     /// bench.
     fn enter_file(&mut self, name: &str) -> Result<String, String> {
-        let program = commands::program_of(name)?;
-        if program.language == Language::Script {
+        let program = commands::program_of(name, &self.wishes)?;
+        if matches!(program.notation, Notation::Of(Language::Script)) {
             let mut sources = temblor_lang::span::Sources::default();
             let source = sources.add(name, program.text.as_str());
             let items = parse_script(&sources, source).tree.items;

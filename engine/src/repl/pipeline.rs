@@ -8,7 +8,8 @@ use super::setup::Setup;
 use super::steps::Steps;
 use super::view::{Mode, paint, value};
 use crate::graph::Visit;
-use crate::load::{Directories, Language, compile_bounded};
+use crate::load::{Directories, Language, Loaded, compile_bounded};
+use crate::logstash::configuration::{self, Wishes};
 use crate::operator::IN;
 use crate::pipeline::InputCodec;
 use crate::rehearsal::{Happening, Rehearsal};
@@ -21,6 +22,15 @@ use temblor_stdlib::formats::json;
 /// Samples that go through a pipeline at once, at the most.
 pub const SAMPLES_MAX: usize = 10_000;
 
+/// What a program is written in.
+#[derive(Clone, Debug)]
+pub enum Notation {
+    /// A language of Temblor or tremor.
+    Of(Language),
+    /// A configuration of Logstash, which is read from its file or folder.
+    Logstash(Wishes),
+}
+
 /// The text of a program and what it is written in.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -30,7 +40,7 @@ pub struct Program {
     pub prelude: String,
     /// As it was entered or stands in the file.
     pub text: String,
-    pub language: Language,
+    pub notation: Notation,
     /// The file that it comes from; modules are searched beside it.
     pub file: Option<PathBuf>,
 }
@@ -273,12 +283,25 @@ pub fn read(data: &str) -> Owned {
     json::parse(data, &arena).map_or(Owned::Null, Owned::from)
 }
 
+fn load(program: &Program, steps: &Steps, setup: &Setup) -> Result<Loaded, Unreadable> {
+    match &program.notation {
+        Notation::Of(language) => {
+            let directories = Directories::new(&setup.path, program.file.as_deref());
+            let text = format!("{}{}", program.prelude, steps.text_without_off(&program.text));
+            let budget = setup.budget.clone();
+            Ok(compile_bounded(&program.name, text, *language, &directories, budget))
+        }
+        Notation::Logstash(wishes) => {
+            let told = |reason| Unreadable { text: format!("error: {reason}"), end: u32::MAX };
+            let read = super::logstash::read(program, wishes).map_err(told)?;
+            Ok(configuration::compile(read, &program.name, wishes).loaded)
+        }
+    }
+}
+
 fn start(program: &Program, steps: &Steps, setup: &Setup) -> Result<Started, Unreadable> {
     setup.refill();
-    let directories = Directories::new(&setup.path, program.file.as_deref());
-    let text = format!("{}{}", program.prelude, steps.text_without_off(&program.text));
-    let budget = setup.budget.clone();
-    let loaded = compile_bounded(&program.name, text, program.language, &directories, budget);
+    let loaded = load(program, steps, setup)?;
     let (errors, warnings): (Vec<_>, Vec<_>) =
         loaded.diagnostics.iter().cloned().partition(|one| one.severity == Severity::Error);
     if let Some(first) = errors.first() {

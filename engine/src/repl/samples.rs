@@ -3,7 +3,7 @@
 
 use super::lines::Lines;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use temblor_lang::budget::Budget;
 use temblor_lang::value::{Arena, Key, Owned, Value, to_json};
@@ -29,8 +29,30 @@ pub enum Kind {
 
 #[derive(Debug)]
 enum Source {
-    Typed(Vec<String>),
-    File(Lines, Kind),
+    /// Shared with whoever wants to begin anew from here.
+    Typed(Arc<Vec<String>>),
+    File(Box<Opened>),
+}
+
+/// A file of samples.
+#[derive(Debug)]
+struct Opened {
+    path: PathBuf,
+    lines: Lines,
+    kind: Kind,
+}
+
+/// What samples can be had from once more.
+#[derive(Clone, Debug)]
+pub struct Seed {
+    origin: Origin,
+    at: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Origin {
+    Typed(Arc<Vec<String>>),
+    File(PathBuf),
 }
 
 /// Samples, and the one that is looked at.
@@ -93,7 +115,27 @@ impl Sample {
 impl Samples {
     /// No samples; long searches end when `budget` says so.
     pub fn none(budget: Arc<Budget>) -> Self {
-        Self { source: Source::Typed(Vec::new()), at: 0, budget }
+        Self { source: Source::Typed(Arc::default()), at: 0, budget }
+    }
+
+    /// What these samples can be had from once more.
+    pub fn seed(&self) -> Seed {
+        let origin = match &self.source {
+            Source::Typed(lines) => Origin::Typed(lines.clone()),
+            Source::File(opened) => Origin::File(opened.path.clone()),
+        };
+        Seed { origin, at: self.at }
+    }
+
+    /// The samples of a seed; none when their file is gone.
+    pub fn of_seed(seed: Seed, budget: Arc<Budget>) -> Self {
+        match seed.origin {
+            Origin::Typed(lines) => Self { source: Source::Typed(lines), at: seed.at, budget },
+            Origin::File(path) => match Self::open(&path, budget.clone()) {
+                Ok(samples) => Self { at: seed.at, ..samples },
+                Err(_) => Self::none(budget),
+            },
+        }
     }
 
     /// Opens a file; only its beginning is read.
@@ -117,13 +159,14 @@ impl Samples {
         }
         let kind =
             kind.ok_or_else(|| format!("error: {}: there is no line in it", file.display()))?;
-        Ok(Self { source: Source::File(lines, kind), at: 0, budget })
+        let opened = Opened { path: file.to_path_buf(), lines, kind };
+        Ok(Self { source: Source::File(Box::new(opened)), at: 0, budget })
     }
 
     /// What the file holds; `None` for samples that were typed.
     pub fn kind(&self) -> Option<Kind> {
         match &self.source {
-            Source::File(_, kind) => Some(*kind),
+            Source::File(opened) => Some(opened.kind),
             Source::Typed(_) => None,
         }
     }
@@ -132,9 +175,10 @@ impl Samples {
     /// says what is odd about it.
     pub fn add(&mut self, line: &str) -> Result<Option<String>, String> {
         if let Source::File(..) = self.source {
-            (self.source, self.at) = (Source::Typed(Vec::new()), 0);
+            (self.source, self.at) = (Source::Typed(Arc::default()), 0);
         }
         let Source::Typed(lines) = &mut self.source else { return Ok(None) };
+        let lines = Arc::make_mut(lines);
         if lines.len() >= TYPED_MAX {
             return Err(format!("error: there are {TYPED_MAX} samples already"));
         }
@@ -173,7 +217,7 @@ impl Samples {
     /// The sample with this index, from 0; `None` behind the last.
     pub fn read(&mut self, index: usize) -> Result<Option<Sample>, String> {
         let (lines, kind) = match &mut self.source {
-            Source::File(lines, kind) => (lines, *kind),
+            Source::File(opened) => (&mut opened.lines, opened.kind),
             Source::Typed(lines) => {
                 return Ok(lines.get(index).map(|line| Sample::new(line.clone(), None)));
             }

@@ -1,7 +1,7 @@
 //! The steps of a chain: their texts, which of them are off, the event behind each, its kinds, and
 //! how long each takes. Steps are numbered as they stand in the text, also while some are off.
 
-use super::pipeline::{Pipeline, Program, SAMPLES_MAX};
+use super::pipeline::{Notation, Pipeline, Program, SAMPLES_MAX};
 use super::samples::{Sample, Samples};
 use super::view::{Mode, difference, paint};
 use crate::graph::Visit;
@@ -39,7 +39,7 @@ pub struct Steps {
 
 impl Steps {
     pub fn of(program: &Program) -> Self {
-        if program.language != Language::Temblor {
+        if !matches!(program.notation, Notation::Of(Language::Temblor)) {
             return Self::default();
         }
         let mut sources = Sources::default();
@@ -155,6 +155,9 @@ impl Pipeline {
 
     /// What each step changes in a sample, from a fresh start.
     pub fn show_steps(&self, sample: &Sample) -> Result<String, String> {
+        if let Some(text) = self.show_filters(sample)? {
+            return Ok(text);
+        }
         let mut part = self.fresh()?;
         let (happenings, visits) = part.follow(sample);
         let mut text = String::new();

@@ -21,6 +21,9 @@ const MESSAGE: &str = "message";
 impl Pipeline {
     /// Explains what each step of the chain made of a sample.
     pub fn why(&self, sample: &Sample) -> Result<String, String> {
+        if let Some(text) = self.why_filters(sample)? {
+            return Ok(text);
+        }
         if self.steps.count() == 0 {
             return self.show_steps(sample);
         }

@@ -4,7 +4,7 @@
 use super::super::compare::compare as beside;
 use super::super::evaluate::Evaluator;
 use super::super::outcome::{Class, Outcomes};
-use super::super::pipeline::{Pipeline, Program, SAMPLES_MAX};
+use super::super::pipeline::{Notation, Pipeline, Program, SAMPLES_MAX};
 use super::super::steps::one_line;
 use super::{Session, number, pipeline};
 use crate::graph::parse_duration;
@@ -117,7 +117,7 @@ impl Session {
                 .before
                 .clone()
                 .ok_or("error: there was no program before this one; write `:compare OLD NEW`")?,
-            file => super::files::program_of(file)?,
+            file => super::files::program_of(file, &self.wishes)?,
         };
         Pipeline::compile(program, &self.setup).map_err(|unreadable| unreadable.text)
     }
@@ -137,7 +137,7 @@ impl Session {
             name: "<entries>".to_string(),
             prelude: String::new(),
             text: self.script_text(),
-            language: Language::Script,
+            notation: Notation::Of(Language::Script),
             file: None,
         })
     }

@@ -1,10 +1,13 @@
 //! Commands about files: loading, saving, editing elsewhere, watching.
 
-use super::super::pipeline::Program;
+use super::super::logstash::{self, is_configuration};
+use super::super::pipeline::{Notation, Program};
 use super::super::samples::Kind;
 use super::Session;
 use crate::casebook::file::CaseFile;
 use crate::load::{Language, read_program};
+use crate::logstash::configuration::Wishes;
+use crate::logstash::settings::Ecs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
@@ -46,7 +49,7 @@ pub fn load(session: &mut Session, text: &str) -> Result<String, String> {
         );
     }
     let file = Path::new(text);
-    if Language::of(file).is_some() {
+    if Language::of(file).is_some() || is_configuration(file) {
         return session.enter_file(text);
     }
     session.load(file)?;
@@ -57,12 +60,16 @@ pub fn load(session: &mut Session, text: &str) -> Result<String, String> {
     Ok(note.to_string() + &super::samples::show(session, "")?)
 }
 
-/// The program in a file.
-pub fn program_of(name: &str) -> Result<Program, String> {
+/// The program in a file; `wishes` hold for configurations of Logstash.
+pub fn program_of(name: &str, wishes: &Wishes) -> Result<Program, String> {
     let file = Path::new(name);
+    if is_configuration(file) {
+        return logstash::program_of(file, wishes);
+    }
     let (language, text) = read_program(file).map_err(|error| format!("error: {error}"))?;
     let file = Some(file.to_path_buf());
-    Ok(Program { name: name.to_string(), prelude: String::new(), text, language, file })
+    let notation = Notation::Of(language);
+    Ok(Program { name: name.to_string(), prelude: String::new(), text, notation, file })
 }
 
 fn told(file: &str, error: &std::io::Error) -> String {
@@ -104,6 +111,15 @@ pub fn edit(session: &mut Session, text: &str) -> Result<String, String> {
     if !text.is_empty() {
         open_editor(Path::new(text))?;
         return load(session, text);
+    }
+    let configuration =
+        session.pipeline.as_ref().and_then(|pipeline| match pipeline.program.notation {
+            Notation::Logstash(_) => pipeline.program.file.clone(),
+            Notation::Of(_) => None,
+        });
+    if let Some(file) = configuration {
+        open_editor(&file)?;
+        return load(session, &file.display().to_string());
     }
     let before = match &session.pipeline {
         Some(pipeline) => pipeline.program.text.clone(),
@@ -180,12 +196,7 @@ fn written(entry: &str) -> String {
 /// current one.
 fn test_case(session: &mut Session, name: &str) -> Result<crate::casebook::file::Case, String> {
     let program = session.present()?;
-    let kind = match program.language {
-        Language::Script => "script",
-        Language::Temblor => "program",
-        Language::Query => "query",
-        Language::Deploy => "deploy",
-    };
+    let kind = kind_of(&program)?;
     let samples = match &session.pipeline {
         Some(_) => session.first_samples(TEST_SAMPLES_MAX)?,
         None => vec![session.samples.current()?],
@@ -212,6 +223,27 @@ fn test_case(session: &mut Session, name: &str) -> Result<crate::casebook::file:
         return Err("error: that cannot be written as a test".to_string());
     }
     Ok(file.cases.remove(0))
+}
+
+/// What a case of a program is called.
+fn kind_of(program: &Program) -> Result<String, String> {
+    let wishes = match &program.notation {
+        Notation::Of(Language::Script) => return Ok("script".to_string()),
+        Notation::Of(Language::Temblor) => return Ok("program".to_string()),
+        Notation::Of(Language::Query) => return Ok("query".to_string()),
+        Notation::Of(Language::Deploy) => return Ok("deploy".to_string()),
+        Notation::Logstash(wishes) => wishes,
+    };
+    if program.text.is_empty() {
+        return Err("error: only a configuration in one file can be saved as a test".to_string());
+    }
+    let ecs = match wishes.settings.ecs {
+        Ecs::Disabled => " disabled",
+        Ecs::V1 => " v1",
+        Ecs::V8 => "",
+    };
+    let escapes = if wishes.settings.escapes { " escapes" } else { "" };
+    Ok(format!("logstash{ecs}{escapes}"))
 }
 
 /// Enters the lines of a file.

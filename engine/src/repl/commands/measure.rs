@@ -5,6 +5,7 @@ use super::super::view::paint;
 use super::Session;
 use std::time::Instant;
 use temblor_lang::coverage::Coverage;
+use temblor_lang::diagnostic::Colour;
 use temblor_lang::span::Sources;
 use temblor_lang::value::Arena;
 
@@ -80,13 +81,15 @@ pub fn coverage(session: &mut Session, _: &str) -> Result<String, String> {
         if coverage.branches().next().is_none() {
             text.push_str("there are no branches in it\n");
         }
-        Ok(text.lines().map(|line| format!("{}\n", mark(line, session))).collect())
+        let colour = session.setup.colour;
+        Ok(text.lines().map(|line| format!("{}\n", branch_line(line, colour))).collect())
     })
 }
 
-fn mark(line: &str, session: &Session) -> String {
+/// A line of coverage: what was missed stands out.
+pub fn branch_line(line: &str, colour: Colour) -> String {
     let is_missed = line.starts_with("not reached");
-    if is_missed { paint(session.setup.colour, "31", line) } else { line.to_string() }
+    if is_missed { paint(colour, "31", line) } else { line.to_string() }
 }
 
 /// How many of the branches of the user's texts were taken, and which were not.

@@ -12,7 +12,7 @@ mod samples;
 pub use documentation::{doc, signature};
 pub use files::Watched;
 pub use files::program_of;
-pub use measure::branches;
+pub use measure::{branch_line, branches};
 pub use samples::take as take_samples;
 
 use super::Session;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod files;
+mod logstash;
 mod reasons;
 
 use super::*;
