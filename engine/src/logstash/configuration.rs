@@ -67,16 +67,7 @@ pub fn diagnose(name: &str, text: String) -> (Vec<Diagnostic>, Sources) {
 #[must_use]
 pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Configuration {
     let super::load::Pipelines { pipelines, sources, mut diagnostics } = read;
-    let mut weaver = Weaver {
-        wishes,
-        links: Links::of(&pipelines),
-        sources: &sources,
-        diagnostics: &mut diagnostics,
-        network: Network::default(),
-        endpoints: Endpoints::default(),
-        receivers: Vec::new(),
-        senders: Vec::new(),
-    };
+    let mut weaver = Weaver::of(&pipelines, wishes, &sources, &mut diagnostics);
     for pipeline in &pipelines {
         weaver.pipeline(pipeline, pipelines.len() > 1);
     }
@@ -106,15 +97,7 @@ pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Con
 #[must_use]
 pub fn first_pipeline(read: super::load::Pipelines, wishes: &Wishes) -> Option<LogstashPipeline> {
     let super::load::Pipelines { pipelines, sources, mut diagnostics } = read;
-    let mut weaver = Weaver {
-        wishes,
-        sources: &sources,
-        diagnostics: &mut diagnostics,
-        network: Network::default(),
-        endpoints: Endpoints::default(),
-        receivers: Vec::new(),
-        senders: Vec::new(),
-    };
+    let mut weaver = Weaver::of(&pipelines, wishes, &sources, &mut diagnostics);
     let mut operators = pipelines.iter().map(|pipeline| weaver.operator(pipeline, false));
     operators.find(|operator| operator.intakes.iter().any(|(port, _)| port == IN))
 }
@@ -133,7 +116,25 @@ struct Weaver<'w> {
     senders: Vec<(String, usize, String)>,
 }
 
-impl Weaver<'_> {
+impl<'w> Weaver<'w> {
+    fn of(
+        pipelines: &[Pipeline],
+        wishes: &'w Wishes,
+        sources: &'w Sources,
+        diagnostics: &'w mut Vec<Diagnostic>,
+    ) -> Self {
+        Self {
+            wishes,
+            links: Links::of(pipelines),
+            sources,
+            diagnostics,
+            network: Network::default(),
+            endpoints: Endpoints::default(),
+            receivers: Vec::new(),
+            senders: Vec::new(),
+        }
+    }
+
     fn pipeline(&mut self, pipeline: &Pipeline, several: bool) {
         let operator = self.operator(pipeline, several);
         self.network.operators.push((pipeline.id.clone(), Box::new(operator)));

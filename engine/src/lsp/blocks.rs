@@ -130,7 +130,8 @@ fn head(
         ((Some(TokenKind::Arrow), Some(TokenKind::Word)), _) => {
             (BlockKind::Plugin { is_codec: true }, last)
         }
-        (_, None) => (BlockKind::Section, last),
+        ((_, Some(TokenKind::Word)), None) => (BlockKind::Section, last),
+        (_, None) => (BlockKind::Section, nowhere),
         (_, Some(BlockKind::Section | BlockKind::Branch)) => {
             let first = before.get(statement).map(|token| token.place.clone());
             let is_branch = |place: &Range<usize>| matches!(&text[place.clone()], "if" | "else");
@@ -223,7 +224,7 @@ mod tests {
                 "section filter;branch if [a] =~ /x{2}/;plugin drop;branch else;plugin mutate;hash ;",
             ),
             ("filter { # } {\n grok { match => {", "section filter;plugin grok;hash ;"),
-            ("} }{ 'é' {", "section };hash ;"),
+            ("} }{ 'é' {", "section ;plugin 'é';"),
         ] {
             assert_eq!(shown(text), expected, "{text}");
         }

@@ -3,11 +3,11 @@
 use super::PROPOSALS_MAX;
 use super::analysis::{Analysis, Dialect};
 use super::completion::{Context, context};
+use super::configuration;
 use super::hover;
 use super::workspace::Workspace;
 use crate::endpoint::{SINK_KINDS, SOURCE_KINDS};
 use crate::flow::CONNECTOR_KINDS;
-use crate::logstash::filter::FILTERS;
 use crate::operators::{self, InChain};
 use lsp_types::{
     CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind, Uri,
@@ -89,7 +89,10 @@ impl Workspace {
         let Some(document) = self.document(uri) else { return Vec::new() };
         let mut out = Proposals::default();
         if document.dialect == Dialect::Logstash {
-            logstash(&mut out);
+            if !configuration::wants_pattern(&document.analysis, offset) {
+                return configuration::proposals(&document.analysis, offset);
+            }
+            grok_patterns(&mut out);
             return out.items;
         }
         let text = &document.analysis.text;
@@ -327,14 +330,4 @@ fn grok_patterns(out: &mut Proposals) {
         let pattern = library.get(name).unwrap_or("");
         out.add(name, CompletionItemKind::CONSTANT, pattern, String::new());
     }
-}
-
-fn logstash(out: &mut Proposals) {
-    for filter in FILTERS {
-        out.add(filter.name, CompletionItemKind::FUNCTION, "filter", filter.doc.to_string());
-        for option in filter.options {
-            out.add(option.name, CompletionItemKind::PROPERTY, filter.name, String::new());
-        }
-    }
-    out.words(["input", "filter", "output", "if", "else"], "");
 }

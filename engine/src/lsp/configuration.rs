@@ -4,9 +4,9 @@
 use super::analysis::Analysis;
 use super::blocks::{Block, BlockKind, Blocks, Token, TokenKind};
 use crate::logstash::codec::CODECS;
-use crate::logstash::filter::FILTERS;
+use crate::logstash::filter::{Declaration, FILTERS};
 use crate::logstash::options::{self, OptionSpec, Takes};
-use crate::logstash::{input, network, output};
+use crate::logstash::{catalog, input, output};
 use lsp_types::{
     CompletionItem, CompletionItemKind, DocumentSymbol, Documentation, FoldingRange, Hover,
     HoverContents, MarkupContent, MarkupKind, SymbolKind,
@@ -40,50 +40,50 @@ impl Known {
     }
 }
 
-/// All plugins that can stand in a section.
+/// All plugins that can stand in a section: those that can be run, and those that are only known.
 fn plugins(section: &str) -> Vec<Known> {
-    const ELSEWHERE: &str =
-        "Checked, and replaced by standard input or output when it is run here.";
-    let filters = FILTERS.iter().map(|one| Known {
-        name: one.name,
-        doc: one.doc,
-        options: one.options,
-        common: options::COMMON,
-    });
-    let (doc, common) = ("", input::COMMON);
-    let here = input::INPUTS.iter();
-    let inputs = here.map(|one| Known { name: one.name, doc, options: one.options, common });
-    let network_in = network::INPUTS.iter().map(|one| Known {
-        name: one.name,
-        doc: ELSEWHERE,
-        options: one.options,
-        common,
-    });
-    let common = output::COMMON;
-    let here = output::OUTPUTS.iter();
-    let outputs = here.map(|one| Known { name: one.name, doc, options: one.options, common });
-    let network_out = network::OUTPUTS.iter().map(|one| Known {
-        name: one.name,
-        doc: ELSEWHERE,
-        options: one.options,
-        common,
-    });
-    match section {
-        "filter" => filters.collect(),
-        "input" => inputs.chain(network_in).collect(),
-        "output" => outputs.chain(network_out).collect(),
+    let mut all: Vec<Known> = match section {
+        "filter" => {
+            let known = |one: &Declaration| Known {
+                name: one.name,
+                doc: one.doc,
+                options: one.options,
+                common: options::COMMON,
+            };
+            FILTERS.iter().map(|one| known(one)).collect()
+        }
+        "input" => {
+            let here = input::INPUTS.iter().map(|one| (one.name, one.options));
+            here.map(|(name, options)| Known { name, doc: "", options, common: input::COMMON })
+                .collect()
+        }
+        "output" => {
+            let here = output::OUTPUTS.iter().map(|one| (one.name, one.options));
+            here.map(|(name, options)| Known { name, doc: "", options, common: output::COMMON })
+                .collect()
+        }
         _ => Vec::new(),
-    }
+    };
+    let common = all.first().map_or(&[][..], |one| one.common);
+    all.extend(elsewhere(section, common));
+    all
+}
+
+/// The plugins of a kind that cannot be run here.
+fn elsewhere<'k>(
+    kind: &'k str,
+    common: &'static [OptionSpec],
+) -> impl Iterator<Item = Known> + use<'k> {
+    let known = catalog::names(kind).filter_map(move |name| catalog::find(kind, name));
+    let doc = "Is checked, but cannot be run here.";
+    known.map(move |one| Known { name: one.name, doc, options: &one.options, common })
 }
 
 fn codecs() -> impl Iterator<Item = Known> {
-    let codec = |name, options| Known {
-        name,
-        doc: "How bytes are read and written.",
-        options,
-        common: &[],
-    };
-    CODECS.iter().map(move |one| codec(one.name, one.options))
+    let (doc, common) = ("How bytes are read and written.", &[][..]);
+    let here =
+        CODECS.iter().map(move |one| Known { name: one.name, doc, options: one.options, common });
+    here.chain(elsewhere("codec", common))
 }
 
 /// The plugin of a block.

@@ -1,5 +1,7 @@
 //! What is said about the name or word under the pointer, as Markdown.
 
+use super::analysis::Dialect;
+use super::configuration;
 use super::navigate::Meaning;
 use super::workspace::Workspace;
 use crate::operators::{self, OperatorKind, Setting};
@@ -15,7 +17,11 @@ impl Workspace {
     /// What is known about the name or word at a byte.
     #[must_use]
     pub fn hover(&self, uri: &Uri, offset: usize) -> Option<Hover> {
-        let analysis = &self.document(uri)?.analysis;
+        let document = self.document(uri)?;
+        let analysis = &document.analysis;
+        if document.dialect == Dialect::Logstash {
+            return configuration::hover(analysis, offset);
+        }
         let named = self.meaning(uri, offset);
         let named = named.and_then(|(meaning, span)| Some((about(&meaning)?, span)));
         let (text, span) = named.or_else(|| word(&analysis.text, offset))?;

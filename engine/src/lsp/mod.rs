@@ -4,8 +4,10 @@
 
 mod action;
 mod analysis;
+mod blocks;
 mod complete;
 mod completion;
+mod configuration;
 mod hover;
 mod navigate;
 mod outline;

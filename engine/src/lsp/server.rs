@@ -4,7 +4,7 @@
 use super::analysis::Dialect;
 use super::place::path_of;
 use super::workspace::Workspace;
-use super::{DOCUMENT_BYTES_MAX, outline, token};
+use super::{DOCUMENT_BYTES_MAX, configuration, outline, token};
 use crate::load::Language;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, Response};
 use lsp_types::{self as lsp, Position, Range, TextDocumentPositionParams, TextEdit, Uri};
@@ -162,12 +162,18 @@ impl Server {
                 })
             }
             "textDocument/formatting" => self.of(&params, |_, _, document| formatting(document)),
-            "textDocument/documentSymbol" => {
-                self.of(&params, |_, _, document| Ok(outline::symbols(&document.analysis)))
-            }
-            "textDocument/foldingRange" => {
-                self.of(&params, |_, _, document| Ok(outline::folds(&document.analysis)))
-            }
+            "textDocument/documentSymbol" => self.of(&params, |_, _, document| {
+                Ok(match document.dialect {
+                    Dialect::Program(_) => outline::symbols(&document.analysis),
+                    Dialect::Logstash => configuration::symbols(&document.analysis),
+                })
+            }),
+            "textDocument/foldingRange" => self.of(&params, |_, _, document| {
+                Ok(match document.dialect {
+                    Dialect::Program(_) => outline::folds(&document.analysis),
+                    Dialect::Logstash => configuration::folds(&document.analysis),
+                })
+            }),
             "textDocument/semanticTokens/full" => self.of(&params, |_, _, document| {
                 let is_program = matches!(document.dialect, Dialect::Program(_));
                 let is_small = document.analysis.text.len() <= DOCUMENT_BYTES_MAX;

@@ -378,3 +378,68 @@ fn what_is_not_known_is_refused_and_nothing_ends() {
     assert!(found[0]["message"].as_str().expect("a text").contains("larger than"), "{found:?}");
     client.stop();
 }
+
+const CONFIGURATION: &str = r#"input {
+  file { path => "/var/log/a.log" codec => json { } }
+}
+filter {
+  if [status] >= 400 {
+    grok {
+      match => { "message" => "%{IP:ip}" }
+      tag_on_failure => ["bad"]
+    }
+  }
+}
+output { stdout { codec => rubydebug } }
+"#;
+
+#[test]
+fn configurations_of_logstash_are_described() {
+    let mut client = Client::start("logstash");
+    client.open("logstash.conf", CONFIGURATION);
+    let mut hover = |word: &str| {
+        let at = CONFIGURATION.find(word).expect("it is there") + 1;
+        let said = client.ask("hover", "logstash.conf", (CONFIGURATION, at));
+        said["contents"]["value"].as_str().unwrap_or("nothing").to_string()
+    };
+    assert!(hover("grok {").starts_with("**grok**\n\nTakes fields out of text"), "the plugin");
+    assert!(hover("tag_on_failure").contains("`tag_on_failure` (list): The tags"), "an option");
+    assert!(hover("path =>").contains("`path` (list, required): Files"), "a required option");
+    assert!(hover("filter {").contains("What happens to events"), "a section");
+    assert!(hover("rubydebug").starts_with("**rubydebug**"), "a codec");
+    assert_eq!(hover("\"message\""), "nothing");
+    let outline = client.ask_all("documentSymbol", "logstash.conf").expect("there is an answer");
+    let names = |value: &Value| -> Vec<String> {
+        let all = value.as_array().into_iter().flatten();
+        all.map(|one| one["name"].as_str().unwrap_or("").to_string()).collect()
+    };
+    assert_eq!(names(&outline), ["input", "filter", "output"]);
+    assert_eq!(names(&outline[1]["children"]), ["if [status] >= 400"]);
+    assert_eq!(names(&outline[1]["children"][0]["children"]), ["grok"]);
+    assert_eq!(piece(CONFIGURATION, &outline[2]["selectionRange"]), "output");
+    let folds = client.ask_all("foldingRange", "logstash.conf").expect("there is an answer");
+    let first: Vec<_> =
+        folds.as_array().into_iter().flatten().map(|one| &one["startLine"]).collect();
+    assert_eq!(first, [0, 3, 4, 5]);
+    client.stop();
+}
+
+#[test]
+fn configurations_of_logstash_are_completed() {
+    let mut client = Client::start("logstash-completion");
+    let mut labels = |text: &str| client.labels("a.conf", text);
+    assert_eq!(labels("^"), ["input", "filter", "output"]);
+    let filters = labels("filter { mut^ }");
+    assert!(filters.contains(&"mutate".to_string()) && !filters.contains(&"stdin".to_string()));
+    assert!(labels("input { if [a] { ^").contains(&"beats".to_string()));
+    let options = labels("filter { grok { ^ } }");
+    assert!(options.contains(&"match".to_string()) && options.contains(&"add_tag".to_string()));
+    assert!(!options.contains(&"singles".to_string()), "what is gone is not proposed");
+    assert_eq!(labels("filter { grok { break_on_match => ^ } }"), ["true", "false"]);
+    assert!(labels("input { stdin { codec => ^ } }").contains(&"multiline".to_string()));
+    assert!(labels("input { stdin { codec => multiline { ^ } } }").contains(&"what".to_string()));
+    let patterns = labels("filter { grok { match => { \"message\" => \"%{COMB^\" } } }");
+    assert!(patterns.contains(&"COMBINEDAPACHELOG".to_string()));
+    assert!(labels("filter { nonsense { ^ } }").is_empty());
+    client.stop();
+}
