@@ -16,6 +16,7 @@ mod logstash;
 mod coverage;
 mod compare;
 mod shape;
+mod formats;
 mod suggest;
 mod commands;
 mod complete;
@@ -175,10 +176,10 @@ impl Session {
     /// expression, a chain or a whole pipeline.
     pub fn enter(&mut self, entry: &str) -> Reply {
         self.setup.budget.fill(STEPS_MAX);
-        let entry = entry.trim();
         if let Some(reply) = self.pasting(entry) {
             return reply;
         }
+        let entry = entry.trim();
         if entry.is_empty() {
             return Reply::new(Ok(String::new()));
         }
@@ -203,8 +204,8 @@ impl Session {
     fn pasting(&mut self, entry: &str) -> Option<Reply> {
         const END: &str = ":end";
         let mut lines = self.pasted.take()?;
-        for line in entry.lines().map(str::trim) {
-            if line == END {
+        for line in entry.lines().map(str::trim_end) {
+            if line.trim() == END {
                 let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
                 return Some(Reply::new(commands::take_samples(self, &lines)));
             }

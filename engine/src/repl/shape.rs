@@ -29,6 +29,8 @@ pub struct Shape {
     pub padded: BTreeSet<String>,
     /// Whether the last field takes all that is left of a line.
     pub is_open: bool,
+    /// Whether texts have several lines: the last field takes all behind the first.
+    pub has_lines: bool,
 }
 
 static TIMESTAMP: LazyLock<Regex> = LazyLock::new(|| {
@@ -63,7 +65,9 @@ impl Shape {
 
     /// Shapes of the lines: of those that are most alike, and what all have in common.
     pub fn common(lines: &[(usize, String)]) -> Vec<Shape> {
-        let cuts: Vec<Cut> = lines.iter().map(|(_, line)| cut(line)).collect();
+        let head = |line: &str| line.split('\n').next().unwrap_or_default().to_string();
+        let has_lines = lines.iter().any(|(_, line)| line.contains('\n'));
+        let cuts: Vec<Cut> = lines.iter().map(|(_, line)| cut(&head(line))).collect();
         let mut counts: BTreeMap<&[Piece], usize> = BTreeMap::new();
         for cut in &cuts {
             *counts.entry(cut.pieces.as_slice()).or_default() += 1;
@@ -80,6 +84,9 @@ impl Shape {
         let prefix = all.iter().map(|cut| shared(&most, &cut.pieces)).min().unwrap_or(0);
         if prefix < most.len() {
             shapes.push(Shape::of(&all, prefix));
+        }
+        if has_lines {
+            shapes.iter_mut().for_each(Shape::open);
         }
         shapes
     }
@@ -106,7 +113,16 @@ impl Shape {
             let rest = |cut: &&Cut| cut.starts.get(fields).map(|at| cut.line[*at..].to_string());
             values.push(cuts.iter().filter_map(rest).collect());
         }
-        Shape { pieces, values, padded, is_open: !whole }
+        Shape { pieces, values, padded, is_open: !whole, has_lines: false }
+    }
+
+    /// Lets the last field take further lines.
+    fn open(&mut self) {
+        (self.is_open, self.has_lines) = (true, true);
+        if self.pieces.last() != Some(&Piece::Field) {
+            self.pieces.push(Piece::Field);
+            self.values.push(Vec::new());
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 //! common, and whole patterns of the library. Every proposal is tried on all lines by the engine
 //! that would run it, and says how many it matches.
 
+use super::formats::{formats, joined};
+use super::setup::Setup;
 use super::shape::{Piece, Shape};
 use regex::Regex;
 use std::collections::BTreeMap;
@@ -45,28 +47,79 @@ static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^[A-Z]{3,10} \S+ HTTP/[0-9.]+$").expect("the expression is tested")
 });
 
-/// A pattern and how it fares.
+/// Proposals that are made at once.
+const PROPOSALS_MAX: usize = 6;
+/// Patterns of one step, for lines of several kinds.
+const KINDS_MAX: usize = 4;
+
+/// A line and its number.
+pub type Numbered = (usize, String);
+
+/// A step and how it fares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposal {
-    /// `dissect` or `grok`
-    pub notation: &'static str,
-    pub pattern: String,
+    /// The step of a chain that reads the lines.
+    pub step: String,
+    /// Its grok pattern, if it has one.
+    pub pattern: Option<String>,
     /// Numbers of the lines that it does not match.
     pub missed: Vec<usize>,
     /// Fields that it gives.
     pub fields: usize,
+    /// How many events the lines are, where lines are joined.
+    pub events: Option<usize>,
 }
 
-impl Proposal {
-    /// The step of a chain that reads by it.
-    pub fn step(&self) -> String {
-        let quoted = to_json(Value::Str(&self.pattern)).replace("#{", "\\#{");
-        format!("parse {} {quoted}", self.notation)
+fn quoted(pattern: &str) -> String {
+    to_json(Value::Str(pattern)).replace("#{", "\\#{")
+}
+
+/// The best steps for numbered lines. Lines that belong together are joined first.
+pub fn propose(lines: &[Numbered], setup: &Setup) -> Vec<Proposal> {
+    let (join, events) = match joined(lines, setup) {
+        Some((step, events)) => (Some(step), events),
+        None => (None, lines.to_vec()),
+    };
+    let mut proposals = patterns(&events);
+    if join.is_none() {
+        proposals.extend(formats(&events, setup));
     }
+    proposals.extend(of_kinds(&proposals, &events));
+    proposals.sort_by_key(|one| std::cmp::Reverse(rank(one)));
+    proposals.dedup();
+    proposals.truncate(PROPOSALS_MAX);
+    for proposal in proposals.iter_mut() {
+        let Some(join) = &join else { continue };
+        proposal.step = format!("{join} |> {}", proposal.step);
+        proposal.events = Some(events.len());
+    }
+    proposals
 }
 
-/// The best patterns for numbered lines.
-pub fn propose(lines: &[(usize, String)]) -> Vec<Proposal> {
+/// A step with several patterns, where no single one matches all lines.
+fn of_kinds(proposals: &[Proposal], lines: &[Numbered]) -> Option<Proposal> {
+    let groks = |proposals: &[Proposal]| -> Vec<Proposal> {
+        proposals.iter().filter(|one| one.pattern.is_some()).cloned().collect()
+    };
+    // What says most about some lines; a pattern that fits all says little.
+    let partial = groks(proposals).into_iter().filter(|one| !one.missed.is_empty());
+    let mut whole = partial.max_by_key(|one| (one.fields, rank(one)))?;
+    let mut kinds = vec![whole.pattern.clone()?];
+    while kinds.len() < KINDS_MAX && !whole.missed.is_empty() {
+        let left = lines.iter().filter(|(number, _)| whole.missed.contains(number));
+        let found = groks(&patterns(&left.cloned().collect::<Vec<_>>()));
+        let Some(next) = found.into_iter().max_by_key(rank) else { break };
+        kinds.push(next.pattern.clone()?);
+        whole.missed = next.missed;
+    }
+    let list: Vec<_> = kinds.iter().map(|one| quoted(one)).collect();
+    whole.step = format!("parse grok [{}]", list.join(", "));
+    whole.pattern = None;
+    (kinds.len() > 1).then_some(whole)
+}
+
+/// Patterns for numbered lines.
+fn patterns(lines: &[Numbered]) -> Vec<Proposal> {
     let library = Library::legacy();
     let mut proposals: Vec<Proposal> = Vec::new();
     let whole = WHOLE_LINES.iter().filter(|name| library.get(name).is_some());
@@ -77,8 +130,6 @@ pub fn propose(lines: &[(usize, String)]) -> Vec<Proposal> {
         proposals.extend(grok(columns.grok(), lines));
     }
     proposals.retain(|one| one.missed.len() < lines.len() && one.fields > 0);
-    proposals.sort_by_key(|one| std::cmp::Reverse(rank(one)));
-    proposals.dedup();
     proposals
 }
 
@@ -87,19 +138,21 @@ fn rank(one: &Proposal) -> (std::cmp::Reverse<usize>, usize) {
     (std::cmp::Reverse(one.missed.len()), one.fields)
 }
 
-fn dissect(pattern: String, lines: &[(usize, String)]) -> Option<Proposal> {
+fn dissect(pattern: String, lines: &[Numbered]) -> Option<Proposal> {
     let compiled = Dissect::compile(&pattern).ok()?;
     let missed = lines.iter().filter(|(_, line)| !compiled.matches(line)).map(|(n, _)| *n);
     let (missed, fields) = (missed.collect(), pattern.matches("%{").count());
-    Some(Proposal { notation: "dissect", pattern, missed, fields })
+    let step = format!("parse dissect {}", quoted(&pattern));
+    Some(Proposal { step, pattern: None, missed, fields, events: None })
 }
 
-fn grok(pattern: String, lines: &[(usize, String)]) -> Option<Proposal> {
+fn grok(pattern: String, lines: &[Numbered]) -> Option<Proposal> {
     let compiled = Grok::compile(&pattern, &Library::legacy(), &Options::default()).ok()?;
     let mut captures = Captures::new();
     let mut matches = |line: &str| compiled.matches(line, &mut captures);
     let missed = lines.iter().filter(|(_, line)| !matches(line)).map(|(n, _)| *n).collect();
-    Some(Proposal { notation: "grok", pattern, missed, fields: compiled.fields().len() })
+    let (step, fields) = (format!("parse grok {}", quoted(&pattern)), compiled.fields().len());
+    Some(Proposal { step, pattern: Some(pattern), missed, fields, events: None })
 }
 
 /// A shape whose fields have names and patterns.
@@ -178,7 +231,9 @@ impl Columns {
     }
 
     fn grok(&self) -> String {
-        self.write(
+        // In texts of several lines, any character may be a line end.
+        let mode = if self.shape.has_lines { "(?m)" } else { "" };
+        let pattern = self.write(
             |literal, padded| escaped(literal).replace(' ', if padded { " +" } else { " " }),
             |at| {
                 let (name, pattern, conversion) = &self.fields[at];
@@ -188,7 +243,8 @@ impl Columns {
                 }
                 format!("%{{{pattern}:{name}{conversion}}}")
             },
-        )
+        );
+        format!("{mode}{pattern}")
     }
 
     fn write(
@@ -249,12 +305,14 @@ fn escaped(literal: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use temblor_lang::diagnostic::Colour;
 
     fn patterns(lines: &[&str]) -> Vec<(String, usize)> {
         let lines: Vec<_> =
             lines.iter().enumerate().map(|(n, line)| (n + 1, line.to_string())).collect();
-        let proposals = propose(&lines);
-        proposals.iter().map(|one| (one.step(), lines.len() - one.missed.len())).collect()
+        let proposals = propose(&lines, &Setup::new(Vec::new(), Colour::Off));
+        let matched = |one: &Proposal| one.events.unwrap_or(lines.len()) - one.missed.len();
+        proposals.iter().map(|one| (one.step.clone(), matched(one))).collect()
     }
 
     #[test]
@@ -299,6 +357,59 @@ mod tests {
             "{found:?}"
         );
         assert!(found.contains(&(dissect, 3)), "the time is one field: {found:?}");
+    }
+
+    #[test]
+    fn formats_are_known() {
+        let first = |lines: &[&str]| patterns(lines)[0].clone();
+        let pairs = first(&["level=info ms=12 a=1", "ms=7 level=warn user=\"a b\" b=2"]);
+        assert_eq!(pairs, ("parse logfmt".to_string(), 2));
+        let firewall = first(&["SRC=1.2.3.4;DST=5.6.7.8;LEN=40", "SRC=::1;PROTO=tcp;DST=::2;X=1"]);
+        assert_eq!(firewall, ("parse kv with field_split = \";\" end".to_string(), 2));
+        let table = patterns(&["name,age,city", "ann,33,\"York, UK\"", "bob,4,"]);
+        let step = "parse csv columns [\"name\", \"age\", \"city\"]".to_string();
+        assert!(table.contains(&(step, 3)), "{table:?}");
+        let table = patterns(&["1;2;x y", "3;4;z"]);
+        let step =
+            "parse csv columns [\"column1\", \"column2\", \"column3\"] with separator = \";\" end";
+        assert!(table.contains(&(step.to_string(), 2)), "{table:?}");
+        let syslog = patterns(&[
+            "<34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 - 'su root' failed",
+            "<35>1 2003-10-11T22:14:16.003Z other.example.com cron 12 - - done",
+        ]);
+        assert!(syslog.contains(&("parse syslog".to_string(), 2)), "{syslog:?}");
+    }
+
+    #[test]
+    fn lines_that_belong_together_are_joined() {
+        let found = patterns(&[
+            "2024-01-01 10:00:00 ERROR failed: x",
+            "java.lang.IllegalStateException: x",
+            "\tat a.B.c(B.java:1)",
+            "2024-01-01 10:00:01 INFO fine: y",
+            "2024-01-01 10:00:02 WARN slow: z",
+        ]);
+        let join = "join \"^%{TIMESTAMP_ISO8601}\" mode start |> ";
+        assert!(found.iter().all(|(step, _)| step.starts_with(join)), "{found:?}");
+        let dissect = "parse dissect \"%{timestamp} %{+timestamp} %{level} %{word}: %{message}\"";
+        assert!(found.contains(&(format!("{join}{dissect}"), 3)), "{found:?}");
+        let grok = found.iter().find(|(step, _)| step.contains("parse grok \"(?m)"));
+        assert!(grok.is_some_and(|(_, matched)| *matched == 3), "{found:?}");
+        let found = patterns(&["start a", "  more", "start b", "Caused by: c"]);
+        assert!(found[0].0.starts_with("join \"^(\\\\s|Caused by:"), "{found:?}");
+    }
+
+    #[test]
+    fn lines_of_several_kinds_have_several_patterns() {
+        let found = patterns(&[
+            "10.0.0.1 GET /a 200",
+            "10.0.0.2 PUT /b 404",
+            "10.0.0.1 GET /c 200",
+            "worker 7: started",
+            "worker 12: stopped",
+        ]);
+        let several = found.iter().find(|(step, _)| step.starts_with("parse grok [\""));
+        assert!(several.is_some_and(|(_, matched)| *matched == 5), "{found:?}");
     }
 
     #[test]

@@ -27,7 +27,10 @@ pub fn add(session: &mut Session, text: &str) -> Result<String, String> {
 pub fn take(session: &mut Session, lines: &[&str]) -> Result<String, String> {
     let mut odd = Vec::new();
     for line in lines {
-        if let Some(problem) = session.samples.add(line.trim())? {
+        // Text keeps its blanks in front: they tell that a line continues the one before it.
+        let trimmed = line.trim();
+        let line = if trimmed.starts_with(['{', '[', '"']) { trimmed } else { line.trim_end() };
+        if let Some(problem) = session.samples.add(line)? {
             odd.push(format!("sample {} is taken as text: {problem}\n", session.samples.number()));
         }
     }
@@ -138,20 +141,37 @@ pub fn suggest(session: &mut Session, text: &str) -> Result<String, String> {
         .to_string());
     }
     let mut shown = String::new();
-    for proposal in propose(&lines) {
-        let from = if text.is_empty() { String::new() } else { format!(" from {text}") };
-        let step = paint(session.setup.colour, "1", &format!("{}{from}", proposal.step()));
+    for proposal in propose(&lines, &session.setup) {
+        let step = with_source(&proposal.step, text);
+        let step = paint(session.setup.colour, "1", &step);
         let missed = match proposal.missed.first() {
             Some(first) => format!("; the first that it does not: {first}"),
             None => String::new(),
         };
-        let matched = lines.len() - proposal.missed.len();
-        shown.push_str(&format!("{step}\n  matches {matched} of {} lines{missed}\n", lines.len()));
+        let (all, noun) = match proposal.events {
+            Some(events) => (events, "joined events"),
+            None => (lines.len(), "lines"),
+        };
+        let matched = all - proposal.missed.len();
+        shown.push_str(&format!("{step}\n  matches {matched} of {all} {noun}{missed}\n"));
     }
     if shown.is_empty() {
         return Err("error: the lines have nothing in common".to_string());
     }
     Ok(shown)
+}
+
+/// A proposal that reads from where the text stands.
+fn with_source(step: &str, from: &str) -> String {
+    if from.is_empty() {
+        return step.to_string();
+    }
+    // Settings stand behind all clauses.
+    let reads = |step: &str| match step.split_once(" with ") {
+        Some((head, settings)) => format!("{head} from {from} with {settings}"),
+        None => format!("{step} from {from}"),
+    };
+    step.split(" |> ").map(reads).collect::<Vec<_>>().join(" |> ")
 }
 
 impl Session {
