@@ -48,7 +48,7 @@ static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Proposals that are made at once.
-const PROPOSALS_MAX: usize = 6;
+const PROPOSALS_MAX: usize = 8;
 /// Patterns of one step, for lines of several kinds.
 const KINDS_MAX: usize = 4;
 
@@ -85,6 +85,10 @@ pub fn propose(lines: &[Numbered], setup: &Setup) -> Vec<Proposal> {
         proposals.extend(formats(&events, setup));
     }
     proposals.extend(of_kinds(&proposals, &events));
+    if proposals.iter().any(|one| one.fields > 1) {
+        // A pattern of one field says nothing about a line.
+        proposals.retain(|one| one.fields > 1);
+    }
     proposals.sort_by_key(|one| std::cmp::Reverse(rank(one)));
     proposals.dedup();
     proposals.truncate(PROPOSALS_MAX);
