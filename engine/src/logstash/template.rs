@@ -55,6 +55,12 @@ impl Template {
         Self { text: text.to_string(), parts }
     }
 
+    /// A text in which nothing stands for anything else.
+    #[must_use]
+    pub fn literal(text: &str) -> Self {
+        Self { text: text.to_string(), parts: vec![Part::Literal(text.to_string())] }
+    }
+
     /// As it was written.
     #[must_use]
     pub fn source(&self) -> &str {

@@ -40,20 +40,12 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 
 impl Filter for DeDot {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
-        let chosen = |name: &str| match &self.fields {
-            Some(fields) => fields.iter().any(|field| {
-                field == name
-                    || field.strip_prefix('[').and_then(|f| f.strip_suffix(']')) == Some(name)
-            }),
-            None => true,
-        };
+        if let Some(fields) = &self.fields {
+            return self.named(fields, event, turn);
+        }
         let fields = std::mem::take(&mut event.data).into_entries();
         let mut good = true;
         for (name, mut value) in fields {
-            if !chosen(name) {
-                event.data.insert(name, value);
-                continue;
-            }
             if self.recursive {
                 self.inside(&mut value, turn.arena);
             }
@@ -68,6 +60,35 @@ impl Filter for DeDot {
 }
 
 impl DeDot {
+    /// Only these fields, which may lie deep.
+    fn named<'a>(
+        &self,
+        fields: &[String],
+        event: &mut LogEvent<'a>,
+        turn: &Turn<'a, '_>,
+    ) -> Outcome {
+        for text in fields.iter().filter(|text| text.contains('.')) {
+            let dot = if self.nested { "][" } else { &self.separator };
+            let new = match self.nested && !text.starts_with('[') {
+                true => format!("[{}]", text.replace('.', dot)),
+                false => text.replace('.', dot),
+            };
+            let (Ok(old), Ok(new)) = (FieldRef::parse(text), FieldRef::parse(&new)) else {
+                event.tag("_de_dot_error");
+                return Outcome::Unmatched;
+            };
+            let Some(mut value) = event.remove(&old) else { continue };
+            if self.recursive {
+                self.inside(&mut value, turn.arena);
+            }
+            if event.set(&new, value, turn.arena).is_err() {
+                event.tag("_de_dot_error");
+                return Outcome::Unmatched;
+            }
+        }
+        Outcome::Matched
+    }
+
     /// Puts a field under its new name; false when something stands in the way.
     fn put<'a>(
         &self,

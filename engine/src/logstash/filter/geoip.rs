@@ -38,6 +38,8 @@ struct Geoip {
     source: FieldRef,
     target: FieldRef,
     reader: Reader<Vec<u8>>,
+    /// Whether what has no coordinates is not known.
+    of_places: bool,
     names: Names,
     /// The fields that are wanted, by their old names.
     fields: Vec<String>,
@@ -145,16 +147,31 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
             return None;
         }
     };
-    let network = reader.metadata().database_type.contains("ASN");
+    let database_type = &reader.metadata().database_type;
+    let network = database_type.contains("ASN");
+    let of_places = ["City", "Enterprise"].iter().any(|kind| database_type.contains(kind));
     let defaults = if network { NETWORK_DEFAULT } else { CITY_DEFAULT };
     let fields = match arguments.texts("fields") {
-        Some(texts) => texts.into_iter().map(|(text, _)| text.to_lowercase()).collect(),
-        None => defaults.iter().map(|name| (*name).to_string()).collect(),
+        Some(texts) => {
+            for (text, span) in &texts {
+                if !NAMES.iter().any(|(old, _)| text.eq_ignore_ascii_case(old)) {
+                    let wanted = "names of fields such as city_name, country_name or location";
+                    arguments.complain(complain::bad_value("fields", *span, wanted));
+                }
+            }
+            texts.into_iter().map(|(text, _)| text.to_lowercase()).collect()
+        }
+        None => defaults
+            .iter()
+            .filter(|name| names == Names::Schema || **name != "region_iso_code")
+            .map(|name| (*name).to_string())
+            .collect(),
     };
     Some(Box::new(Geoip {
         source,
         target,
         reader,
+        of_places,
         names,
         fields,
         cache_max: arguments.number("cache_size").unwrap_or(CACHE_DEFAULT).max(1.0) as usize,
@@ -213,6 +230,9 @@ impl Geoip {
 
     fn look_up(&self, address: IpAddr) -> Option<Known> {
         let record: Record = self.reader.lookup(address).ok()?.decode().ok()??;
+        if self.of_places && record.location.latitude.or(record.location.longitude).is_none() {
+            return None;
+        }
         let mut known = Known::new();
         for wanted in &self.fields {
             let Some((old, new)) = NAMES.iter().find(|(old, _)| old == wanted) else { continue };
@@ -240,7 +260,8 @@ struct Record {
     location: Location,
     postal: Named,
     subdivisions: Vec<Named>,
-    autonomous_system_number: Option<u64>,
+    /// A whole number of any size.
+    autonomous_system_number: Option<Json>,
     autonomous_system_organization: Option<String>,
     isp: Option<String>,
     organization: Option<String>,
@@ -260,7 +281,7 @@ struct Named {
 struct Location {
     latitude: Option<f64>,
     longitude: Option<f64>,
-    metro_code: Option<u64>,
+    metro_code: Option<Json>,
     time_zone: Option<String>,
 }
 
@@ -273,7 +294,8 @@ impl Named {
 impl Record {
     fn value(&self, name: &str, address: IpAddr) -> Option<Json> {
         let text = |text: &Option<String>| text.as_deref().map(Json::from);
-        let region = self.subdivisions.first();
+        // The last is the smallest.
+        let region = self.subdivisions.last();
         let place = self.location.latitude.zip(self.location.longitude);
         match name {
             "ip" => Some(address.to_string().into()),
@@ -283,7 +305,7 @@ impl Record {
             "country_name" => self.country.english(),
             "country_code2" | "country_code3" => text(&self.country.iso_code),
             "postal_code" => text(&self.postal.code),
-            "dma_code" => self.location.metro_code.map(Json::from),
+            "dma_code" => self.location.metro_code.clone(),
             "region_name" => region?.english(),
             "region_code" => text(&region?.iso_code),
             "region_iso_code" => {
@@ -295,7 +317,7 @@ impl Record {
             "location" => place.map(|(lat, lon)| serde_json::json!({ "lat": lat, "lon": lon })),
             "latitude" => self.location.latitude.map(Json::from),
             "longitude" => self.location.longitude.map(Json::from),
-            "asn" | "autonomous_system_number" => self.autonomous_system_number.map(Json::from),
+            "asn" | "autonomous_system_number" => self.autonomous_system_number.clone(),
             "as_org" | "autonomous_system_organization" => {
                 text(&self.autonomous_system_organization)
             }

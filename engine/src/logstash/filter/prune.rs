@@ -6,6 +6,8 @@ use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::pattern::Pattern;
+use crate::logstash::template::Template;
+use chrono::{DateTime, Utc};
 
 /// `prune`
 pub static DECLARATION: Declaration = Declaration {
@@ -16,23 +18,42 @@ pub static DECLARATION: Declaration = Declaration {
         option("blacklist_names", Takes::List, "Expressions of names to remove."),
         option("whitelist_values", Takes::Hash, "Expressions of values to keep, by field."),
         option("blacklist_values", Takes::Hash, "Expressions of values to remove, by field."),
-        option("interpolate", Takes::Flag, "Accepted; expressions are the same for all events."),
+        option("interpolate", Takes::Flag, "Whether `%{…}` counts in names and expressions."),
     ],
     make,
 };
 
 #[derive(Debug)]
 struct Prune {
-    keep: Vec<Pattern>,
-    remove: Vec<Pattern>,
-    keep_values: Vec<(String, Pattern)>,
-    remove_values: Vec<(String, Pattern)>,
+    keep: Vec<Expression>,
+    remove: Vec<Expression>,
+    keep_values: Vec<(Template, Expression)>,
+    remove_values: Vec<(Template, Expression)>,
+}
+
+/// A regular expression, which may depend on the event.
+#[derive(Debug)]
+enum Expression {
+    Fixed(Pattern),
+    Open(Template),
+}
+
+impl Expression {
+    /// Whether it is found; one that the event makes wrong is nowhere.
+    fn is_in(&self, text: &str, event: &LogEvent<'_>, now: DateTime<Utc>) -> bool {
+        match self {
+            Self::Fixed(pattern) => pattern.is_in(text),
+            Self::Open(template) => Pattern::compile(&template.rendered(event, now))
+                .is_ok_and(|pattern| pattern.is_in(text)),
+        }
+    }
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let keep = names(arguments, "whitelist_names");
     let remove = names(arguments, "blacklist_names").unwrap_or_else(|| {
-        vec![Pattern::compile("%\\{[^}]+\\}").expect("this expression is right")]
+        let unresolved = Pattern::compile("%\\{[^}]+\\}").expect("this expression is right");
+        vec![Expression::Fixed(unresolved)]
     });
     Some(Box::new(Prune {
         keep: keep.unwrap_or_default(),
@@ -46,9 +67,13 @@ fn compile(
     arguments: &mut Arguments<'_>,
     text: &str,
     span: temblor_lang::span::Span,
-) -> Option<Pattern> {
+) -> Option<Expression> {
+    let template = Template::parse(text);
+    if arguments.flag("interpolate", false) && !template.is_constant() {
+        return Some(Expression::Open(template));
+    }
     match Pattern::compile(text) {
-        Ok(pattern) => Some(pattern),
+        Ok(pattern) => Some(Expression::Fixed(pattern)),
         Err(reason) => {
             arguments.complain(complain::bad_pattern(text, span, &reason));
             None
@@ -56,14 +81,16 @@ fn compile(
     }
 }
 
-fn names(arguments: &mut Arguments<'_>, option: &str) -> Option<Vec<Pattern>> {
+fn names(arguments: &mut Arguments<'_>, option: &str) -> Option<Vec<Expression>> {
     let texts = arguments.texts(option)?;
     Some(texts.into_iter().filter_map(|(text, span)| compile(arguments, &text, span)).collect())
 }
 
-fn values(arguments: &mut Arguments<'_>, option: &str) -> Vec<(String, Pattern)> {
+fn values(arguments: &mut Arguments<'_>, option: &str) -> Vec<(Template, Expression)> {
+    let interpolate = arguments.flag("interpolate", false);
     let mut found = Vec::new();
     for (key, value) in arguments.pairs(option) {
+        let key = if interpolate { Template::parse(&key) } else { Template::literal(&key) };
         if let Some(text) = value.text() {
             found.extend(compile(arguments, text, value.span).map(|pattern| (key, pattern)));
         }
@@ -72,17 +99,25 @@ fn values(arguments: &mut Arguments<'_>, option: &str) -> Vec<(String, Pattern)>
 }
 
 impl Filter for Prune {
-    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, _turn: &mut Turn<'a, '_>) -> Outcome {
-        let any = |patterns: &[Pattern], name: &str| patterns.iter().any(|one| one.is_in(name));
-        event.data.retain(|name, _| {
+    fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        let now = turn.now;
+        let mut data = std::mem::take(&mut event.data);
+        // Expressions see the event as it was.
+        event.data = data.clone();
+        let before = &*event;
+        let any =
+            |all: &[Expression], name: &str| all.iter().any(|one| one.is_in(name, before, now));
+        data.retain(|name, _| {
             (self.keep.is_empty() || any(&self.keep, name)) && !any(&self.remove, name)
         });
-        for (name, pattern) in &self.keep_values {
-            event.data.retain(|key, value| key != name || keep(value, |text| pattern.is_in(text)));
+        for (values, wanted) in [(&self.keep_values, true), (&self.remove_values, false)] {
+            for (name, expression) in values {
+                let name = name.rendered(before, now);
+                let stays = |text: &str| expression.is_in(text, before, now) == wanted;
+                data.retain(|key, value| *key != *name || keep(value, stays));
+            }
         }
-        for (name, pattern) in &self.remove_values {
-            event.data.retain(|key, value| key != name || keep(value, |text| !pattern.is_in(text)));
-        }
+        event.data = data;
         Outcome::Matched
     }
 }

@@ -56,11 +56,41 @@ struct Windows {
     latest: i64,
 }
 
-type Memory = HashMap<String, Windows>;
+/// What the filter remembers.
+#[derive(Debug)]
+struct Memory {
+    keys: HashMap<String, Windows>,
+    /// How long windows are kept now, in seconds: less than was said while there are too many keys.
+    max_age: i64,
+}
+
+/// By this part of what was said the age changes, and no less than it is left.
+const AGE_STEPS: i64 = 20;
+/// So many times the keys that were said may be there between two ticks.
+const KEYS_OVER_MAX: usize = 2;
 
 impl Filter for Throttle {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Memory::new()))
+        Some(Box::new(Memory { keys: HashMap::new(), max_age: self.max_age }))
+    }
+
+    fn wants_ticks(&self) -> bool {
+        true
+    }
+
+    /// Drops windows that are too old and keys without windows. Too many keys make windows live
+    /// shorter, by and by.
+    fn tick<'a>(&'a self, turn: &mut Turn<'a, '_>, _last: bool) {
+        let memory: &mut Memory = turn.memory.downcast_mut().expect("the memory of this filter");
+        let latest = memory.keys.values().map(|windows| windows.latest).max().unwrap_or(0);
+        let oldest = latest - memory.max_age;
+        memory.keys.retain(|_, windows| windows.latest >= oldest);
+        let step = (self.max_age / AGE_STEPS).max(1);
+        memory.max_age = if memory.keys.len() > self.max_counters {
+            (memory.max_age - step).max(step)
+        } else {
+            (memory.max_age + step).min(self.max_age)
+        };
     }
 
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
@@ -70,15 +100,16 @@ impl Filter for Throttle {
         let period = if period > 0 { period } else { 60 };
         let time = event.timestamp().unwrap_or(turn.now).timestamp();
         let memory: &mut Memory = turn.memory.downcast_mut().expect("the memory of this filter");
-        if !memory.contains_key(key) {
-            self.make_room(memory);
+        let max_age = memory.max_age;
+        if !memory.keys.contains_key(key) {
+            self.make_room(&mut memory.keys);
             let windows = Windows { origin: time, counts: HashMap::new(), latest: time };
-            memory.insert(key.to_string(), windows);
+            memory.keys.insert(key.to_string(), windows);
         }
-        let windows = memory.get_mut(key).expect("it was put there just now");
+        let windows = memory.keys.get_mut(key).expect("it was put there just now");
         windows.latest = windows.latest.max(time);
         let slot = (time - windows.origin).div_euclid(period);
-        let oldest = (windows.latest - self.max_age - windows.origin).div_euclid(period);
+        let oldest = (windows.latest - max_age - windows.origin).div_euclid(period);
         windows.counts.retain(|slot, _| *slot >= oldest);
         let count = windows.counts.entry(slot).or_default();
         *count += 1;
@@ -89,14 +120,14 @@ impl Filter for Throttle {
 }
 
 impl Throttle {
-    /// When there are too many keys, the half that was not seen for longest goes.
-    fn make_room(&self, memory: &mut Memory) {
-        if memory.len() < self.max_counters {
+    /// When there are far too many keys, the half that was not seen for longest goes at once.
+    fn make_room(&self, keys: &mut HashMap<String, Windows>) {
+        if keys.len() < self.max_counters.saturating_mul(KEYS_OVER_MAX) {
             return;
         }
-        let mut times: Vec<i64> = memory.values().map(|windows| windows.latest).collect();
+        let mut times: Vec<i64> = keys.values().map(|windows| windows.latest).collect();
         times.sort_unstable();
         let limit = times[times.len() / 2];
-        memory.retain(|_, windows| windows.latest > limit);
+        keys.retain(|_, windows| windows.latest > limit);
     }
 }

@@ -1,4 +1,5 @@
-//! `urldecode`: `%41` becomes `A`; a plus sign stays. Its success options apply even after a failure.
+//! `urldecode`: `%41` becomes `A`; a plus sign stays. What is not UTF-8 afterwards is shown as Ruby shows
+//! it, `\xD3` for a byte; nothing fails.
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::datum::Datum;
@@ -15,7 +16,7 @@ pub static DECLARATION: Declaration = Declaration {
         option("field", Takes::Text, "The field."),
         option("all_fields", Takes::Flag, "Whether all fields are decoded."),
         option("charset", Takes::Text, "Accepted; texts are UTF-8."),
-        option("tag_on_failure", Takes::List, "The tags of what cannot be decoded."),
+        option("tag_on_failure", Takes::List, "Accepted; nothing fails here."),
     ],
     make,
 };
@@ -24,50 +25,49 @@ pub static DECLARATION: Declaration = Declaration {
 struct UrlDecode {
     field: FieldRef,
     all: bool,
-    tags: Vec<String>,
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     Some(Box::new(UrlDecode {
         field: arguments.field("field", "message")?,
         all: arguments.flag("all_fields", false),
-        tags: arguments.tags("tag_on_failure", "_urldecodefailure"),
     }))
 }
 
 impl Filter for UrlDecode {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let arena = turn.arena;
-        let good = if self.all {
-            event.data.iter_mut().all(|(_, value)| decode(value, arena))
-        } else {
-            event.get_mut(&self.field).is_none_or(|value| decode(value, arena))
-        };
-        if !good {
-            turn.fail(event, &self.tags);
+        if self.all {
+            event.data.iter_mut().for_each(|(_, value)| decode(value, arena));
+        } else if let Some(value) = event.get_mut(&self.field) {
+            decode(value, arena);
         }
         Outcome::Matched
     }
 }
 
-/// Decodes all texts in a value; false when one is not UTF-8 afterwards.
-fn decode<'a>(value: &mut Datum<'a>, arena: &'a Arena) -> bool {
+/// Decodes all texts in a value.
+fn decode<'a>(value: &mut Datum<'a>, arena: &'a Arena) {
     match value {
-        Datum::Str(text) if text.contains('%') => match decoded(text) {
-            Some(plain) => {
-                *text = arena.str(&plain);
-                true
-            }
-            None => false,
-        },
-        Datum::List(items) => items.iter_mut().all(|item| decode(item, arena)),
-        Datum::Map(map) => map.iter_mut().all(|(_, item)| decode(item, arena)),
-        _ => true,
+        Datum::Str(text) if text.contains('%') => {
+            let bytes = unescaped(text);
+            *text = match std::str::from_utf8(&bytes) {
+                Ok(plain) => arena.str(plain),
+                Err(_) => arena.str(&shown(&bytes)),
+            };
+        }
+        Datum::List(items) => items.iter_mut().for_each(|item| decode(item, arena)),
+        Datum::Map(map) => map.iter_mut().for_each(|(_, item)| decode(item, arena)),
+        _ => {}
     }
 }
 
 /// The text without its escapes; nothing when it is not UTF-8 afterwards.
 pub(in crate::logstash) fn decoded(text: &str) -> Option<String> {
+    String::from_utf8(unescaped(text)).ok()
+}
+
+fn unescaped(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -85,5 +85,25 @@ pub(in crate::logstash) fn decoded(text: &str) -> Option<String> {
             }
         }
     }
-    String::from_utf8(out).ok()
+    out
+}
+
+/// Bytes as Ruby's `inspect` shows them, without the quotes around.
+fn shown(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '"' | '\\' => out.extend(['\\', character]),
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                '\x1b' => out.push_str("\\e"),
+                other if other.is_control() => out.push_str(&format!("\\x{:02X}", other as u32)),
+                other => out.push(other),
+            }
+        }
+        chunk.invalid().iter().for_each(|byte| out.push_str(&format!("\\x{byte:02X}")));
+    }
+    out
 }

@@ -100,7 +100,16 @@ impl Unit {
             Field::Minute => Unit::Minute,
             Field::Second => Unit::Second,
             Field::Fraction => Unit::Milli,
-            Field::Offset | Field::ZoneName => return None,
+            Field::Offset
+            | Field::ZoneName
+            | Field::LocalWeekYear
+            | Field::LocalWeek
+            | Field::LocalWeekday
+            | Field::JavaZone(_)
+            | Field::Quarter
+            | Field::MilliOfDay
+            | Field::NanoOfDay
+            | Field::Nano => return None,
         })
     }
 

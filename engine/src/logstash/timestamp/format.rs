@@ -2,7 +2,8 @@
 //! those of Joda-Time's DateTimeFormat and of java.time's DateTimeFormatter.
 
 use super::locale::Locale;
-use chrono::{DateTime, Datelike, Timelike, Utc};
+use chrono::{DateTime, Datelike, Days, NaiveDate, Timelike, Utc};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Whose letters.
@@ -45,6 +46,12 @@ pub(super) enum Field {
     Weekday,
     /// 1 (Monday) to 7.
     WeekdayNumber,
+    /// Of weeks that begin on Sunday, the first being that of January 1st; only to be written.
+    LocalWeekYear,
+    /// See [`Field::LocalWeekYear`].
+    LocalWeek,
+    /// 1 (Sunday) to 7, only to be written.
+    LocalWeekday,
     HalfDay,
     /// 0 to 23.
     Hour,
@@ -59,8 +66,18 @@ pub(super) enum Field {
     Fraction,
     /// `+0100`
     Offset,
-    /// `UTC`, only to be written.
+    /// `UTC`
     ZoneName,
+    /// The offset of UTC by one of java.time's letters, only to be written.
+    JavaZone(char),
+    /// 1 to 4, `Q1`, `1st quarter`; only to be written.
+    Quarter,
+    /// Thousandths of a second since midnight, only to be written.
+    MilliOfDay,
+    /// Billionths of a second since midnight, only to be written.
+    NanoOfDay,
+    /// Billionths of a second, only to be written.
+    Nano,
 }
 
 impl Field {
@@ -68,7 +85,12 @@ impl Field {
     pub(super) fn is_number(self, count: usize) -> bool {
         match self {
             Field::Month => count < 3,
-            Field::Era | Field::Weekday | Field::HalfDay | Field::Offset | Field::ZoneName => false,
+            Field::Era
+            | Field::Weekday
+            | Field::HalfDay
+            | Field::Offset
+            | Field::ZoneName
+            | Field::JavaZone(_) => false,
             _ => true,
         }
     }
@@ -153,9 +175,11 @@ fn joda(letter: char) -> Option<Field> {
         'y' => Field::Year,
         'Y' => Field::YearOfEra,
         'x' => Field::WeekYear,
+        'w' => Field::Week,
         'e' => Field::WeekdayNumber,
         'Z' => Field::Offset,
-        'G' | 'M' | 'd' | 'D' | 'w' | 'E' | 'a' | 'H' | 'k' | 'h' | 'K' | 'm' | 's' | 'S' | 'z' => {
+        'z' => Field::ZoneName,
+        'G' | 'M' | 'd' | 'D' | 'E' | 'a' | 'H' | 'k' | 'h' | 'K' | 'm' | 's' | 'S' => {
             java(letter)?
         }
         _ => return None,
@@ -167,13 +191,13 @@ fn java(letter: char) -> Option<Field> {
         'G' => Field::Era,
         'y' => Field::YearOfEra,
         'u' => Field::Year,
-        'Y' => Field::WeekYear,
+        'Y' => Field::LocalWeekYear,
         'M' | 'L' => Field::Month,
         'd' => Field::Day,
         'D' => Field::DayOfYear,
-        'w' => Field::Week,
+        'w' => Field::LocalWeek,
         'E' => Field::Weekday,
-        'e' | 'c' => Field::WeekdayNumber,
+        'e' | 'c' => Field::LocalWeekday,
         'a' => Field::HalfDay,
         'H' => Field::Hour,
         'k' => Field::ClockHour,
@@ -182,58 +206,119 @@ fn java(letter: char) -> Option<Field> {
         'm' => Field::Minute,
         's' => Field::Second,
         'S' => Field::Fraction,
-        'Z' | 'x' | 'X' => Field::Offset,
-        'z' | 'V' | 'O' | 'v' => Field::ZoneName,
+        'Z' | 'x' | 'X' | 'z' | 'V' | 'O' | 'v' => Field::JavaZone(letter),
+        'Q' | 'q' => Field::Quarter,
+        'A' => Field::MilliOfDay,
+        'N' => Field::NanoOfDay,
+        'n' => Field::Nano,
         _ => return None,
     })
 }
 
 fn push_field(out: &mut String, field: Field, count: usize, time: DateTime<Utc>) {
+    if field == Field::Fraction {
+        return push_fraction(out, time.timestamp_subsec_nanos(), count);
+    }
+    match (name(field, count, time), number(field, time)) {
+        (Some(name), _) => out.push_str(&name),
+        (None, number) => {
+            let two = matches!(
+                field,
+                Field::Year | Field::YearOfEra | Field::WeekYear | Field::LocalWeekYear
+            ) && count == 2;
+            let number = if two { number.rem_euclid(100) } else { number };
+            // Writing into a String does not fail.
+            let _ = write!(out, "{number:0count$}");
+        }
+    }
+}
+
+/// What is written in letters.
+fn name(field: Field, count: usize, time: DateTime<Utc>) -> Option<Cow<'static, str>> {
     /// From this many letters on a name is written out.
     const LONG: usize = 4;
+    /// With this many java.time writes one letter.
+    const NARROW: usize = 5;
     let names = Locale::english();
     let long = count >= LONG;
-    let number = match field {
-        Field::Era => return out.push_str(if time.year() > 0 { "AD" } else { "BC" }),
-        Field::Month if count > 2 => {
-            return out.push_str(names.month(time.month0() as usize, long));
-        }
-        Field::Weekday => {
-            return out.push_str(names.day(time.weekday().num_days_from_monday() as usize, long));
-        }
-        Field::HalfDay => return out.push_str(if time.hour() < 12 { "AM" } else { "PM" }),
-        Field::Offset => {
-            return out.push_str(if count == 2 {
-                "+00:00"
-            } else if count > 2 {
-                "UTC"
-            } else {
-                "+0000"
-            });
-        }
-        Field::ZoneName => return out.push_str("UTC"),
-        Field::Fraction => return push_fraction(out, time.timestamp_subsec_nanos(), count),
-        Field::Year | Field::YearOfEra if count == 2 => i64::from(time.year().rem_euclid(100)),
-        Field::WeekYear if count == 2 => i64::from(time.iso_week().year().rem_euclid(100)),
-        Field::Year => i64::from(time.year()),
-        Field::YearOfEra if time.year() < 1 => i64::from(1 - time.year()),
-        Field::YearOfEra => i64::from(time.year()),
-        Field::Century => i64::from(time.year().rem_euclid(10_000) / 100),
-        Field::WeekYear => i64::from(time.iso_week().year()),
-        Field::Month => i64::from(time.month()),
-        Field::Day => i64::from(time.day()),
-        Field::DayOfYear => i64::from(time.ordinal()),
-        Field::Week => i64::from(time.iso_week().week()),
-        Field::WeekdayNumber => i64::from(time.weekday().number_from_monday()),
-        Field::Hour => i64::from(time.hour()),
-        Field::ClockHour => i64::from((time.hour() + 23) % 24 + 1),
-        Field::ClockHourOfHalf => i64::from((time.hour() + 11) % 12 + 1),
-        Field::HourOfHalf => i64::from(time.hour() % 12),
-        Field::Minute => i64::from(time.minute()),
-        Field::Second => i64::from(time.second()),
+    let shown = |name: &'static str| match count {
+        NARROW => Cow::from(&name[..1]),
+        _ => Cow::from(name),
     };
-    // Writing into a String does not fail.
-    let _ = write!(out, "{number:0count$}");
+    Some(match field {
+        Field::JavaZone(letter) => java_zone(letter, count).into(),
+        Field::ZoneName if long => "Coordinated Universal Time".into(),
+        Field::ZoneName => "UTC".into(),
+        Field::Offset if count == 2 => "+00:00".into(),
+        Field::Offset if count > 2 => "UTC".into(),
+        Field::Offset => "+0000".into(),
+        Field::Quarter if count > 2 => {
+            let quarter = time.month0() as usize / 3;
+            let words = ["1st quarter", "2nd quarter", "3rd quarter", "4th quarter"];
+            let marks = ["Q1", "Q2", "Q3", "Q4"];
+            if count == LONG { words[quarter].into() } else { marks[quarter].into() }
+        }
+        Field::Era if count == LONG && time.year() > 0 => "Anno Domini".into(),
+        Field::Era if count == LONG => "Before Christ".into(),
+        Field::Era => if time.year() > 0 { "AD" } else { "BC" }.into(),
+        Field::Month if count > 2 => shown(names.month(time.month0() as usize, long)),
+        Field::Weekday => shown(names.day(time.weekday().num_days_from_monday() as usize, long)),
+        Field::HalfDay => if time.hour() < 12 { "AM" } else { "PM" }.into(),
+        _ => return None,
+    })
+}
+
+/// What is written in digits.
+fn number(field: Field, time: DateTime<Utc>) -> i64 {
+    let seconds = i64::from(time.num_seconds_from_midnight());
+    let small = match field {
+        Field::Year => return i64::from(time.year()),
+        Field::YearOfEra if time.year() < 1 => return i64::from(1 - time.year()),
+        Field::YearOfEra => return i64::from(time.year()),
+        Field::Century => return i64::from(time.year().rem_euclid(10_000) / 100),
+        Field::WeekYear => return i64::from(time.iso_week().year()),
+        Field::LocalWeekYear => return i64::from(week_end(time).year()),
+        Field::MilliOfDay => return seconds * 1000 + i64::from(time.timestamp_subsec_millis()),
+        Field::NanoOfDay => {
+            return seconds * 1_000_000_000 + i64::from(time.timestamp_subsec_nanos());
+        }
+        Field::Nano => time.timestamp_subsec_nanos(),
+        Field::Quarter => time.month0() / 3 + 1,
+        Field::Month => time.month(),
+        Field::Day => time.day(),
+        Field::DayOfYear => time.ordinal(),
+        Field::Week => time.iso_week().week(),
+        Field::LocalWeek => week_end(time).ordinal0() / 7 + 1,
+        Field::WeekdayNumber => time.weekday().number_from_monday(),
+        Field::LocalWeekday => time.weekday().number_from_sunday(),
+        Field::Hour => time.hour(),
+        Field::ClockHour => (time.hour() + 23) % 24 + 1,
+        Field::ClockHourOfHalf => (time.hour() + 11) % 12 + 1,
+        Field::HourOfHalf => time.hour() % 12,
+        Field::Minute => time.minute(),
+        Field::Second => time.second(),
+        // These have names alone.
+        _ => 0,
+    };
+    i64::from(small)
+}
+
+/// How java.time writes that a time is of UTC.
+fn java_zone(letter: char, count: usize) -> &'static str {
+    match (letter, count) {
+        ('O', _) | ('Z', 4) => "GMT",
+        ('x', 1) => "+00",
+        ('x', 3 | 5) => "+00:00",
+        ('x', _) | ('Z', 1..=3) => "+0000",
+        _ => "Z",
+    }
+}
+
+/// The Saturday of a week that begins on Sunday.
+fn week_end(time: DateTime<Utc>) -> NaiveDate {
+    let date = time.date_naive();
+    let left = 6 - date.weekday().num_days_from_sunday();
+    date.checked_add_days(Days::new(u64::from(left))).unwrap_or(date)
 }
 
 /// The first `count` decimals of a second.

@@ -84,6 +84,10 @@ fn writes_both_dialects() {
         ("xxxx.ww", Dialect::Joda, "2020.53"),
         ("yyyy-MM-dd'T'HH:mm:ss.SSSZZ", Dialect::Joda, "2020-12-31T03:04:05.000+00:00"),
         ("E d MMM yy h a", Dialect::Java, "Thu 31 Dec 20 3 AM"),
+        ("YYYY w e", Dialect::Java, "2021 1 5"),
+        ("HH:mm:ssXXX|x|xxx|Z|ZZZZ|VV|O", Dialect::Java, "03:04:05Z|+00|+00:00|+0000|GMT|Z|GMT"),
+        ("QQQ MMMMM EEEEE A", Dialect::Java, "Q4 D T 11045000"),
+        ("z zzzz ZZZ CC e", Dialect::Joda, "UTC Coordinated Universal Time UTC 20 4"),
     ] {
         let mut text = String::new();
         Format::parse(pattern, dialect).unwrap().push(&mut text, time);
