@@ -3,13 +3,13 @@
 //! stems from it has been written, or the failure of that.
 
 use super::answers::Answers;
-use super::passthrough::Passthrough;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::operator::{AnyOperator, Emitter, OUT, OVERFLOW, Operator, Surroundings};
+use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Kind, Value};
+use temblor_lang::value::{Arena, Key, Kind, Value};
 
 /// How long to hold back after one bad answer, after two and so on, in milliseconds.
 const STEPS_MS: [u64; 7] = [50, 100, 250, 500, 1000, 5000, 10_000];
@@ -30,8 +30,8 @@ const TIMEOUT: Setting = Setting::new(
 
 const BACKPRESSURE_DOC: &str = "Holds back while sinks answer late or badly. A bad answer makes it \
      let through one event per step of `steps` only, the rest goes to `overflow`; each further one \
-     moves to the next step, a good one ends it. With the method `pause` all events pass: a slow \
-     sink slows its sources here by itself.";
+     moves to the next step, a good one ends it. With the method `pause` all events pass, but wait \
+     for their step, and the sources wait with them.";
 
 const BACKPRESSURE: OperatorKind = OperatorKind {
     path: "qos::backpressure",
@@ -93,16 +93,16 @@ pub static KINDS: &[OperatorKind] = &[
 
 fn backpressure(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let steps_ns = steps(settings)?;
-    match settings.text("method").as_deref() {
-        Some("pause") => return Ok(Box::new(Passthrough)),
-        None | Some("discard") => {}
+    let method = match settings.text("method").as_deref() {
+        Some("pause") => Method::Pause,
+        None | Some("discard") => Method::Discard,
         Some(other) => {
             let error = settings.error("method", format!("there is no method `{other}`"));
             return Err(error.with_help("use \"discard\" or \"pause\""));
         }
-    }
+    };
     let timeout_ns = settings.number("timeout").unwrap_or(0);
-    Ok(Box::new(Backpressure { timeout_ns, steps_ns }))
+    Ok(Box::new(Backpressure { timeout_ns, steps_ns, method }))
 }
 
 /// The steps in nanoseconds.
@@ -140,6 +140,16 @@ struct Backpressure {
     timeout_ns: u64,
     /// From the first bad answer on; not empty.
     steps_ns: Vec<u64>,
+    method: Method,
+}
+
+/// What holding back means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// Events go to `overflow`.
+    Discard,
+    /// Events wait, and the sources with them.
+    Pause,
 }
 
 /// How far it holds back.
@@ -191,13 +201,38 @@ impl Operator for Backpressure {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
         self.look(state, around.now_ns);
-        if self.passes(state, around.now_ns) {
-            state.answers.ask(around);
-            out.emit(OUT, event);
-        } else {
+        let passes = self.passes(state, around.now_ns);
+        if !passes && self.method == Method::Discard {
             out.emit(OVERFLOW, event);
+            return Ok(());
         }
+        if !passes {
+            out.delay_until(state.next_ns);
+        }
+        state.answers.ask(around);
+        out.emit(OUT, event);
         Ok(())
+    }
+
+    fn save<'a>(&self, state: &Holding, arena: &'a Arena) -> Value<'a> {
+        let mut record = arena.record_builder(2);
+        let step = state.step.map_or(Value::Null, |step| Value::UInt(step as u64));
+        record.append("step", step);
+        record.append("next_ns", Value::UInt(state.next_ns));
+        record.finish()
+    }
+
+    fn restore(&self, saved: Value<'_>) -> Result<Holding, CallError> {
+        let part = |name| saved.get(&Key::new(name)).unwrap_or(Value::Null);
+        let wrong = || CallError::failed("the saved step of backpressure is not one");
+        let step = match part("step") {
+            Value::Null => None,
+            step => {
+                Some(step.as_usize().filter(|step| *step < self.steps_ns.len()).ok_or_else(wrong)?)
+            }
+        };
+        let next_ns = part("next_ns").as_u64().ok_or_else(wrong)?;
+        Ok(Holding { step, next_ns, ..Operator::start(self) })
     }
 
     fn wants_ticks(&self) -> bool {
@@ -260,6 +295,16 @@ impl Operator for Percentile {
         }
         Ok(())
     }
+
+    fn save<'a>(&self, state: &Part, _: &'a Arena) -> Value<'a> {
+        Value::Float(state.passes)
+    }
+
+    fn restore(&self, saved: Value<'_>) -> Result<Part, CallError> {
+        let passes = saved.as_f64().filter(|passes| (0.0..=1.0).contains(passes));
+        let wrong = || CallError::failed("the saved part that passes is not between 0 and 1");
+        Ok(Part { passes: passes.ok_or_else(wrong)?, ..Operator::start(self) })
+    }
 }
 
 #[cfg(test)]
@@ -280,7 +325,8 @@ mod tests {
 
     #[test]
     fn bad_answers_hold_back_step_by_step() {
-        let operator = Backpressure { timeout_ns: 10, steps_ns: vec![MS, 5 * MS] };
+        let steps_ns = vec![MS, 5 * MS];
+        let operator = Backpressure { timeout_ns: 10, steps_ns, method: Method::Discard };
         let mut state = Operator::start(&operator);
         state.answers.answer(11, true);
         operator.look(&mut state, 100);
@@ -296,6 +342,26 @@ mod tests {
         state.answers.answer(10, true);
         operator.look(&mut state, 7 * MS);
         assert!(operator.passes(&mut state, 7 * MS) && operator.passes(&mut state, 7 * MS));
+    }
+
+    #[test]
+    fn what_is_held_back_is_saved() {
+        let steps_ns = vec![MS, 5 * MS];
+        let operator = Backpressure { timeout_ns: 10, steps_ns, method: Method::Pause };
+        let mut state = Operator::start(&operator);
+        state.answers.answer(11, true);
+        operator.look(&mut state, 100);
+        let arena = Arena::new();
+        let saved = Operator::save(&operator, &state, &arena);
+        let restored = Operator::restore(&operator, saved).expect("it was just saved");
+        assert_eq!((restored.step, restored.next_ns), (Some(0), 100 + MS));
+        let fewer = Backpressure { timeout_ns: 10, steps_ns: vec![], method: Method::Pause };
+        assert!(Operator::restore(&fewer, saved).is_err());
+        let part = Percentile { timeout_ns: 10, step_down: 0.5, step_up: 0.1 };
+        let passing = Part { passes: 0.25, ..Operator::start(&part) };
+        let saved = Operator::save(&part, &passing, &arena);
+        assert_eq!(Operator::restore(&part, saved).map(|one| one.passes), Ok(0.25));
+        assert!(Operator::restore(&part, Value::Float(2.0)).is_err());
     }
 
     #[test]

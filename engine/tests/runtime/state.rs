@@ -198,10 +198,24 @@ fn a_state_that_does_not_fit_is_refused_and_can_be_given_up() {
         .map(|entry| entry.path())
         .find(|path| path.extension().is_some_and(|end| end != "new"));
     let saved = saved.expect("there is a saved state");
-    let mut bytes = std::fs::read(&saved).unwrap();
+    let whole = std::fs::read(&saved).unwrap();
+    let mut bytes = whole.clone();
     *bytes.last_mut().unwrap() ^= 1;
     std::fs::write(&saved, bytes).unwrap();
     refused("checksum");
+    for entry in std::fs::read_dir(&state).unwrap().flatten() {
+        let kept = std::fs::read(entry.path()).unwrap();
+        let first = kept.iter().position(|byte| *byte == b'\n').unwrap_or(kept.len());
+        let older = [&b"temblor state 0"[..], &kept[first..]].concat();
+        for damaged in [&b""[..], &kept[..kept.len() / 2], b"something else\n", &older] {
+            std::fs::write(entry.path(), damaged).unwrap();
+            if entry.path() == saved || !damaged.is_empty() {
+                refused("");
+            }
+        }
+        std::fs::write(entry.path(), kept).unwrap();
+    }
+    std::fs::write(&saved, whole).unwrap();
     let fresh = [&more[..], &["--fresh-state"]].concat();
     assert_eq!(text(&feed(&directory, "1\n2\n3\n4\n", &fresh)), "4\n");
 }
