@@ -6,17 +6,13 @@ use super::meter::Metered;
 use super::{Graph, Node, Step, complain};
 use crate::lookup::NamedTables;
 use crate::operator::{ERR, IN, OUT};
-use crate::operators;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
-use temblor_lang::syntax::tree::{
-    Create, Define, DefineKind, EndpointRole, Ident, Item, ModPath, PipelineDef, Program, Query,
-    Statement, StreamRef,
-};
+use temblor_lang::syntax::tree::{Define, EndpointRole, Ident, PipelineDef, Program, Query};
 use temblor_lang::value::{Frozen, Value};
 
 /// Pipelines inside of pipelines, at the most.
@@ -40,17 +36,17 @@ pub struct Builder<'c, 'r> {
     pub(super) compiler: &'c mut Compiler<'r>,
     pub(super) graph: Graph,
     pub(super) notation: Notation,
-    depth: usize,
+    pub(super) depth: usize,
     /// Numbers nodes that have no name of their own.
     pub(super) unnamed: usize,
     /// The statement that is being built.
     pub(super) at: Span,
     /// The statements that made the edges, by node and next node.
-    spans: HashMap<(usize, usize), Span>,
+    pub(super) spans: HashMap<(usize, usize), Span>,
     /// The nodes of each pipeline and the node of its `err` port, inner pipelines first.
-    error_ports: Vec<(Range<usize>, usize)>,
+    pub(super) error_ports: Vec<(Range<usize>, usize)>,
     /// Pipelines that ask for metrics.
-    metered: Vec<Metered>,
+    pub(super) metered: Vec<Metered>,
     /// Definitions that something was made from, by their places.
     pub(super) used: HashSet<Span>,
     /// A definition that nothing uses is being built for its errors: arguments are not known.
@@ -82,8 +78,8 @@ pub(super) struct Definition {
 pub(super) struct Level {
     pub scope: Scope,
     pub args: Option<Arc<Frozen>>,
-    definitions: Vec<Definition>,
-    instances: Vec<(String, Instance)>,
+    pub(super) definitions: Vec<Definition>,
+    pub(super) instances: Vec<(String, Instance)>,
     /// In front of node names: `outer/`.
     pub prefix: String,
 }
@@ -121,12 +117,9 @@ impl Level {
     }
 }
 
-/// What queries and pipelines define.
-const IN_QUERIES: [Namespace; 4] =
-    [Namespace::Window, Namespace::Operator, Namespace::Script, Namespace::Pipeline];
 /// The default ports of a pipeline.
-const DEFAULT_INPUTS: [&str; 1] = [IN];
-const DEFAULT_OUTPUTS: [&str; 2] = [OUT, ERR];
+pub(super) const DEFAULT_INPUTS: [&str; 1] = [IN];
+pub(super) const DEFAULT_OUTPUTS: [&str; 2] = [OUT, ERR];
 
 impl<'c, 'r> Builder<'c, 'r> {
     /// A builder that reports to `compiler`.
@@ -319,347 +312,18 @@ impl<'c, 'r> Builder<'c, 'r> {
         node
     }
 
-    fn file_output(&mut self, level: &mut Level, name: &str) -> usize {
+    pub(super) fn file_output(&mut self, level: &mut Level, name: &str) -> usize {
         self.graph.outputs.push(name.to_string());
         let number = self.graph.outputs.len() - 1;
         let node = self.add_node(Node::new(name, Step::Output(number)));
         level.instances.push((name.to_string(), Instance::Output(node)));
         node
     }
-
-    pub(super) fn statements(&mut self, query: &Query, level: &mut Level) {
-        for directive in &query.config {
-            // Which directives there are is nobody's business; their values must be constant.
-            let value = self.known(&directive.value, level);
-            let interval = value.get().as_u64().filter(|interval_s| *interval_s > 0);
-            if let ("metrics_interval_s", Some(interval_s), false) =
-                (directive.name.text.as_str(), interval, self.rehearsing || level.prefix.is_empty())
-            {
-                self.metered.push(Metered { prefix: level.prefix.clone(), interval_s });
-            }
-        }
-        for statement in &query.statements {
-            if self.graph.nodes.len() > NODES_MAX {
-                return self.complain(complain::nested_too_deep(NODES_MAX, Span::default()));
-            }
-            self.at = span_of(statement);
-            match statement {
-                Statement::Use(import) => self.compiler.import(import, &mut level.scope),
-                Statement::Define(define) => {
-                    self.check_place(
-                        define,
-                        &IN_QUERIES,
-                        "deploy files define flows, flows define connectors",
-                    );
-                    self.define(define, level);
-                }
-                Statement::Create(create) => self.create(create, level),
-                Statement::Select(select) => self.select(select, level),
-                Statement::Chain(chain) => self.chain(chain, level),
-                Statement::Item(item) => self.compiler.define(item, &mut level.scope),
-            }
-        }
-        self.check_unused(level);
-    }
-
-    /// Reports a definition that does not belong here.
-    pub(super) fn check_place(&mut self, define: &Define, kinds: &[Namespace], rule: &str) {
-        let namespace = Namespace::of(&define.kind);
-        if !kinds.contains(&namespace) {
-            let complaint = complain::misplaced(namespace.word(), rule, define.name.span);
-            self.complain(complaint);
-        }
-    }
-
-    pub(super) fn define(&mut self, define: &Define, level: &mut Level) {
-        let namespace = Namespace::of(&define.kind);
-        if level.definition(namespace, &define.name.text).is_some() {
-            let name = &define.name;
-            self.complain(complain::name_taken(namespace.word(), &name.text, name.span));
-        }
-        match &define.kind {
-            DefineKind::Window(window) => self.check_window_kind(&window.kind),
-            DefineKind::Operator(operator)
-                if self.notation == Notation::Long && operator.kind.segments.len() != 2 =>
-            {
-                let (path, span) = (operator.kind.text(), operator.kind.span);
-                self.complain(complain::operator_path(&path, span));
-            }
-            _ => {}
-        }
-        let scope = level.scope.clone();
-        level.definitions.push(Definition { define: Arc::new(define.clone()), scope });
-    }
-
-    pub(super) fn create(&mut self, create: &Create, level: &mut Level) {
-        if level.instance(&create.name.text).is_some() {
-            let name = &create.name;
-            return self.complain(complain::name_taken("node", &name.text, name.span));
-        }
-        let Some(namespace) = Namespace::created(create.kind) else {
-            let name = format!("{}{}", level.prefix, create.name.text);
-            let node = self.add_node(Node::new(name, Step::Pass));
-            return level.instances.push((create.name.text.clone(), Instance::Node(node)));
-        };
-        if namespace == Namespace::Connector {
-            return self.complain(complain::connector_in_pipeline(create.span));
-        }
-        let own = ModPath { segments: vec![create.name.clone()], span: create.name.span };
-        let path = create.from.as_ref().unwrap_or(&own);
-        let Some(definition) = self.definition(namespace, path, level) else { return };
-        let instance = match &definition.define.kind {
-            DefineKind::Script(def) => {
-                let args = self.arguments(&def.args, &create.with, level, create.span);
-                let step = self.script(def, &definition, args);
-                self.operator_node(create, step, level)
-            }
-            DefineKind::Operator(def) => {
-                let args = self.arguments(&def.args, &create.with, level, create.span);
-                let step = self.operator(def, &definition, args);
-                let instance = self.operator_node(create, step, level);
-                if let (Some(Instance::Node(node)), Some(kind)) =
-                    (&instance, operators::find(&def.kind.text()))
-                {
-                    self.graph.nodes[*node].fallbacks = kind.fallbacks;
-                }
-                instance
-            }
-            DefineKind::Pipeline(def) => self.nest(def, &definition, create, level),
-            _ => None,
-        };
-        // Also a node that failed keeps its name, so that its uses are not reported.
-        let instance = instance.unwrap_or_else(|| {
-            Instance::Node(self.add_node(Node::new(&create.name.text, Step::Pass)))
-        });
-        level.instances.push((create.name.text.clone(), instance));
-    }
-
-    fn operator_node(
-        &mut self,
-        create: &Create,
-        step: Option<Step>,
-        level: &Level,
-    ) -> Option<Instance> {
-        let name = format!("{}{}", level.prefix, create.name.text);
-        let node = Node::new(name, step?).made_of(create.span);
-        Some(Instance::Node(self.add_node(node)))
-    }
-
-    fn nest(
-        &mut self,
-        def: &PipelineDef,
-        definition: &Definition,
-        create: &Create,
-        level: &Level,
-    ) -> Option<Instance> {
-        if self.depth >= PIPELINE_DEPTH_MAX {
-            self.complain(complain::nested_too_deep(PIPELINE_DEPTH_MAX, create.span));
-            return None;
-        }
-        let args = self.arguments(&def.args, &create.with, level, create.span);
-        let prefix = format!("{}{}/", level.prefix, create.name.text);
-        let scope = self.body_scope(&definition.scope);
-        let mut inner = self.level(scope, self.args_of(&args), prefix);
-        Some(self.nest_body(def, &mut inner))
-    }
-
-    /// The nodes of a pipeline whose scope and arguments are set.
-    pub(super) fn nest_body(&mut self, def: &PipelineDef, inner: &mut Level) -> Instance {
-        let mut inputs = Vec::new();
-        let mut outputs = Vec::new();
-        for name in port_names(def.from.as_deref(), &DEFAULT_INPUTS) {
-            let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
-            inner.instances.push((name.clone(), Instance::Input(node)));
-            inputs.push((name, node));
-        }
-        for name in port_names(def.into.as_deref(), &DEFAULT_OUTPUTS) {
-            let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
-            inner.instances.push((name.clone(), Instance::Output(node)));
-            outputs.push((name, node));
-        }
-        self.depth += 1;
-        let first = self.graph.nodes.len();
-        self.statements(&def.body, inner);
-        self.depth -= 1;
-        if let Some((_, node)) = outputs.iter().find(|(name, _)| name == ERR) {
-            self.error_ports.push((first..self.graph.nodes.len(), *node));
-        }
-        Instance::Pipeline(inputs, outputs)
-    }
-
-    /// Node and port that events of `from` come out of.
-    pub(super) fn source(
-        &mut self,
-        from: &StreamRef,
-        level: &mut Level,
-    ) -> Option<(usize, String)> {
-        let port = from.port.as_ref().map(|port| port.text.as_str());
-        match level.instance(&from.node.text).cloned() {
-            Some(Instance::Node(node)) => Some((node, port.unwrap_or(OUT).to_string())),
-            Some(Instance::Input(node)) => match port {
-                None => Some((node, OUT.to_string())),
-                Some(port) if level.prefix.is_empty() => {
-                    Some((self.extra_input(level, &from.node.text, port), OUT.to_string()))
-                }
-                Some(port) => self.no_port(&from.node, port, &[], from.span),
-            },
-            Some(Instance::Pipeline(_, outputs)) => {
-                let port = port.unwrap_or(OUT);
-                match outputs.iter().find(|(name, _)| name == port) {
-                    Some((_, node)) => Some((*node, OUT.to_string())),
-                    None => self.no_port(&from.node, port, &outputs, from.span),
-                }
-            }
-            Some(Instance::Output(_)) => {
-                self.complain(complain::cycle(&[&from.node.text, "…", &from.node.text], from.span));
-                None
-            }
-            None => self.no_stream(from, port.unwrap_or(OUT), level),
-        }
-    }
-
-    /// Node and port that events for `into` go to.
-    pub(super) fn sink(&mut self, into: &StreamRef, level: &mut Level) -> Option<(usize, String)> {
-        let port = into.port.as_ref().map(|port| port.text.as_str());
-        match level.instance(&into.node.text).cloned() {
-            Some(Instance::Node(node)) => Some((node, port.unwrap_or(IN).to_string())),
-            Some(Instance::Output(node)) => match port {
-                None => Some((node, IN.to_string())),
-                Some(port) if level.prefix.is_empty() => {
-                    Some((self.extra_output(level, port), IN.to_string()))
-                }
-                Some(port) => self.no_port(&into.node, port, &[], into.span),
-            },
-            Some(Instance::Pipeline(inputs, _)) => {
-                let port = port.unwrap_or(IN);
-                match inputs.iter().find(|(name, _)| name == port) {
-                    Some((_, node)) => Some((*node, IN.to_string())),
-                    None => self.no_port(&into.node, port, &inputs, into.span),
-                }
-            }
-            Some(Instance::Input(_)) => {
-                self.complain(complain::cycle(&[&into.node.text, "…", &into.node.text], into.span));
-                None
-            }
-            None if self.notation == Notation::Short && port.is_none() => {
-                Some((self.file_output(level, &into.node.text), IN.to_string()))
-            }
-            None => self.no_stream(into, port.unwrap_or(IN), level),
-        }
-    }
-
-    /// `in/name` at the level of the file: an input of its own.
-    fn extra_input(&mut self, level: &mut Level, node: &str, port: &str) -> usize {
-        let name = format!("{node}/{port}");
-        match level.instance(&name) {
-            Some(Instance::Input(node)) => *node,
-            _ => {
-                let number = self.add_node(Node::new(port, Step::Pass));
-                self.graph.inputs.push((port.to_string(), number));
-                level.instances.push((name, Instance::Input(number)));
-                number
-            }
-        }
-    }
-
-    /// `out/name` at the level of the file: an output of its own.
-    fn extra_output(&mut self, level: &mut Level, port: &str) -> usize {
-        let name = format!("{OUT}/{port}");
-        if let Some(Instance::Output(node)) = level.instance(&name) {
-            return *node;
-        }
-        let number = match self.graph.outputs.iter().position(|output| output == port) {
-            Some(number) => number,
-            None => {
-                self.graph.outputs.push(port.to_string());
-                self.graph.outputs.len() - 1
-            }
-        };
-        let node = self.add_node(Node::new(port, Step::Output(number)));
-        level.instances.push((name, Instance::Output(node)));
-        node
-    }
-
-    fn no_port<T>(
-        &mut self,
-        node: &Ident,
-        port: &str,
-        known: &[(String, usize)],
-        span: Span,
-    ) -> Option<T> {
-        let known = known.iter().map(|(name, _)| name.as_str());
-        self.complain(complain::unknown_port(&node.text, port, span, known));
-        None
-    }
-
-    fn no_stream<T>(&mut self, stream: &StreamRef, port: &str, level: &Level) -> Option<T> {
-        let known = level.instances.iter().map(|(name, _)| name.as_str());
-        let complaint = complain::stream_not_defined(&stream.node.text, port, stream.span, known);
-        self.complain(complaint);
-        None
-    }
-
-    /// Reports one cycle, if there is one.
-    fn find_cycles(&mut self) {
-        let order = self.graph.upstream_first();
-        let mut place = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(at, number)| place[*number] = at);
-        let back = self.graph.nodes.iter().enumerate().find_map(|(number, node)| {
-            let edges = node.edges.iter().flat_map(|(_, edges)| edges);
-            let back = edges.map(|edge| edge.node).find(|next| place[*next] <= place[number]);
-            back.map(|next| (number, next))
-        });
-        if let Some((from, to)) = back {
-            let names = [self.graph.nodes[to].name.clone(), self.graph.nodes[from].name.clone()];
-            let span = self.spans.get(&(from, to)).copied().unwrap_or_default();
-            self.complain(complain::cycle(&[&names[0], "…", &names[1], &names[0]], span));
-        }
-    }
 }
 
-impl Graph {
-    /// Cuts off what leads to no output: it could not be seen.
-    fn prune(&mut self) {
-        let mut useful: Vec<_> =
-            self.nodes.iter().map(|node| matches!(node.step, Step::Output(_))).collect();
-        for number in self.upstream_first().into_iter().rev() {
-            let edges = self.nodes[number].edges.iter().flat_map(|(_, edges)| edges);
-            let leads_out = edges.map(|edge| edge.node).any(|next| useful[next]);
-            useful[number] |= leads_out;
-        }
-        for node in &mut self.nodes {
-            for (_, edges) in &mut node.edges {
-                edges.retain(|edge| useful[edge.node]);
-            }
-        }
-    }
-}
-
-fn port_names(written: Option<&[Ident]>, default: &[&str]) -> Vec<String> {
+pub(super) fn port_names(written: Option<&[Ident]>, default: &[&str]) -> Vec<String> {
     match written {
         Some(ports) => ports.iter().map(|port| port.text.clone()).collect(),
         None => default.iter().map(ToString::to_string).collect(),
-    }
-}
-
-fn span_of(statement: &Statement) -> Span {
-    match statement {
-        Statement::Use(import) => import.span,
-        Statement::Item(item) => item_span(item),
-        Statement::Define(define) => define.span,
-        Statement::Create(create) => create.span,
-        Statement::Select(select) => select.span,
-        Statement::Chain(chain) => chain.span,
-    }
-}
-
-fn item_span(item: &Item) -> Span {
-    match item {
-        Item::Use(import) => import.span,
-        Item::Const(def) => def.span,
-        Item::Fn(def) => def.span,
-        Item::Intrinsic(def) => def.span,
-        Item::Expr(expr) => expr.span,
-        Item::Define(define) => define.span,
     }
 }

@@ -4,9 +4,11 @@
 mod arguments;
 mod build;
 mod chain;
+mod circles;
 mod complain;
 mod definitions;
 mod draw;
+mod ends;
 mod inline;
 mod meter;
 mod flow;
@@ -15,6 +17,7 @@ mod rehearse;
 mod saving;
 mod script;
 mod select;
+mod statements;
 mod trace;
 mod window;
 

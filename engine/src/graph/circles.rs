@@ -1,0 +1,42 @@
+//! The shape of a graph as a whole: that no event can run in a circle, and that nothing is done whose
+//! result cannot be seen.
+
+use super::build::Builder;
+use super::{Graph, Step, complain};
+
+impl Builder<'_, '_> {
+    /// Reports one cycle, if there is one.
+    pub(super) fn find_cycles(&mut self) {
+        let order = self.graph.upstream_first();
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(at, number)| place[*number] = at);
+        let back = self.graph.nodes.iter().enumerate().find_map(|(number, node)| {
+            let edges = node.edges.iter().flat_map(|(_, edges)| edges);
+            let back = edges.map(|edge| edge.node).find(|next| place[*next] <= place[number]);
+            back.map(|next| (number, next))
+        });
+        if let Some((from, to)) = back {
+            let names = [self.graph.nodes[to].name.clone(), self.graph.nodes[from].name.clone()];
+            let span = self.spans.get(&(from, to)).copied().unwrap_or_default();
+            self.complain(complain::cycle(&[&names[0], "…", &names[1], &names[0]], span));
+        }
+    }
+}
+
+impl Graph {
+    /// Cuts off what leads to no output: it could not be seen.
+    pub(super) fn prune(&mut self) {
+        let mut useful: Vec<_> =
+            self.nodes.iter().map(|node| matches!(node.step, Step::Output(_))).collect();
+        for number in self.upstream_first().into_iter().rev() {
+            let edges = self.nodes[number].edges.iter().flat_map(|(_, edges)| edges);
+            let leads_out = edges.map(|edge| edge.node).any(|next| useful[next]);
+            useful[number] |= leads_out;
+        }
+        for node in &mut self.nodes {
+            for (_, edges) in &mut node.edges {
+                edges.retain(|edge| useful[edge.node]);
+            }
+        }
+    }
+}
