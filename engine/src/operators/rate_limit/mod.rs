@@ -3,13 +3,16 @@
 //! annex A): a key is one hash and one time, and no timer runs. Over any time `t` a key never
 //! passes more than its burst and what the rate gives for `t`.
 
+mod memory;
+
 use super::key::{Group, evaluate};
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
-use crate::limits::{EVICTION_SAMPLE, EXPIRY_SAMPLE, KEYS_DEFAULT, KEYS_MAX};
+use crate::limits::{KEYS_DEFAULT, KEYS_MAX};
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::{self, Row};
-use crate::store::{Reader, Table, Writer};
+use crate::store::{Reader, Writer};
+use memory::State;
 use std::sync::Arc;
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
@@ -129,17 +132,6 @@ struct RateLimit {
     cost: Cost,
     over: Over,
     keys_max: usize,
-}
-
-/// For each key the theoretical arrival time: when its allowance will be whole again.
-#[derive(Debug, Default)]
-struct State {
-    arrivals: Table<u64>,
-    evicted: u64,
-    /// Where the search for keys to forget goes on.
-    hand: usize,
-    /// For measuring events.
-    text: Vec<u8>,
 }
 
 /// A decision on one event.
@@ -283,50 +275,6 @@ impl RateLimit {
     }
 }
 
-impl State {
-    /// Forgets some keys whose allowance is whole: they are as good as new. If the table is full
-    /// all the same, one of a few keys gives way, that which lacks least. The hand goes on from
-    /// event to event, so it comes to every key.
-    fn make_room(&mut self, now_ns: u64, keys_max: usize) {
-        for _ in 0..EXPIRY_SAMPLE {
-            match self.next() {
-                Some((hash, arrival_ns)) if arrival_ns <= now_ns => {
-                    self.arrivals.remove(hash);
-                }
-                _ => self.hand += 1,
-            }
-        }
-        while self.arrivals.len() >= keys_max {
-            self.evict(now_ns);
-        }
-    }
-
-    fn evict(&mut self, now_ns: u64) {
-        let mut fullest: Option<(u128, u64)> = None;
-        let mut looked = 0;
-        while looked < EVICTION_SAMPLE {
-            if let Some((hash, arrival_ns)) = self.next() {
-                looked += 1;
-                if fullest.is_none_or(|(_, other_ns)| arrival_ns < other_ns) {
-                    fullest = Some((hash, arrival_ns));
-                }
-            }
-            self.hand += 1;
-        }
-        if let Some((hash, arrival_ns)) = fullest {
-            self.arrivals.remove(hash);
-            self.evicted += u64::from(arrival_ns > now_ns);
-        }
-    }
-
-    fn next(&mut self) -> Option<(u128, u64)> {
-        if self.hand >= self.arrivals.places() {
-            self.hand = 0;
-        }
-        self.arrivals.at(self.hand)
-    }
-}
-
 impl Operator for RateLimit {
     type State = State;
 
@@ -419,188 +367,4 @@ fn never() -> EvalError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Cost, Group, Over, RateLimit, State, Verdict, time_of};
-    use crate::operators::harness::{Harness, SECOND, formula, refusal};
-    use std::sync::Arc;
-
-    fn limiter(rate: u64, per_ns: u64, burst: Option<u64>, over: Over) -> RateLimit {
-        let (formula, keys_max) = (Arc::new(formula("1")), 100);
-        let constant_rate = Some(rate);
-        let (key, cost) = (Group(None), Cost::One);
-        RateLimit { key, rate: formula, constant_rate, per_ns, burst, cost, over, keys_max }
-    }
-
-    fn next(word: &mut u64) -> u64 {
-        *word =
-            word.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        *word >> 33
-    }
-
-    #[test]
-    fn never_more_than_burst_and_rate_times_time() {
-        let mut word = 11;
-        for run in 0..200 {
-            let rate = 1 + next(&mut word) % 50;
-            let per_ns = 1 + next(&mut word) % 1000;
-            let burst = 1 + next(&mut word) % 60;
-            let limit = limiter(rate, per_ns, Some(burst), Over::Route);
-            let (mut state, mut now_ns) = (State::default(), next(&mut word) % 1000);
-            let mut passed: Vec<(u64, u64)> = Vec::new();
-            for _ in 0..200 {
-                now_ns += next(&mut word) % (per_ns / rate + 3);
-                let cost = next(&mut word) % 5;
-                if limit.decide_for(&mut state, 1, now_ns, rate, cost) == Verdict::Conforms {
-                    passed.push((now_ns, cost));
-                }
-            }
-            for start in 0..passed.len() {
-                let mut sum = 0;
-                for (time_ns, cost) in &passed[start..] {
-                    sum += u128::from(*cost);
-                    let span_ns = u128::from(time_ns - passed[start].0);
-                    let allowed =
-                        u128::from(burst) * u128::from(per_ns) + span_ns * u128::from(rate);
-                    assert!(sum * u128::from(per_ns) <= allowed, "run {run}: {sum}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn gives_what_it_promises() {
-        let mut limit = Harness::new("rate_limit", &[("rate", "10"), ("per", "1s")]);
-        let times = (0..10_000).map(|step| step * SECOND / 1000);
-        let passed = times.filter(|now_ns| limit.send(*now_ns, "1")[0] == "out 1").count();
-        // The burst of 10, and 10 a second for 10 seconds less the last 100 ms.
-        assert_eq!(passed, 109);
-    }
-
-    #[test]
-    fn keys_have_limits_of_their_own() {
-        let settings = [("rate", "1"), ("per", "1s"), ("by", "event.k")];
-        let mut limit = Harness::new("rate_limit", &settings);
-        assert_eq!(limit.send(0, r#"{"k":1}"#), [r#"out {"k":1}"#]);
-        assert_eq!(limit.send(0, r#"{"k":1}"#), [r#"else {"k":1}"#]);
-        assert_eq!(limit.send(0, r#"{"k":2}"#), [r#"out {"k":2}"#]);
-        assert!(limit.send(0, r#"{"no":2}"#)[0].starts_with("err "));
-        assert_eq!(limit.send(SECOND - 1, r#"{"k":1}"#), [r#"else {"k":1}"#]);
-        assert_eq!(limit.send(SECOND, r#"{"k":1}"#), [r#"out {"k":1}"#]);
-    }
-
-    #[test]
-    fn a_burst_is_saved_up() {
-        let settings = [("rate", "1"), ("per", "1s"), ("burst", "3")];
-        let mut limit = Harness::new("rate_limit", &settings);
-        let mut ports = |now_ns: u64, count: usize| -> String {
-            (0..count).map(|_| limit.send(now_ns, "1")[0].chars().next().unwrap()).collect()
-        };
-        assert_eq!(ports(0, 5), "oooee");
-        assert_eq!(ports(SECOND, 3), "oee");
-        assert_eq!(ports(1000 * SECOND, 5), "oooee");
-    }
-
-    #[test]
-    fn bytes_and_costs_are_counted() {
-        let mut bytes =
-            Harness::new("rate_limit", &[("rate", "10"), ("per", "1s"), ("bytes", "true")]);
-        assert_eq!(bytes.send(0, r#""12345678""#), [r#"out "12345678""#]);
-        assert_eq!(bytes.send(0, r#"1"#), ["else 1"]);
-        assert_eq!(bytes.send(SECOND, r#""123456789""#), [r#"else "123456789""#]);
-        let settings = [("rate", "100"), ("per", "1s"), ("cost", "event.c")];
-        let mut cost = Harness::new("rate_limit", &settings);
-        assert_eq!(cost.send(0, r#"{"c":0}"#), [r#"out {"c":0}"#]);
-        assert_eq!(cost.send(0, r#"{"c":100}"#), [r#"out {"c":100}"#]);
-        assert_eq!(cost.send(0, r#"{"c":1}"#), [r#"else {"c":1}"#]);
-        assert_eq!(
-            cost.send(u64::MAX, r#"{"c":18446744073709551615}"#)[0].split(' ').next(),
-            Some("else")
-        );
-        assert!(cost.send(0, r#"{"c":-1}"#)[0].contains("whole number"));
-        assert!(cost.send(0, r#"{"c":"5"}"#)[0].contains("found string"));
-    }
-
-    #[test]
-    fn the_rate_may_come_from_the_event() {
-        let mut limit = Harness::new("rate_limit", &[("rate", "event"), ("per", "1s")]);
-        assert_eq!(limit.send(0, "0"), ["else 0"]);
-        assert_eq!(limit.send(0, "2"), ["out 2"]);
-        assert_eq!(limit.send(0, "2"), ["out 2"]);
-        assert_eq!(limit.send(0, "2"), ["else 2"]);
-        assert!(limit.send(0, "\"x\"")[0].contains("the rate must be"));
-    }
-
-    #[test]
-    fn over_the_limit_is_discarded_or_waits() {
-        let mut discard =
-            Harness::new("rate_limit", &[("rate", "1"), ("per", "1s"), ("mode", "discard")]);
-        assert_eq!(discard.send(0, "1"), ["out 1"]);
-        assert_eq!(discard.send(0, "1"), ["dropped 1"]);
-        let mut block = Harness::new(
-            "rate_limit",
-            &[("rate", "2"), ("per", "1s"), ("burst", "1"), ("block", "true")],
-        );
-        assert_eq!(block.send(0, "1"), ["out 1"]);
-        assert_eq!(block.send(0, "2"), ["out 2", "delay 500000000"]);
-        assert_eq!(block.send(0, "3"), ["out 3", "delay 1000000000"]);
-        assert_eq!(block.send(1_200_000_000, "4"), ["out 4", "delay 1500000000"]);
-        assert_eq!(block.send(2_000_000_000, "5"), ["out 5"]);
-        let mut none =
-            Harness::new("rate_limit", &[("rate", "0"), ("per", "1s"), ("block", "true")]);
-        assert!(none.send(0, "1")[0].contains("block for ever"));
-    }
-
-    #[test]
-    fn an_event_above_the_burst_waits_for_a_whole_one() {
-        let settings = [("rate", "10"), ("per", "1s"), ("cost", "event"), ("mode", "block")];
-        let mut block = Harness::new("rate_limit", &settings);
-        assert_eq!(block.send(0, "10"), ["out 10"]);
-        assert_eq!(block.send(0, "20"), ["out 20", "delay 1000000000"]);
-        // The debt of the large event is paid before the next goes.
-        assert_eq!(block.send(SECOND, "10"), ["out 10", "delay 3000000000"]);
-    }
-
-    #[test]
-    fn memory_has_a_bound() {
-        let settings = [("rate", "1"), ("per", "1s"), ("by", "event"), ("max_keys", "50")];
-        let mut limit = Harness::new("rate_limit", &settings);
-        (0..200).for_each(|key| drop(limit.send(0, &key.to_string())));
-        assert_eq!((limit.usage().entries, limit.usage().evicted), (50, 150));
-        // Whoever has its allowance back gives way without loss.
-        (200..400).for_each(|key| drop(limit.send(key * SECOND, &key.to_string())));
-        assert_eq!(limit.usage().evicted, 150);
-        assert!(limit.usage().entries <= 50, "{:?}", limit.usage());
-    }
-
-    #[test]
-    fn goes_on_after_a_restart() {
-        let mut limit = Harness::new("rate_limit", &[("rate", "2"), ("per", "1s")]);
-        limit.send(0, "1");
-        limit.send(0, "1");
-        limit.restart();
-        assert_eq!(limit.send(1, "1"), ["else 1"]);
-        assert_eq!(limit.send(SECOND / 2, "1"), ["out 1"]);
-        assert!(limit.refuses("{}").contains("damaged"));
-    }
-
-    #[test]
-    fn wrong_settings_are_refused() {
-        assert!(refusal("rate_limit", &[("rate", "1"), ("per", "0")]).contains("longer than 0"));
-        assert!(refusal("rate_limit", &[("rate", "-1"), ("per", "1s")]).contains("whole number"));
-        assert!(refusal("rate_limit", &[("per", "1s")]).contains("needs a rate"));
-        let both = [("rate", "1"), ("per", "1s"), ("mode", "route"), ("block", "true")];
-        assert!(refusal("rate_limit", &both).contains("contradicts"));
-        let both = [("rate", "1"), ("per", "1s"), ("bytes", "true"), ("cost", "1")];
-        assert!(refusal("rate_limit", &both).contains("contradicts"));
-    }
-
-    #[test]
-    fn times_do_not_overflow() {
-        assert_eq!(time_of(u64::MAX, u64::MAX, 1, true), u64::MAX);
-        assert_eq!((time_of(1, 10, 3, true), time_of(1, 10, 3, false)), (4, 3));
-        let limit = limiter(u64::MAX, u64::MAX, None, Over::Route);
-        let mut state = State::default();
-        let verdict = limit.decide_for(&mut state, 1, u64::MAX, u64::MAX, u64::MAX);
-        assert_eq!(verdict, Verdict::Conforms);
-    }
-}
+mod tests;
