@@ -13,7 +13,7 @@ use temblor_lang::syntax::tree::{
     Connect, ConnectorDef, Create, CreateKind, Define, DefineKind, Deploy, DeployFlow,
     DeployStatement, Endpoint, FlowDef, FlowStatement, ModPath,
 };
-use temblor_lang::value::Frozen;
+use temblor_lang::value::{Arena, Frozen};
 
 /// A connector that a deployed flow creates.
 #[derive(Debug)]
@@ -67,6 +67,8 @@ pub struct Flows {
     pub connectors: Vec<FlowConnector>,
     /// How many flows are deployed.
     pub deployed: usize,
+    /// The names of their arguments.
+    arguments: Vec<String>,
 }
 
 /// What one flow has created.
@@ -100,10 +102,26 @@ impl Builder<'_, '_> {
                 }
             }
         }
+        self.check_given(given, &flows);
         self.check_unused(&level);
         flows.deployed = names.len();
         flows.graph = self.finish();
         flows
+    }
+
+    /// Reports arguments given from outside that no deployed flow has.
+    fn check_given(&mut self, given: Option<&Frozen>, flows: &Flows) {
+        let arena = Arena::new();
+        let given = given.map(|given| given.get().copy_into(&arena));
+        let record = given.and_then(|given| given.as_record(&arena));
+        for (name, _) in record.iter().flat_map(|record| record.iter()) {
+            if !flows.arguments.iter().any(|known| known == name) {
+                let known = flows.arguments.iter().map(String::as_str);
+                let complaint = complain::unknown_argument(name, Span::default(), known);
+                let label = "given from outside; no deployed flow declares it";
+                self.complain(complaint.with_label(label));
+            }
+        }
     }
 
     fn errors(&self) -> usize {
@@ -122,6 +140,7 @@ impl Builder<'_, '_> {
         let path = deploy.from.as_ref().unwrap_or(&own);
         let Some(definition) = self.definition(Namespace::Flow, path, level) else { return };
         let DefineKind::Flow(def) = &definition.define.kind else { return };
+        flows.arguments.extend(def.args.iter().map(|one| one.name.text.clone()));
         let before = self.errors();
         let args = self.arguments_with(&def.args, &deploy.with, level, deploy.span, given);
         if self.errors() > before {

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "tests end where they fail")]
 
 mod support;
+mod connectors;
 mod crash;
 mod flow;
 mod inject;
