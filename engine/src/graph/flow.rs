@@ -208,6 +208,10 @@ impl Builder<'_, '_> {
                 let found = self.definition(Namespace::Connector, path, level);
                 let Some(Definition { define, scope }) = found else { return };
                 let DefineKind::Connector(def) = &define.kind else { return };
+                if self.rehearsing {
+                    // Those of deployed flows are judged when the connector is made.
+                    self.connector_keys(def);
+                }
                 let before = self.errors();
                 let args = self.arguments(&def.args, &create.with, level, create.span);
                 let faulty = self.errors() > before;

@@ -84,12 +84,18 @@ impl Builder<'_, '_> {
         }
     }
 
-    fn connector_settings(&mut self, def: &ConnectorDef, definition: &Definition) {
-        for binding in &def.with {
-            let name = &binding.name;
+    /// Reports settings that connectors do not have.
+    pub(super) fn connector_keys(&mut self, def: &ConnectorDef) {
+        for name in def.with.iter().map(|binding| &binding.name) {
             if !CONNECTOR_KEYS.contains(&name.text.as_str()) {
                 self.complain(complain::connector_setting(&name.text, name.span));
             }
+        }
+    }
+
+    fn connector_settings(&mut self, def: &ConnectorDef, definition: &Definition) {
+        self.connector_keys(def);
+        for binding in &def.with {
             self.compiler.lower_formula(&binding.value, &definition.scope, Rules::CONSTANT, None);
         }
     }
