@@ -242,7 +242,7 @@ fn texts(def: &EndpointDef, name: &str, compiler: &mut Compiler<'_>) -> Option<V
 fn duration(def: &EndpointDef, name: &str, compiler: &mut Compiler<'_>) -> Option<u64> {
     let value = setting(def, name, compiler);
     let nanoseconds = value.as_ref().and_then(|value| match value.get().as_str() {
-        Some(text) => crate::graph::parse_duration(text),
+        Some(text) => temblor_lang::units::parse_duration(text),
         None => value.get().as_u64(),
     });
     let found = nanoseconds.filter(|nanoseconds| *nanoseconds > 0);

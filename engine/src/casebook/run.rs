@@ -4,7 +4,6 @@
 use super::coverage::{Place, Reach, in_file};
 use super::difference::{Difference, differs};
 use super::file::Case;
-use crate::graph::parse_duration;
 use crate::load::{Language, Loaded, compile, compile_counted, load_file, load_file_counted};
 use crate::logstash::configuration::{self, Wishes};
 use crate::logstash::settings::Ecs;
@@ -17,6 +16,7 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Loader;
 use temblor_lang::span::{Sources, Span};
 use temblor_lang::syntax;
+use temblor_lang::units::parse_duration;
 use temblor_lang::value::JsonStyle;
 
 /// Section: what the compiler says; its name is empty.

@@ -302,7 +302,7 @@ enum StatsFormat {
 
 /// `1ns`, `250ms`, `1s`, `2m`, `1h`
 fn parse_step(text: &str) -> Result<std::time::Duration, String> {
-    crate::graph::parse_duration(text)
+    temblor_lang::units::parse_duration(text)
         .map(std::time::Duration::from_nanos)
         .ok_or_else(|| format!("`{text}` is no duration: write it like 1ns, 250ms or 1s"))
 }

@@ -1,9 +1,9 @@
 //! Lookup tables as `--table` declares them: `hosts=hosts.csv`, and behind it
 //! `,mode=cidr`, `,key=COLUMN`, `,until=COLUMN`, `,reload=30s`. All are read before the first event.
 
-use crate::graph::parse_duration;
 use crate::lookup::{Lookup, MODES, Matching, NamedTables, Plan};
 use std::time::Duration;
+use temblor_lang::units::parse_duration;
 
 /// Reads the tables of these declarations.
 ///

@@ -14,13 +14,13 @@ use super::template::{Draw, Table, Template, TemplateParts, sums};
 use super::{Generator, Random};
 use crate::clock::Timestamp;
 use crate::error::Error;
-use crate::graph::parse_duration;
 use crate::limits::LOOKUP_BYTES_MAX;
 use regex::bytes::Regex;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use temblor_lang::program::Formula;
+use temblor_lang::units::parse_duration;
 use temblor_lang::value::{Arena, Value};
 use temblor_stdlib::formats::datetime::DateFormat;
 

@@ -1,10 +1,10 @@
 //! Windows without a definition, whose name says what they are: `tumbling 10s`, `sliding 1m every
 //! 10s`, `session 30s`, `100`. They are closed at the end of the input, too.
 
-use super::parse_duration;
 use super::window::panes;
 use crate::operators::select::{Slide, WindowKind, WindowSpec};
 use std::sync::Arc;
+use temblor_lang::units::parse_duration;
 use temblor_lang::value::{Frozen, Value};
 
 /// Events or time.

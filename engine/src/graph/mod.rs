@@ -27,7 +27,6 @@ pub use complain::connector_setting;
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
 pub use meter::{Meter, MeterPlace};
-pub use temblor_lang::units::parse_duration;
 pub use trace::Visit;
 
 use crate::ack::Token;

@@ -1,11 +1,12 @@
 //! `define operator`: its settings, checked against the declaration of its kind.
 
 use super::build::{Builder, Definition};
-use super::{Step, complain, parse_duration};
+use super::{Step, complain};
 use crate::operators::{self, Given, OperatorKind, Setting, Settings, Takes};
 use std::sync::Arc;
 use temblor_lang::lower::Rules;
 use temblor_lang::syntax::tree::{Binding, OperatorDef};
+use temblor_lang::units::parse_duration;
 use temblor_lang::value::{Frozen, Kind, Value, to_json};
 
 impl Builder<'_, '_> {

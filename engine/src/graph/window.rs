@@ -1,13 +1,14 @@
 //! `define window`: exactly one way of closing, and its limits.
 
 use super::build::{Builder, Definition, Level};
-use super::{complain, parse_duration};
+use super::complain;
 use crate::operators::select::{Slide, WindowKind, WindowSpec};
 use std::sync::Arc;
 use temblor_lang::lower::Rules;
 use temblor_lang::program::Script;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Ident, WindowDef};
+use temblor_lang::units::parse_duration;
 use temblor_lang::value::{Frozen, Value};
 
 /// The settings of a window.

@@ -2,8 +2,8 @@
 //!
 //! Invariant: the answer is a rate that was tried and kept the promise.
 
-use crate::graph::parse_duration;
 use std::str::FromStr;
+use temblor_lang::units::parse_duration;
 
 /// A promise about a latency.
 #[derive(Clone, Copy, Debug, PartialEq)]

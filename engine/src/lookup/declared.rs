@@ -3,7 +3,6 @@
 //! missing or no table.
 
 use super::{Lookup, Matching, NamedTables, Plan};
-use crate::graph::parse_duration;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +11,7 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Binding, EndpointDef, EndpointRole, StringLit};
+use temblor_lang::units::parse_duration;
 use temblor_lang::value::{Kind, Value, to_json};
 
 const SETTINGS: [&str; 4] = ["every", "key", "mode", "until"];

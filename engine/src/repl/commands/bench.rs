@@ -7,8 +7,8 @@ use super::super::outcome::{Class, Outcomes};
 use super::super::pipeline::{Notation, Pipeline, Program, SAMPLES_MAX};
 use super::super::steps::one_line;
 use super::{Session, number, pipeline};
-use crate::graph::parse_duration;
 use crate::load::Language;
+use temblor_lang::units::parse_duration;
 
 /// The program on the bench, and the one that was there before, in `:compare`.
 const PRESENT: &str = ".";
