@@ -21,6 +21,8 @@ use crate::source::command::CommandConfig;
 use crate::source::file::FileConfig;
 use crate::source::repeat::RepeatConfig;
 use crate::source::tail::TailConfig;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::Value;
 
@@ -74,12 +76,20 @@ pub static INPUTS: &[InputDeclaration] = &[
             option("sincedb_write_interval", Takes::Anything, "Accepted; see --state."),
             option("sincedb_clean_after", Takes::Anything, "Accepted; see --state."),
             option("close_older", Takes::Anything, "Accepted; idle files take no descriptor."),
-            option("ignore_older", Takes::Anything, "Files older than this are left out."),
+            option(
+                "ignore_older",
+                Takes::Anything,
+                "In mode `read`: files older than this are left out.",
+            ),
             option("max_open_files", Takes::Number, "Accepted."),
             option("file_chunk_count", Takes::Number, "Accepted."),
             option("file_chunk_size", Takes::Number, "Accepted."),
-            option("file_sort_by", Takes::OneOf(&["last_modified", "path"]), "Accepted."),
-            option("file_sort_direction", Takes::OneOf(&["asc", "desc"]), "Accepted."),
+            option(
+                "file_sort_by",
+                Takes::OneOf(&["last_modified", "path"]),
+                "The order in mode `read`.",
+            ),
+            option("file_sort_direction", Takes::OneOf(&["asc", "desc"]), "The same."),
             option("file_completed_action", Takes::Text, "Accepted; files are never deleted."),
             option("file_completed_log_path", Takes::Text, "Accepted."),
             option("check_archive_validity", Takes::Flag, "Accepted; archives are checked."),
@@ -275,6 +285,9 @@ fn origin(
     let bytes = InputCodec::Format(Format::Binary);
     let framing = match intake {
         Some(intake) if intake.decoder.reads_messages() => Framing::Whole,
+        Some(Intake { decoder: Decoder { delimiter: Some(byte), .. }, .. }) => {
+            Framing::Separated(*byte)
+        }
         _ => Framing::Lines,
     };
     let source = match kind {
@@ -343,12 +356,14 @@ fn file(arguments: &mut Arguments<'_>, framing: Framing) -> Option<SourceConfig>
     };
     if arguments.text("mode").as_deref() == Some("read") {
         // Files that are not there are no error in Logstash, which would wait for them.
-        let files = crate::source::tail::files(&patterns, &exclude);
+        let mut files = crate::source::tail::files(&patterns, &exclude);
+        sort(&mut files, arguments);
         let patterns = files.iter().map(|path| path.display().to_string()).collect();
         return Some(SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 }));
     }
     let from_beginning = arguments.text("start_position").as_deref() == Some("beginning");
-    let interval = arguments.number("stat_interval").unwrap_or(1.0);
+    let interval = arguments.text("stat_interval").and_then(|text| seconds(&text));
+    let interval = interval.map_or(1.0, |interval| interval.as_secs_f64());
     Some(SourceConfig::Tail(TailConfig {
         patterns,
         exclude,
@@ -356,6 +371,42 @@ fn file(arguments: &mut Arguments<'_>, framing: Framing) -> Option<SourceConfig>
         from_beginning,
         every_ns: nanoseconds(interval.max(0.01)),
     }))
+}
+
+/// Leaves out files that are too old, and brings the others into the order that the options say.
+fn sort(files: &mut Vec<PathBuf>, arguments: &Arguments<'_>) {
+    let changed = |path: &PathBuf| std::fs::metadata(path).and_then(|file| file.modified()).ok();
+    let oldest = arguments.text("ignore_older").and_then(|text| seconds(&text));
+    if let Some(limit) = oldest.and_then(|age| SystemTime::now().checked_sub(age)) {
+        files.retain(|path| changed(path).is_none_or(|time| time >= limit));
+    }
+    match arguments.text("file_sort_by").as_deref() {
+        Some("path") => files.sort(),
+        // Files of one time stay in the order of the patterns.
+        _ => files.sort_by_key(changed),
+    }
+    if arguments.text("file_sort_direction").as_deref() == Some("desc") {
+        files.reverse();
+    }
+}
+
+/// `3600`, `"1 hour"`, `"2 weeks"`, as the input `file` writes a time; 0 is none.
+fn seconds(text: &str) -> Option<Duration> {
+    let text = text.trim();
+    let digits = text.find(|one: char| !one.is_ascii_digit() && one != '.').unwrap_or(text.len());
+    let number: f64 = text[..digits].parse().ok()?;
+    let unit = match text[digits..].trim() {
+        "" | "s" | "sec" | "second" | "seconds" => 1.0,
+        "m" | "min" | "minute" | "minutes" => 60.0,
+        "h" | "hour" | "hours" => 3600.0,
+        "d" | "day" | "days" => 86_400.0,
+        "w" | "week" | "weeks" => 604_800.0,
+        "ms" | "msec" | "msecs" => 0.001,
+        "us" | "usec" | "usecs" => 0.000_001,
+        _ => return None,
+    };
+    let length = number * unit;
+    (length > 0.0).then(|| Duration::try_from_secs_f64(length).ok()).flatten()
 }
 
 impl Intake {

@@ -1,7 +1,7 @@
 //! The operator that a pipeline of Logstash is: its inputs make events, its filters change them, its
 //! outputs choose what leaves and how. An event that fails a comparison goes no further.
 
-use super::codec::{DecodeState, Moment};
+use super::codec::{DecodeState, Encoder, Moment};
 use super::condition::{NoOrder, Test};
 use super::event::LogEvent;
 use super::input::Intake;
@@ -179,7 +179,10 @@ impl Operator for LogstashPipeline {
     }
 
     fn is_stateful(&self) -> bool {
-        self.program.is_stateful() || self.intakes.iter().any(|(_, intake)| intake.is_stateful())
+        let writes = |outlet: &Outlet| outlet.encoder.as_ref().is_some_and(Encoder::is_stateful);
+        self.program.is_stateful()
+            || self.intakes.iter().any(|(_, intake)| intake.is_stateful())
+            || self.outlets.iter().any(writes)
     }
 
     fn process<'a>(

@@ -25,6 +25,10 @@ pub struct Decoder {
     target: Option<FieldRef>,
     /// The field that keeps the text of a line.
     original: Option<FieldRef>,
+    /// What stands between frames, if that is said.
+    pub delimiter: Option<u8>,
+    /// Where the action of a document goes.
+    action: Option<FieldRef>,
 }
 
 #[derive(Debug)]
@@ -87,7 +91,14 @@ impl Decoder {
     #[must_use]
     pub fn text(settings: &Settings) -> Self {
         let original = settings.ecs.is_on().then(original);
-        Self { kind: Kind::Text, charset: Charset::Utf8, target: None, original }
+        Self {
+            kind: Kind::Text,
+            charset: Charset::Utf8,
+            target: None,
+            original,
+            delimiter: None,
+            action: None,
+        }
     }
 
     /// The decoder that a setting names; `None` when it is wrong or not here, which has been said.
@@ -129,7 +140,19 @@ impl Decoder {
                 }
             },
         };
-        Some(Self { kind, charset, target: arguments.field_or_none("target"), original })
+        let delimiter = match arguments.text("delimiter").as_deref() {
+            None | Some("\n" | "\\n") => None,
+            Some(text) if text.len() == 1 => Some(text.as_bytes()[0]),
+            Some(_) => {
+                let place = arguments.place("delimiter");
+                let reason = "on what is read: only a single byte stands between events";
+                arguments.complain(complain::without_effect("delimiter", place, reason));
+                None
+            }
+        };
+        let action = arguments.ecs.is_on().then(bulk_action);
+        let target = arguments.field_or_none("target");
+        Some(Self { kind, charset, target, original, delimiter, action })
     }
 
     /// Whether frames belong together.
@@ -241,7 +264,9 @@ impl Decoder {
         joined: &super::multiline::Joined,
         moment: Moment<'a>,
     ) -> LogEvent<'a> {
-        let mut event = self.message(moment.arena.str(&joined.text), moment);
+        let began_ns = i64::try_from(joined.began_ns).unwrap_or(i64::MAX);
+        let now = DateTime::<Utc>::from_timestamp_nanos(began_ns);
+        let mut event = self.message(moment.arena.str(&joined.text), Moment { now, ..moment });
         if joined.several && !codec.tag.is_empty() {
             event.tag(&codec.tag);
         }
@@ -313,11 +338,21 @@ impl Decoder {
         if let Some(Datum::Map(action)) = filter::read_json(action, arena)
             && let Some((name, Datum::Map(fields))) = action.into_entries().into_iter().next()
         {
-            event.metadata = fields;
-            event.metadata.insert("action", Datum::Str(name));
+            let mut fields = fields;
+            fields.insert("action", Datum::Str(name));
+            match &self.action {
+                // New metadata has nothing in the way.
+                Some(place) => drop(event.set(place, Datum::Map(fields), arena)),
+                None => event.metadata = fields,
+            }
         }
         out.push(event);
     }
+}
+
+/// Where the schema has the action of a document of `es_bulk`.
+fn bulk_action() -> FieldRef {
+    FieldRef::parse("[@metadata][codec][es_bulk]").expect("it is a field reference")
 }
 
 /// `[event][original]`

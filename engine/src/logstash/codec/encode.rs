@@ -10,6 +10,7 @@ use crate::logstash::reference::FieldRef;
 use crate::logstash::settings::Settings;
 use crate::logstash::template::Template;
 use chrono::{DateTime, Utc};
+use std::sync::atomic::{AtomicBool, Ordering};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::{Arena, Value};
 
@@ -26,12 +27,14 @@ pub enum Encoder {
     Dots,
     /// `csv`: the columns, separator and quote.
     Csv {
-        /// Fields in their order.
-        columns: Vec<FieldRef>,
+        /// Fields in their order, and how they are written.
+        columns: Vec<(String, FieldRef)>,
         /// Between them.
         separator: String,
         /// Around texts that need it.
         quote: char,
+        /// Whether the names of the columns are still to be written in front.
+        headless: AtomicBool,
     },
     /// `cef`
     Cef(Box<cef::Cef>),
@@ -76,7 +79,7 @@ impl Encoder {
                 let mut columns = Vec::new();
                 for (text, span) in arguments.texts("columns").unwrap_or_default() {
                     match FieldRef::parse(&text) {
-                        Ok(field) => columns.push(field),
+                        Ok(field) => columns.push((text, field)),
                         Err(reason) => arguments.complain(
                             crate::logstash::complain::bad_reference(&text, span, reason),
                         ),
@@ -84,7 +87,8 @@ impl Encoder {
                 }
                 let quote = arguments.text("quote_char").and_then(|text| text.chars().next());
                 let separator = arguments.text("separator").unwrap_or_else(|| ",".to_string());
-                Encoder::Csv { columns, separator, quote: quote.unwrap_or('"') }
+                let headless = AtomicBool::new(arguments.flag("include_headers", false));
+                Encoder::Csv { columns, separator, quote: quote.unwrap_or('"'), headless }
             }
             "cef" => Encoder::Cef(Box::new(cef::Cef::compile(arguments)?)),
             "msgpack" => Encoder::MessagePack,
@@ -97,6 +101,12 @@ impl Encoder {
     #[must_use]
     pub fn is_plain_json(&self) -> bool {
         matches!(self, Encoder::Json(_))
+    }
+
+    /// Whether what it wrote before matters.
+    #[must_use]
+    pub fn is_stateful(&self) -> bool {
+        matches!(self, Encoder::Csv { headless, .. } if headless.load(Ordering::Relaxed))
     }
 
     /// The bytes of an event.
@@ -123,13 +133,12 @@ impl Encoder {
                 rubydebug::push_event(&mut out, &event.data, metadata);
             }
             Encoder::Dots => return Value::Str("."),
-            Encoder::Csv { columns, separator, quote } => {
-                for (at, field) in columns.iter().enumerate() {
-                    out.push_str(if at > 0 { separator } else { "" });
-                    let text = event.get(field).map(Datum::text).unwrap_or_default();
-                    push_csv(&mut out, &text, separator, *quote);
+            Encoder::Csv { columns, separator, quote, headless } => {
+                let style = (separator.as_str(), *quote);
+                if headless.swap(false, Ordering::Relaxed) {
+                    push_row(&mut out, names(columns, event), style);
                 }
-                out.push('\n');
+                push_row(&mut out, texts(columns, event), style);
             }
             Encoder::Cef(cef) => cef.encode(event, arena, now, &mut out),
             Encoder::MessagePack => {
@@ -147,6 +156,31 @@ impl Encoder {
 
 fn push_document(out: &mut String, event: &LogEvent<'_>) {
     Datum::Map(event.data.clone()).push_json(out);
+}
+
+/// The names of the columns; without any, those of the event's fields.
+fn names(columns: &[(String, FieldRef)], event: &LogEvent<'_>) -> Vec<String> {
+    match columns {
+        [] => event.data.iter().map(|(name, _)| name.to_string()).collect(),
+        columns => columns.iter().map(|(name, _)| name.clone()).collect(),
+    }
+}
+
+/// What stands in the columns; without any, in all fields.
+fn texts(columns: &[(String, FieldRef)], event: &LogEvent<'_>) -> Vec<String> {
+    let text = |value: Option<&Datum<'_>>| value.map(Datum::text).unwrap_or_default();
+    match columns {
+        [] => event.data.iter().map(|(_, value)| text(Some(value))).collect(),
+        columns => columns.iter().map(|(_, field)| text(event.get(field))).collect(),
+    }
+}
+
+fn push_row(out: &mut String, cells: Vec<String>, (separator, quote): (&str, char)) {
+    for (at, cell) in cells.iter().enumerate() {
+        out.push_str(if at > 0 { separator } else { "" });
+        push_csv(out, cell, separator, quote);
+    }
+    out.push('\n');
 }
 
 fn push_csv(out: &mut String, text: &str, separator: &str, quote: char) {

@@ -2,8 +2,9 @@
 //! the time after which an event is complete, or for the end of the input.
 
 use crate::logstash::complain;
+use crate::logstash::filter::grok_library;
 use crate::logstash::options::Arguments;
-use temblor_stdlib::grok::{Captures, Grok, Library, Options};
+use temblor_stdlib::grok::{Captures, Grok, Options};
 
 /// Lines of an event unless a configuration says so.
 const LINES_MAX: f64 = 500.0;
@@ -31,13 +32,15 @@ pub struct Buffer {
     captures: Captures,
     lines: Vec<String>,
     bytes: usize,
+    /// When the first line came.
+    began_ns: u64,
     /// When the last line came.
     pub changed_ns: u64,
 }
 
 impl Default for Buffer {
     fn default() -> Self {
-        Self { captures: Captures::new(), lines: Vec::new(), bytes: 0, changed_ns: 0 }
+        Self { captures: Captures::new(), lines: Vec::new(), bytes: 0, began_ns: 0, changed_ns: 0 }
     }
 }
 
@@ -50,6 +53,8 @@ pub struct Joined {
     pub tags: Vec<&'static str>,
     /// Whether it has more than one line.
     pub several: bool,
+    /// When its first line came.
+    pub began_ns: u64,
 }
 
 impl Multiline {
@@ -57,9 +62,13 @@ impl Multiline {
     pub fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
         let written = arguments.text("pattern")?;
         let place = arguments.place("pattern");
-        let library = if arguments.ecs.is_on() { Library::ecs() } else { Library::legacy() };
+        let (library, is_complete) = grok_library(arguments)?;
         let pattern = match Grok::compile(&written, &library, &Options::default()) {
             Ok(pattern) => pattern,
+            Err(error) if !is_complete => {
+                arguments.complain(complain::absent_pattern(place, &error.to_string()));
+                return None;
+            }
             Err(error) => {
                 arguments.complain(complain::bad_pattern(&written, place, &error.to_string()));
                 return None;
@@ -98,6 +107,9 @@ impl Multiline {
         if self.previous && !meant {
             complete.extend(self.flush(buffer));
         }
+        if buffer.lines.is_empty() {
+            buffer.began_ns = now_ns;
+        }
         buffer.bytes += line.len();
         buffer.lines.push(line.to_string());
         let is_over = buffer.lines.len() > self.lines_max || buffer.bytes > self.bytes_max;
@@ -113,15 +125,16 @@ impl Multiline {
             return None;
         }
         let mut tags = Vec::new();
-        if buffer.lines.len() > self.lines_max {
-            tags.push("multiline_codec_max_lines_reached");
-        }
         if buffer.bytes > self.bytes_max {
             tags.push("multiline_codec_max_bytes_reached");
         }
+        if buffer.lines.len() > self.lines_max {
+            tags.push("multiline_codec_max_lines_reached");
+        }
         let lines = std::mem::take(&mut buffer.lines);
         buffer.bytes = 0;
-        Some(Joined { several: lines.len() > 1, text: lines.join("\n"), tags })
+        let began_ns = buffer.began_ns;
+        Some(Joined { several: lines.len() > 1, text: lines.join("\n"), tags, began_ns })
     }
 }
 

@@ -109,7 +109,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 }
 
 /// The patterns, and whether all files of them were there.
-fn library(arguments: &mut Arguments<'_>) -> Option<(Library, bool)> {
+pub fn library(arguments: &mut Arguments<'_>) -> Option<(Library, bool)> {
     let mut is_complete = true;
     let mut library = if arguments.ecs.is_on() { Library::ecs() } else { Library::legacy() };
     let glob = arguments.text("patterns_files_glob").unwrap_or_else(|| "*".to_string());

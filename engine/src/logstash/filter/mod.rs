@@ -37,6 +37,7 @@ mod useragent;
 mod uuid;
 
 pub use common::{Added, Common, Name, add};
+pub(super) use grok::library as grok_library;
 pub(super) use grok::{leading_float, leading_integer};
 pub(super) use json::read as read_json;
 pub(super) use mutate::{capitalize, replace_all, split as split_text, strip};

@@ -1,0 +1,151 @@
+//! Inputs, outputs and codecs of Logstash configurations, run by the command: cases in text files, each with
+//! the files that it reads and what it writes. `TEMBLOR_BLESS=1` rewrites what they expect.
+//!
+//! A case is a configuration; its sections are `in` for standard input, `file NAME` for files that are
+//! there, `out` for standard output and `wrote NAME` for files that are written. `${DIR}` is its folder.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use temblor_engine::casebook::file::{Case, CaseFile, Section};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logstash_edges")
+}
+
+/// What a section says in place of bytes that no text holds.
+fn readable(bytes: &[u8], place: &Path) -> String {
+    let host = gethostname::gethostname().to_string_lossy().into_owned();
+    let text: String = match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_string(),
+        Err(_) => bytes.escape_ascii().to_string(),
+    };
+    let mut text = text
+        .replace(&place.display().to_string(), "DIR")
+        .replace(&format!("\"{host}\""), "\"HOST\"")
+        .replace('\0', "\\0");
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push_str("(no newline)\n");
+    }
+    text
+}
+
+/// Bytes of a file's section; a name that ends in `.gz` is packed.
+fn write_file(place: &Path, name: &str, text: &str) {
+    let path = place.join(name);
+    let mut bytes = text.as_bytes().to_vec();
+    if name.ends_with(".gz") {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(&bytes).expect("memory takes it");
+        bytes = packer.finish().expect("memory takes it");
+    }
+    fs::write(path, bytes).expect("the folder can be written");
+}
+
+fn read_file(path: &Path) -> Vec<u8> {
+    let bytes = fs::read(path).expect("it was listed");
+    if path.extension().is_none_or(|end| end != "gz") {
+        return bytes;
+    }
+    let mut text = Vec::new();
+    let mut reader = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+    std::io::Read::read_to_end(&mut reader, &mut text).expect("it is gzip");
+    text
+}
+
+/// Runs a case: its sections as they turn out.
+fn run(case: &Case, place: &Path) -> Vec<Section> {
+    let _ = fs::remove_dir_all(place);
+    fs::create_dir_all(place).expect("the target directory can be written");
+    fs::write(place.join("case.conf"), &case.program).expect("the folder can be written");
+    let given: Vec<&Section> = case
+        .sections
+        .iter()
+        .filter(|one| one.name == "in" || one.name.starts_with("file "))
+        .collect();
+    for section in given.iter().filter(|one| one.name != "in") {
+        write_file(place, &section.name["file ".len()..], &section.text);
+    }
+    let mut arguments = vec!["run", "-q", "--workers", "1", "--virtual-clock", "1s", "--logstash"];
+    let conf = place.join("case.conf").display().to_string();
+    arguments.push(&conf);
+    arguments.extend(case.kind.split_whitespace().skip(1));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
+        .args(arguments)
+        .env("DIR", place)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command was built");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // A command that does not read its input may close it.
+    let _ = stdin.write_all(case.section("in").unwrap_or_default().as_bytes());
+    drop(stdin);
+    let ran = child.wait_with_output().expect("it ends");
+    let mut out = readable(&ran.stdout, place);
+    if !ran.status.success() {
+        out.push_str(&readable(&ran.stderr, place));
+    }
+    let section = |name: String, text: String| Section { name, line: 0, text };
+    let mut all: Vec<Section> = given.iter().map(|one| (*one).clone()).collect();
+    all.push(section("out".to_string(), out));
+    let mut files: Vec<_> = fs::read_dir(place)
+        .expect("it is there")
+        .map(|entry| entry.expect("it can be listed").path())
+        .collect();
+    files.sort();
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name != "case.conf" && !given.iter().any(|one| one.name == format!("file {name}")) {
+            all.push(section(format!("wrote {name}"), readable(&read_file(&file), place)));
+        }
+    }
+    all
+}
+
+#[test]
+fn edges_give_what_they_say() {
+    let blesses = std::env::var_os("TEMBLOR_BLESS").is_some();
+    let mut files: Vec<PathBuf> = fs::read_dir(folder())
+        .expect("it is there")
+        .map(|entry| entry.expect("it is listed").path())
+        .collect();
+    files.sort();
+    let (mut count, mut faults) = (0, Vec::new());
+    for file in files {
+        let text = fs::read_to_string(&file).expect("it can be read");
+        let mut book = CaseFile::read(&text);
+        for (number, case) in book.cases.iter_mut().enumerate() {
+            let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("edges").join(format!(
+                "{}-{number}",
+                file.file_stem().unwrap_or_default().to_string_lossy()
+            ));
+            let found = run(case, &place);
+            let shown = |sections: &[Section]| -> String {
+                let shown = sections
+                    .iter()
+                    .map(|one| format!("--- {}\n{}\n", one.name, one.text.trim_end()));
+                shown.collect()
+            };
+            count += 1;
+            if shown(&found) != shown(&case.sections) {
+                faults.push(format!(
+                    "{}:{}: {}\nexpected\n{}found\n{}",
+                    file.display(),
+                    case.line,
+                    case.name,
+                    shown(&case.sections),
+                    shown(&found)
+                ));
+                case.sections = found;
+            }
+        }
+        if blesses {
+            fs::write(&file, book.write()).expect("it can be written");
+        }
+    }
+    assert!(count > 20, "only {count} cases were found");
+    assert!(blesses || faults.is_empty(), "{}\n(TEMBLOR_BLESS=1 accepts)", faults.join("\n"));
+}
