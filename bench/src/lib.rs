@@ -7,5 +7,6 @@ pub mod keys;
 pub mod scenario;
 pub mod equality;
 pub mod processes;
+pub mod logstash;
 pub mod svg;
 pub mod all;

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use temblor_bench::{all, core, keys, processes, stages};
+use temblor_bench::{all, core, keys, logstash, processes, stages};
 
 /// Measures Temblor against the limit of its design.
 #[derive(Debug, Parser)]
@@ -65,6 +65,18 @@ enum What {
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
+    /// Logstash configurations beside the same written by hand: equal outputs, and the ratio of speeds
+    Logstash {
+        /// Folders of scenarios; pipeline.conf and pipeline.tmb in one make it a pair
+        #[arg(long, default_value = "bench/scenarios")]
+        scenarios: PathBuf,
+        /// Measured time of each run, in seconds
+        #[arg(long, default_value = "4", value_parser = seconds)]
+        seconds: Duration,
+        /// Runs of each program; figures are medians
+        #[arg(long, default_value_t = 5)]
+        repetitions: usize,
+    },
     /// Every scenario: counts first, then throughput, latency and scaling, then a report with plots
     All {
         /// Measured time of each case, in seconds
@@ -115,6 +127,10 @@ fn run(what: What) -> Result<String, String> {
         What::Processes { scenarios, megabytes, repetitions } => {
             let options = processes::Options { scenarios, megabytes, repetitions };
             processes::run(&options).map(|report| report.to_string())
+        }
+        What::Logstash { scenarios, seconds, repetitions } => {
+            let options = logstash::Options { scenarios, measured: seconds, repetitions };
+            logstash::run(&options).map(|report| report.to_string())
         }
         What::All { seconds, scenarios, results } => {
             let options = all::Options { scenarios, results, measured: seconds };

@@ -10,10 +10,13 @@ use std::time::Duration;
 use temblor_engine::bench::{BenchPlan, Feeding};
 use temblor_engine::inject::{Frames, Load, Outcome, Schedule};
 use temblor_engine::limits::BLOCK_BYTES;
-use temblor_engine::load::load_file;
+use temblor_engine::load::{Loaded, load_file};
+use temblor_engine::logstash::configuration::{self, Wishes};
+use temblor_engine::operator::{IN, OUT};
 use temblor_engine::outbox::Order;
 use temblor_engine::pipeline::InputCodec;
-use temblor_lang::value::{Arena, Value};
+use temblor_engine::rehearsal::{Happening, Rehearsal};
+use temblor_lang::value::{Arena, JsonStyle, Value};
 
 /// A program, what it is fed with and what must come out.
 pub struct Scenario {
@@ -138,12 +141,43 @@ impl Scenario {
         Ok(outcome)
     }
 
+    /// The scenario with another program of its folder.
+    pub fn with_program(self, file: &str) -> Self {
+        Self { program: self.program.with_file_name(file), ..self }
+    }
+
+    /// The program; the filters of one that is a Logstash configuration.
+    fn loaded(&self) -> Result<Loaded, String> {
+        let loaded = if self.program.extension().is_some_and(|end| end == "conf") {
+            let wishes = Wishes { stdin: true, stdout: true, ..Wishes::default() };
+            configuration::load(&self.program, &wishes)?.loaded
+        } else {
+            load_file(&self.program, &[])?
+        };
+        if loaded.has_errors() { Err(loaded.report(false)) } else { Ok(loaded) }
+    }
+
+    /// What leaves by `out`, as JSON with sorted keys, in order.
+    pub fn outputs(&self) -> Result<Vec<String>, String> {
+        let loaded = self.loaded()?;
+        let own = loaded.graph.inputs().find(|name| *name != IN);
+        let input = own.unwrap_or(IN).to_string();
+        let mut rehearsal = Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Sorted);
+        let text = self.text().ok_or("the program makes its own events")?;
+        let mut lines = Vec::new();
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let happenings = rehearsal.send(&input, self.codec, line).unwrap_or_default();
+            lines.extend(happenings.into_iter().filter_map(|happening| match happening {
+                Happening::Output { port, data, .. } if port == OUT => Some(data),
+                _ => None,
+            }));
+        }
+        Ok(lines)
+    }
+
     /// Runs the scenario by a schedule.
     pub fn run(&self, schedule: Schedule, threads: Threads) -> Result<Outcome, String> {
-        let loaded = load_file(&self.program, &[])?;
-        if loaded.has_errors() {
-            return Err(loaded.report(false));
-        }
+        let loaded = self.loaded()?;
         let plan = BenchPlan {
             schedule,
             feeding: self.feeding.clone(),
