@@ -149,3 +149,51 @@ fn edges_give_what_they_say() {
     assert!(count > 20, "only {count} cases were found");
     assert!(blesses || faults.is_empty(), "{}\n(TEMBLOR_BLESS=1 accepts)", faults.join("\n"));
 }
+
+/// A configuration whose filters and codec remember something, and what it writes.
+const REMEMBERING: &str = r#"
+input { file { path => "${DIR}/in.log" mode => "read" codec => multiline { pattern => "^ " what => previous } } }
+filter {
+  if [message] =~ "=" { kv { } } else { drop { } }
+  throttle { key => "%{k}" after_count => 2 period => 100000 max_age => 1000000 add_tag => "throttled" }
+  aggregate { task_id => "%{k}" code => "map['n'] ||= 0; map['n'] += 1; event.set('n', map['n'])" timeout => 100000 }
+  csv { source => "k" autodetect_column_names => true target => "row" }
+  mutate { add_tag => ["%{k}"] }
+  elapsed { start_tag => "start" end_tag => "end" unique_id_field => "id" }
+}
+output { file { path => "${DIR}/out.log" codec => line { format => "%{k} %{n} %{tags} %{row}" } } }
+"#;
+
+#[test]
+fn what_filters_remember_outlives_a_run() {
+    let place = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("edges-state");
+    let lines = ["k=a", "k=b", "k=a", "k=a", "k=a", "k=start id=1", "k=end id=1", "k=b"];
+    let run = |state: &Path, lines: &[&str]| {
+        fs::write(place.join("in.log"), lines.join("\n") + "\n")
+            .expect("the folder can be written");
+        let ran = Command::new(env!("CARGO_BIN_EXE_temblor"))
+            .args(["run", "-q", "--workers", "1", "--virtual-clock", "1s", "--logstash"])
+            .arg(place.join("case.conf"))
+            .arg("--state")
+            .arg(state)
+            .env("DIR", &place)
+            .output()
+            .expect("the command was built");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        fs::read_to_string(place.join("out.log")).expect("it was written")
+    };
+    let start = || {
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(&place).expect("the target directory can be written");
+        fs::write(place.join("case.conf"), REMEMBERING).expect("the folder can be written");
+    };
+    start();
+    let whole = run(&place.join("one"), &lines);
+    assert!(whole.contains("a 4 throttled,a") && whole.contains("elapsed_match"), "{whole}");
+    start();
+    let mut parts = String::new();
+    for end in 1..=lines.len() {
+        parts = run(&place.join("many"), &lines[..end]);
+    }
+    assert_eq!(parts, whole);
+}

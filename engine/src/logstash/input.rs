@@ -24,7 +24,7 @@ use crate::source::tail::TailConfig;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::value::Value;
+use temblor_lang::value::{Arena, Value};
 
 /// The options that every input has.
 pub const COMMON: &[OptionSpec] = &[
@@ -424,6 +424,17 @@ impl Intake {
             beat: Beat::Sequence,
             host: String::new(),
         }
+    }
+
+    /// What its codec remembers, as a value.
+    pub fn save<'a>(&self, state: &DecodeState, arena: &'a Arena) -> Datum<'a> {
+        self.decoder.save(state, arena)
+    }
+
+    /// The state that [`Intake::save`] gave; `None` when it is not of that shape.
+    #[must_use]
+    pub fn restore(&self, saved: &Datum<'_>) -> Option<DecodeState> {
+        self.decoder.restore(saved)
     }
 
     /// Whether frames belong together.

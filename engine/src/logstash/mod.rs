@@ -8,6 +8,7 @@ pub mod datum;
 pub mod timestamp;
 pub mod reference;
 pub mod event;
+pub mod saved;
 pub mod template;
 pub use temblor_stdlib::pattern;
 pub mod options;

@@ -3,16 +3,20 @@
 
 use super::codec::{DecodeState, Encoder, Moment};
 use super::condition::{NoOrder, Test};
+use super::datum::Datum;
 use super::event::LogEvent;
 use super::input::Intake;
 use super::output::Outlet;
 use super::program::{Program, ProgramState};
+use super::saved;
 use super::trace::{Notebook, Passage};
 use crate::event::Event;
 use crate::operator::{Emitter, IN, Operator, Surroundings};
 use chrono::{DateTime, Utc};
 use std::fmt;
+use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
+use temblor_lang::value::{Arena, Value};
 
 /// A pipeline as one step of a graph.
 #[derive(Debug, Default)]
@@ -67,6 +71,12 @@ pub const NO_ORDER: &str = "E0724";
 pub fn no_order(reason: &NoOrder) -> EvalError {
     let help = "test the field first, such as `if [field] and [field] > 1`";
     EvalError::new(NO_ORDER, &*reason.0).with_help(help)
+}
+
+/// A saved state that does not fit.
+#[cold]
+pub fn other_configuration() -> CallError {
+    CallError::failed("it was saved with other inputs or filters")
 }
 
 /// The time and the memory of a step.
@@ -200,6 +210,28 @@ impl Operator for LogstashPipeline {
         intake.receive(&mut state.intakes[place], event, around, moment, &mut events);
         self.run(&mut state.program, events, (moment, event.ingest_ns), out);
         Ok(())
+    }
+
+    fn save<'a>(&self, state: &PipelineState, arena: &'a Arena) -> Value<'a> {
+        let intakes = self.intakes.iter().zip(&state.intakes);
+        let intakes = intakes.map(|((_, intake), state)| intake.save(state, arena)).collect();
+        let program = self.program.save(&state.program, arena);
+        Datum::List(vec![Datum::List(intakes), program]).to_value(arena)
+    }
+
+    fn restore(&self, saved: Value<'_>) -> Result<PipelineState, CallError> {
+        let arena = Arena::new();
+        let saved = Datum::from_value(saved.copy_into(&arena), &arena);
+        let restored = || {
+            let parts = saved::list(Some(&saved))?;
+            let intakes = saved::list(parts.first())?;
+            let own = self.intakes.iter().zip(intakes);
+            let intakes: Option<Vec<_>> =
+                own.map(|((_, intake), saved)| intake.restore(saved)).collect();
+            let intakes = intakes.filter(|intakes| intakes.len() == self.intakes.len())?;
+            Some(PipelineState { intakes, program: self.program.restore(parts.get(1)?)? })
+        };
+        restored().ok_or_else(other_configuration)
     }
 
     fn wants_ticks(&self) -> bool {

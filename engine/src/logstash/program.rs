@@ -3,6 +3,7 @@
 
 use super::catalog::Stock;
 use super::condition::{Compiler, NoOrder, Test};
+use super::datum::Datum;
 use super::event::LogEvent;
 use super::filter::{Common, Declaration, FILTERS, Filter, Outcome, Random, TICK_SECONDS, Turn};
 use super::options::{Arguments, COMMON};
@@ -187,8 +188,42 @@ impl Program {
     /// The state before the first event.
     #[must_use]
     pub fn start(&self) -> ProgramState {
-        let mut memories = Vec::with_capacity(self.memories);
-        gather(&self.steps, &mut memories);
+        let memories = self.keepers().iter().filter_map(|node| node.filter.memory()).collect();
+        self.start_with(memories)
+    }
+
+    /// The state with what filters remember as a value.
+    #[must_use]
+    pub fn save<'a>(&self, state: &ProgramState, arena: &'a Arena) -> Datum<'a> {
+        let keepers = self.keepers();
+        let kept = keepers.iter().zip(&state.memories);
+        Datum::List(kept.map(|(node, memory)| node.filter.save(memory.as_ref(), arena)).collect())
+    }
+
+    /// The state that [`Program::save`] gave; `None` when it belongs to other filters.
+    #[must_use]
+    pub fn restore(&self, saved: &Datum<'_>) -> Option<ProgramState> {
+        let keepers = self.keepers();
+        let saved = super::saved::list(Some(saved))?;
+        if saved.len() != keepers.len() {
+            return None;
+        }
+        let restore = |(node, saved): (&&Node, &Datum<'_>)| match saved {
+            Datum::Null => node.filter.memory(),
+            saved => node.filter.restore(saved),
+        };
+        let memories: Option<Vec<_>> = keepers.iter().zip(saved).map(restore).collect();
+        memories.map(|memories| self.start_with(memories))
+    }
+
+    /// The filters that remember something, in the order of their memories.
+    fn keepers(&self) -> Vec<&Node> {
+        let mut keepers = Vec::with_capacity(self.memories);
+        gather(&self.steps, &mut keepers);
+        keepers
+    }
+
+    fn start_with(&self, memories: Vec<Box<dyn Any + Send>>) -> ProgramState {
         ProgramState {
             memories,
             captures: Captures::new(),
@@ -234,18 +269,18 @@ impl Program {
     }
 }
 
-/// Memories in the order of their numbers, which is the order of the text.
-fn gather(steps: &[Step], memories: &mut Vec<Box<dyn Any + Send>>) {
+/// Filters in the order of the numbers of their memories, which is the order of the text.
+fn gather<'s>(steps: &'s [Step], keepers: &mut Vec<&'s Node>) {
     for step in steps {
         match step {
             Step::Filter(node) => {
-                if node.memory == Some(memories.len()) {
-                    memories.extend(node.filter.memory());
+                if node.memory == Some(keepers.len()) {
+                    keepers.push(node);
                 }
             }
             Step::Branch { arms, otherwise } => {
-                arms.iter().for_each(|arm| gather(&arm.steps, memories));
-                gather(otherwise, memories);
+                arms.iter().for_each(|arm| gather(&arm.steps, keepers));
+                gather(otherwise, keepers);
             }
         }
     }

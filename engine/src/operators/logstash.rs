@@ -5,11 +5,12 @@ use super::{Given, InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::logstash::codec::{DecodeState, Moment};
 use crate::logstash::complain;
+use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::filter::{Declaration, FILTERS, Outcome};
 use crate::logstash::input::{self, Intake};
 use crate::logstash::load::Loaded;
-use crate::logstash::operator::{moment, no_order};
+use crate::logstash::operator::{moment, no_order, other_configuration};
 use crate::logstash::options::{COMMON, OptionSpec};
 use crate::logstash::output::Outlet;
 use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
@@ -17,7 +18,7 @@ use crate::logstash::settings::{Ecs, Settings as Surroundings};
 use crate::logstash::syntax::tree::{Plugin, Statement, Value as Tree, ValueKind, Word};
 use crate::operator::{self, AnyOperator, ELSE, Emitter, OUT, Operator};
 use std::sync::LazyLock;
-use temblor_lang::builtin::Tables;
+use temblor_lang::builtin::{CallError, Tables};
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
@@ -385,6 +386,16 @@ impl Operator for FilterStep {
         Ok(())
     }
 
+    fn save<'a>(&self, state: &ProgramState, arena: &'a Arena) -> Value<'a> {
+        self.program.save(state, arena).to_value(arena)
+    }
+
+    fn restore(&self, saved: Value<'_>) -> Result<ProgramState, CallError> {
+        let arena = Arena::new();
+        let saved = Datum::from_value(saved.copy_into(&arena), &arena);
+        self.program.restore(&saved).ok_or_else(other_configuration)
+    }
+
     fn wants_ticks(&self) -> bool {
         self.program.wants_ticks()
     }
@@ -468,6 +479,16 @@ impl Operator for InputStep {
         self.intake.receive(state, event, around, moment(around), &mut events);
         Self::send(events, (around.arena(), event.ingest_ns), out);
         Ok(())
+    }
+
+    fn save<'a>(&self, state: &DecodeState, arena: &'a Arena) -> Value<'a> {
+        self.intake.save(state, arena).to_value(arena)
+    }
+
+    fn restore(&self, saved: Value<'_>) -> Result<DecodeState, CallError> {
+        let arena = Arena::new();
+        let saved = Datum::from_value(saved.copy_into(&arena), &arena);
+        self.intake.restore(&saved).ok_or_else(other_configuration)
     }
 
     fn wants_ticks(&self) -> bool {

@@ -11,6 +11,7 @@ use crate::logstash::filter;
 use crate::logstash::options::{Arguments, Setting};
 use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
 use crate::logstash::reference::FieldRef;
+use crate::logstash::saved;
 use crate::logstash::settings::Settings;
 use crate::logstash::syntax::tree::{Plugin, Statement, Value, ValueKind, Word};
 use chrono::{DateTime, Utc};
@@ -153,6 +154,36 @@ impl Decoder {
         let action = arguments.ecs.is_on().then(bulk_action);
         let target = arguments.field_or_none("target");
         Some(Self { kind, charset, target, original, delimiter, action })
+    }
+
+    /// What waits, as a value.
+    pub fn save<'a>(&self, state: &DecodeState, arena: &'a Arena) -> Datum<'a> {
+        let lines = state.lines.iter().map(|(stream, buffer)| {
+            Datum::List(vec![Datum::Str(arena.str(stream)), buffer.save(arena)])
+        });
+        let action = state.action.as_ref().map(|action| Datum::Str(arena.str(action)));
+        let program = match (&self.kind, &state.program) {
+            (Kind::Filter(program), Some(state)) => program.save(state, arena),
+            _ => Datum::Null,
+        };
+        Datum::List(vec![Datum::List(lines.collect()), action.unwrap_or_default(), program])
+    }
+
+    /// The state that [`Decoder::save`] gave; `None` when it is not of that shape.
+    pub fn restore(&self, saved: &Datum<'_>) -> Option<DecodeState> {
+        let parts = saved::list(Some(saved))?;
+        let stream = |one: &Datum<'_>| {
+            let parts = saved::list(Some(one))?;
+            Some((saved::text(parts.first())?, Buffer::restore(parts.get(1)?)?))
+        };
+        Some(DecodeState {
+            lines: saved::list(parts.first())?.iter().map(stream).collect::<Option<_>>()?,
+            action: saved::text(parts.get(1)),
+            program: match (&self.kind, parts.get(2)?) {
+                (Kind::Filter(program), Datum::List(_)) => Some(program.restore(parts.get(2)?)?),
+                _ => None,
+            },
+        })
     }
 
     /// Whether frames belong together.

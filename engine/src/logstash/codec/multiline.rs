@@ -2,8 +2,11 @@
 //! the time after which an event is complete, or for the end of the input.
 
 use crate::logstash::complain;
+use crate::logstash::datum::Datum;
 use crate::logstash::filter::grok_library;
 use crate::logstash::options::Arguments;
+use crate::logstash::saved;
+use temblor_lang::value::Arena;
 use temblor_stdlib::grok::{Captures, Grok, Options};
 
 /// Lines of an event unless a configuration says so.
@@ -55,6 +58,29 @@ pub struct Joined {
     pub several: bool,
     /// When its first line came.
     pub began_ns: u64,
+}
+
+impl Buffer {
+    /// Its lines and times as a value.
+    pub fn save<'a>(&self, arena: &'a Arena) -> Datum<'a> {
+        let times = [self.began_ns, self.changed_ns].map(Datum::whole);
+        let lines = self.lines.iter().map(|line| Datum::Str(arena.str(line)));
+        Datum::List(times.into_iter().chain(lines).collect())
+    }
+
+    /// The buffer that [`Buffer::save`] gave.
+    pub fn restore(saved: &Datum<'_>) -> Option<Self> {
+        let (times, lines) = saved::list(Some(saved))?.split_at_checked(2)?;
+        let time = |at: usize| u64::try_from(saved::whole(times.get(at))?).ok();
+        let lines: Vec<String> = lines.iter().map(Datum::text).collect();
+        Some(Self {
+            bytes: lines.iter().map(String::len).sum(),
+            began_ns: time(0)?,
+            changed_ns: time(1)?,
+            lines,
+            ..Self::default()
+        })
+    }
 }
 
 impl Multiline {

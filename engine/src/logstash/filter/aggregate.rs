@@ -8,10 +8,12 @@ use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::ruby::{Machine, Memory, Script, Stop, Value};
+use crate::logstash::saved;
 use crate::logstash::template::Template;
 use chrono::{DateTime, Duration, Utc};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use temblor_lang::value::Arena;
 
 /// `aggregate`
 pub static DECLARATION: Declaration = Declaration {
@@ -82,6 +84,9 @@ struct Ends {
 }
 
 /// A task.
+/// What code may set in `map_meta`, and what is kept of it.
+const OWN_LIMITS: [&str; 2] = ["timeout", "inactivity_timeout"];
+
 #[derive(Debug)]
 struct Task {
     map: Value,
@@ -181,6 +186,43 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 impl Filter for Aggregate {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Tasks::default()))
+    }
+
+    fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
+        let Some(tasks) = memory.downcast_ref::<Tasks>() else { return Datum::Null };
+        let named = tasks.order.values().filter_map(|id| {
+            let (_, task) = tasks.by_id.get(id)?;
+            Some((arena.str(id), task))
+        });
+        saved::map(named, arena, |task| {
+            let map = task.map.to_datum(arena).unwrap_or_default();
+            let own = |name: &str| match task.meta.entry(name) {
+                Some(Value::Int(seconds)) => Datum::Int(seconds),
+                _ => Datum::Null,
+            };
+            let times = [saved::of_time(task.created), saved::of_time(task.last)];
+            let limits = OWN_LIMITS.map(own);
+            Datum::List([map].into_iter().chain(times).chain(limits).collect())
+        })
+    }
+
+    fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
+        let Datum::Map(named) = saved else { return None };
+        let mut tasks = Tasks::default();
+        for (id, task) in named.iter() {
+            let parts = saved::list(Some(task))?;
+            let (created, last) = (saved::time(parts.get(1))?, saved::time(parts.get(2))?);
+            let meta = meta(id, created);
+            meta.set_entry("lastevent_timestamp", Value::timestamp(last));
+            for (name, saved) in OWN_LIMITS.iter().zip(&parts[3..]) {
+                if let Datum::Int(seconds) = saved {
+                    meta.set_entry(name, Value::Int(*seconds));
+                }
+            }
+            let map = Value::of_datum(parts.first()?);
+            tasks.insert(id, Task { map, meta, created, last });
+        }
+        Some(Box::new(tasks))
     }
 
     fn shares_memory(&self) -> Option<&str> {

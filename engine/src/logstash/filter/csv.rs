@@ -7,6 +7,7 @@ use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::ruby::{read_float, read_integer};
+use crate::logstash::saved;
 use crate::logstash::timestamp::parse_iso8601;
 use std::any::Any;
 use temblor_lang::value::Arena;
@@ -97,6 +98,23 @@ type Header = Option<Vec<String>>;
 impl Filter for Csv {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         self.autodetect.then(|| Box::new(None::<Vec<String>>) as Box<dyn Any + Send>)
+    }
+
+    fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
+        match memory.downcast_ref::<Option<Vec<String>>>() {
+            Some(Some(names)) => {
+                Datum::List(names.iter().map(|name| Datum::Str(arena.str(name))).collect())
+            }
+            _ => Datum::Null,
+        }
+    }
+
+    fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
+        let names: Option<Vec<String>> = match saved {
+            Datum::Null => None,
+            names => Some(saved::list(Some(names))?.iter().map(Datum::text).collect()),
+        };
+        Some(Box::new(names))
     }
 
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {

@@ -5,9 +5,11 @@ use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
 use crate::logstash::reference::FieldRef;
+use crate::logstash::saved;
 use chrono::{DateTime, Utc};
 use std::any::Any;
 use std::collections::HashMap;
+use temblor_lang::value::Arena;
 
 /// `elapsed`
 pub static DECLARATION: Declaration = Declaration {
@@ -66,6 +68,22 @@ fn has_tag(event: &LogEvent<'_>, tag: &str) -> bool {
 impl Filter for Elapsed {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Starts::new()))
+    }
+
+    fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
+        let Some(starts) = memory.downcast_ref::<Starts>() else { return Datum::Null };
+        let entries = starts.iter().map(|(id, times)| (arena.str(id), times));
+        saved::map(entries, arena, |(start, seen)| {
+            Datum::List(vec![saved::of_time(*start), saved::of_time(*seen)])
+        })
+    }
+
+    fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
+        let starts: Starts = saved::entries(Some(saved), |times| {
+            let times = saved::list(Some(times))?;
+            Some((saved::time(times.first())?, saved::time(times.get(1))?))
+        })?;
+        Some(Box::new(starts))
     }
 
     fn wants_ticks(&self) -> bool {

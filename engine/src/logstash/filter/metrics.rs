@@ -7,10 +7,12 @@ use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::reference::FieldRef;
+use crate::logstash::saved;
 use crate::logstash::template::Template;
 use chrono::Duration;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
+use temblor_lang::value::Arena;
 
 /// `metrics`
 pub static DECLARATION: Declaration = Declaration {
@@ -116,6 +118,37 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 }
 
 impl Figures {
+    /// Counts and figures, the rates, and the sample.
+    fn save(&self) -> Datum<'static> {
+        let counts = [self.count, self.fresh].map(Datum::whole);
+        let figures = [self.min, self.max, self.mean, self.spread].map(Datum::Float);
+        let rate = |rate: &Rate| [Datum::Float(rate.value), Datum::Bool(rate.begun)];
+        let rates = Datum::List(self.rates.iter().flat_map(rate).collect());
+        let sample = Datum::List(self.sample.iter().copied().map(Datum::Float).collect());
+        Datum::List(counts.into_iter().chain(figures).chain([rates, sample]).collect())
+    }
+
+    fn restore(saved: &Datum<'_>) -> Option<Self> {
+        let parts = saved::list(Some(saved))?;
+        let number = |at: usize| saved::number(parts.get(at));
+        let count = |at: usize| u64::try_from(saved::whole(parts.get(at))?).ok();
+        let rate = |pair: &[Datum<'_>]| {
+            let value = saved::number(pair.first())?;
+            Some(Rate { value, begun: pair.get(1) == Some(&Datum::Bool(true)) })
+        };
+        let sample = saved::list(parts.get(7))?.iter();
+        Some(Self {
+            count: count(0)?,
+            fresh: count(1)?,
+            min: number(2)?,
+            max: number(3)?,
+            mean: number(4)?,
+            spread: number(5)?,
+            rates: saved::list(parts.get(6))?.chunks(2).map(rate).collect::<Option<_>>()?,
+            sample: sample.map(|one| saved::number(Some(one))).collect::<Option<_>>()?,
+        })
+    }
+
     fn mark(&mut self) {
         self.count += 1;
         self.fresh += 1;
@@ -180,6 +213,27 @@ fn entry<'g>(all: &'g mut BTreeMap<String, Figures>, name: &str) -> Option<&'g m
 impl Filter for Metrics {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Gathered::default()))
+    }
+
+    fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
+        let Some(gathered) = memory.downcast_ref::<Gathered>() else { return Datum::Null };
+        let all = |figures: &BTreeMap<String, Figures>| {
+            let entries = figures.iter().map(|(name, figures)| (arena.str(name), figures));
+            saved::map(entries, arena, |figures| figures.save())
+        };
+        let times = [gathered.since_flush, gathered.since_clear].map(Datum::Float);
+        let parts = [all(&gathered.meters), all(&gathered.timers)];
+        Datum::List(parts.into_iter().chain(times).collect())
+    }
+
+    fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
+        let parts = saved::list(Some(saved))?;
+        Some(Box::new(Gathered {
+            meters: saved::entries(parts.first(), Figures::restore)?,
+            timers: saved::entries(parts.get(1), Figures::restore)?,
+            since_flush: saved::number(parts.get(2))?,
+            since_clear: saved::number(parts.get(3))?,
+        }))
     }
 
     fn wants_ticks(&self) -> bool {

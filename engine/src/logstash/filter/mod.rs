@@ -43,6 +43,7 @@ pub(super) use json::read as read_json;
 pub(super) use mutate::{capitalize, replace_all, split as split_text, strip};
 pub(super) use urldecode::decoded as decode_percent;
 
+use super::datum::Datum;
 use super::event::LogEvent;
 use super::options::{Arguments, OptionSpec};
 use chrono::{DateTime, Utc};
@@ -68,6 +69,18 @@ pub trait Filter: Send + Sync + Debug {
     /// What it remembers from event to event, before the first.
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         None
+    }
+
+    /// What it remembers, for `--state`.
+    fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
+        let _ = (memory, arena);
+        Datum::Null
+    }
+
+    /// The memory that [`Filter::save`] gave; `None` when it is not of that shape.
+    fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
+        let _ = saved;
+        self.memory()
     }
 
     /// Filters that give the same name share what they remember.

@@ -2,11 +2,14 @@
 //! time. It ends no event itself.
 
 use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
+use crate::logstash::saved;
 use crate::logstash::template::Template;
 use std::any::Any;
 use std::collections::HashMap;
+use temblor_lang::value::Arena;
 
 /// `throttle`
 pub static DECLARATION: Declaration = Declaration {
@@ -91,6 +94,31 @@ impl Filter for Throttle {
         } else {
             (memory.max_age + step).min(self.max_age)
         };
+    }
+
+    fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
+        let Some(memory) = memory.downcast_ref::<Memory>() else { return Datum::Null };
+        let entries = memory.iter().map(|(key, windows)| (arena.str(key), windows));
+        saved::map(entries, arena, |windows| {
+            let counts = windows.counts.iter();
+            let counts = counts.flat_map(|(slot, count)| [Datum::Int(*slot), Datum::Int(*count)]);
+            let times = [Datum::Int(windows.origin), Datum::Int(windows.latest)];
+            Datum::List(times.into_iter().chain(counts).collect())
+        })
+    }
+
+    fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
+        let memory: Memory = saved::entries(Some(saved), |windows| {
+            let (times, counts) = saved::list(Some(windows))?.split_at_checked(2)?;
+            let whole = |datum: &Datum<'_>| saved::whole(Some(datum));
+            let pair = |pair: &[Datum<'_>]| Some((whole(&pair[0])?, whole(&pair[1])?));
+            Some(Windows {
+                origin: whole(&times[0])?,
+                latest: whole(&times[1])?,
+                counts: counts.chunks_exact(2).map(pair).collect::<Option<_>>()?,
+            })
+        })?;
+        Some(Box::new(memory))
     }
 
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
