@@ -9,6 +9,7 @@ mod complete;
 mod completion;
 mod configuration;
 mod hover;
+mod library;
 mod navigate;
 mod outline;
 mod place;

@@ -2,6 +2,7 @@
 //! that would change what any name leads to is refused.
 
 use super::analysis::Analysis;
+use super::library;
 use super::place::{path_of, uri_of};
 use super::workspace::Workspace;
 use lsp_types::{Location, Range, TextEdit, Uri};
@@ -57,6 +58,11 @@ impl Definition {
 
 fn range(analysis: &Analysis, span: Span) -> Range {
     analysis.lines.range(&analysis.text, span)
+}
+
+/// Where a function of the library can be read.
+fn library_place(path: &str) -> Option<Location> {
+    library::location(path.rsplit_once("::")?.0, Some(path))
 }
 
 /// Modules that hand on names of modules are followed so far.
@@ -122,8 +128,14 @@ impl Workspace {
     pub fn definition(&self, uri: &Uri, offset: usize) -> Option<Location> {
         match self.meaning(uri, offset)?.0 {
             Meaning::Symbol(definition) => Some(definition.location()),
-            Meaning::Module(_, file) => Some(Location::new(uri_of(&file?)?, Range::default())),
-            _ => None,
+            Meaning::Module(_, Some(file)) => Some(Location::new(uri_of(&file)?, Range::default())),
+            Meaning::Module(path, None) => {
+                let long = format!("std::{path}");
+                library::location(&path, None).or_else(|| library::location(&long, None))
+            }
+            Meaning::Function(one) => library_place(one.path),
+            Meaning::Aggregate(one) => library_place(one.path),
+            Meaning::Other(_) => None,
         }
     }
 

@@ -61,6 +61,7 @@ impl Client {
         std::fs::create_dir_all(&folder).expect("the directory can be made");
         let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
             .arg("lsp")
+            .env("XDG_CACHE_HOME", &folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

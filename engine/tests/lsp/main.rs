@@ -178,7 +178,7 @@ fn definitions_are_found() {
             Some((0, 16)),
         ),
         ("a.tmb", "sink bad into file \"x\";\nin |> where event.a else ^bad |> out", Some((0, 5))),
-        ("a.tremor", "use std::string;\nstring::l^en(\"a\")", None),
+        ("a.tremor", "use std::string;\nstring::n^one(\"a\")", None),
     ] {
         assert_eq!(defined(&mut client, file, text), expected, "{text}");
     }
@@ -441,5 +441,25 @@ fn configurations_of_logstash_are_completed() {
     let patterns = labels("filter { grok { match => { \"message\" => \"%{COMB^\" } } }");
     assert!(patterns.contains(&"COMBINEDAPACHELOG".to_string()));
     assert!(labels("filter { nonsense { ^ } }").is_empty());
+    client.stop();
+}
+
+#[test]
+fn functions_of_the_library_can_be_gone_to() {
+    let mut client = Client::start("library");
+    let text = "use std::string;\nstring::uppercase(event)";
+    client.open("a.tremor", text);
+    for (word, line) in
+        [("uppercase", "# string::uppercase(text: string) -> string"), ("string;", "")]
+    {
+        let at = text.find(word).expect("it is there") + 1;
+        let place = client.ask("definition", "a.tremor", (text, at));
+        let uri = place["uri"].as_str().unwrap_or("none").to_string();
+        assert!(uri.ends_with("/std/string.tremor"), "{word}: {place}");
+        let page =
+            std::fs::read_to_string(uri.trim_start_matches("file://")).expect("it is a file");
+        let number = place["range"]["start"]["line"].as_u64().expect("a line") as usize;
+        assert!(page.lines().nth(number).is_some_and(|one| one.starts_with(line)), "{page}");
+    }
     client.stop();
 }

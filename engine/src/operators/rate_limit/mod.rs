@@ -336,9 +336,10 @@ impl Operator for RateLimit {
 
     fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
         let arrival_ns = row::whole(columns, "arrival_ns")?;
-        match state.arrivals.get_mut(hash) {
-            Some(known_ns) => *known_ns = arrival_ns,
-            None => drop(state.arrivals.insert(hash, arrival_ns)),
+        if let Some(known_ns) = state.arrivals.get_mut(hash) {
+            *known_ns = arrival_ns;
+        } else {
+            state.arrivals.insert(hash, arrival_ns);
         }
         Ok(())
     }
