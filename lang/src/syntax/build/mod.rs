@@ -17,14 +17,14 @@ use super::tree::{Ident, ModPath};
 use crate::diagnostic::Diagnostic;
 use crate::span::{SourceId, Span};
 
-/// Operators in a row, and in the expressions around them: the depth that they give to a tree. It
-/// bounds the recursion of everything that walks trees.
+/// The depth that operators in a row, and those in the expressions around them, give to a tree; long
+/// rows of `or` and `and` give next to none. It bounds the recursion of everything that walks trees.
 pub const OPERATORS_MAX: usize = 512;
 
 /// Builds the trees of one source and collects what is wrong with them.
 pub(super) struct Builder {
     source: SourceId,
-    /// Operators in a row, summed over the expressions around the current one.
+    /// Depth of the operators in a row, summed over the expressions around the current one.
     depth: usize,
     /// What was found so far, in order of finding.
     pub(super) diagnostics: Vec<Diagnostic>,

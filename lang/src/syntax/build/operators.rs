@@ -1,5 +1,6 @@
 //! Binary operators: a flat list of operands and operators becomes a tree by precedence climbing.
-//! All operators are left-associative; `??` is the loosest of all.
+//! All operators are left-associative; `??` is the loosest of all. Long runs of `or` and of `and` become
+//! balanced trees, which mean the same: their operands are evaluated in the same order, and as far.
 
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{BinaryOp, Expr, ExprKind, Path, PathRoot, UnaryOp};
@@ -7,6 +8,12 @@ use super::{Builder, OPERATORS_MAX, parts};
 use crate::diagnostic::{Diagnostic, codes};
 use crate::span::Span;
 use std::iter::Peekable;
+
+/// Runs of `or` and of `and` with at least this many operators are balanced.
+const BALANCED_MIN: usize = 32;
+
+/// The level of the operators that bind tightest.
+const LEVEL_MAX: u8 = 10;
 
 /// An infix operator with its place.
 #[derive(Clone, Copy)]
@@ -20,6 +27,11 @@ impl Infix {
     /// How tight it binds; larger is tighter.
     fn level(self) -> u8 {
         self.op.map_or(0, level)
+    }
+
+    /// Whether the run that it is in may be balanced.
+    fn is_logic(self) -> bool {
+        matches!(self.op, Some(BinaryOp::Or | BinaryOp::And))
     }
 }
 
@@ -44,7 +56,9 @@ impl Builder {
     /// `operand (operator operand)*`, perhaps an `if` whose condition looks like a call.
     pub(super) fn chain(&mut self, pair: Pair) -> Expr {
         let whole = self.span(&pair);
-        let operators = pair.clone().into_inner().count() - 1;
+        let infixes = pair.clone().into_inner().filter_map(|part| infix(part.as_rule()));
+        let levels: Vec<_> = infixes.map(|op| op.map_or(0, level)).collect();
+        let operators = depth(&levels, 0);
         self.depth += operators;
         let expr = if self.depth > OPERATORS_MAX {
             self.report(too_deep(whole));
@@ -111,9 +125,8 @@ impl Builder {
 
 /// Too many operators in one expression.
 pub(super) fn too_deep(span: Span) -> Diagnostic {
-    let message = format!("more than {OPERATORS_MAX} operators in one expression");
-    Diagnostic::error(codes::TOO_DEEP, span, message)
-        .with_help("split the expression with `let`, or compare with a list")
+    let message = format!("operators nested more than {OPERATORS_MAX} deep in one expression");
+    Diagnostic::error(codes::TOO_DEEP, span, message).with_help("split the expression with `let`")
 }
 
 fn is_bare_if(path: &Path) -> bool {
@@ -134,16 +147,61 @@ fn climb_from(
 ) -> Expr {
     let mut left = operands.next().expect("an operator stands between two operands");
     while let Some(infix) = infixes.next_if(|infix| infix.level() >= level_min) {
-        let right = climb_from(operands, infixes, infix.level() + 1);
-        let span = left.span.to(right.span);
-        let (left_box, right_box) = (Box::new(left), Box::new(right));
-        let kind = match infix.op {
-            Some(op) => ExprKind::Binary(op, left_box, right_box),
-            None => ExprKind::Coalesce(left_box, right_box),
-        };
-        left = Expr { kind, span };
+        let mut run = vec![left, climb_from(operands, infixes, infix.level() + 1)];
+        while infix.is_logic() && infixes.next_if(|next| next.op == infix.op).is_some() {
+            run.push(climb_from(operands, infixes, infix.level() + 1));
+        }
+        left = joined(infix.op, run);
     }
     left
+}
+
+/// The tree of operands with the same operator between them.
+fn joined(op: Option<BinaryOp>, run: Vec<Expr>) -> Expr {
+    let count = run.len();
+    let mut operands = run.into_iter();
+    if count > BALANCED_MIN {
+        return balanced(op, &mut operands, count);
+    }
+    let first = operands.next().expect("an operator stands between two operands");
+    operands.fold(first, |left, right| pair_of(op, left, right))
+}
+
+/// A tree of the next `count` operands in which both sides of each operator are of about one size.
+fn balanced(op: Option<BinaryOp>, operands: &mut impl Iterator<Item = Expr>, count: usize) -> Expr {
+    if count == 1 {
+        return operands.next().expect("the operands were counted");
+    }
+    let left = balanced(op, operands, count / 2);
+    let right = balanced(op, operands, count - count / 2);
+    pair_of(op, left, right)
+}
+
+fn pair_of(op: Option<BinaryOp>, left: Expr, right: Expr) -> Expr {
+    let span = left.span.to(right.span);
+    let (left, right) = (Box::new(left), Box::new(right));
+    let kind = match op {
+        Some(op) => ExprKind::Binary(op, left, right),
+        None => ExprKind::Coalesce(left, right),
+    };
+    Expr { kind, span }
+}
+
+/// How deep the tree of a row of operators is at the most, given how tight each binds; none of them
+/// is looser than `loosest`.
+fn depth(levels: &[u8], loosest: u8) -> usize {
+    if levels.is_empty() || loosest > LEVEL_MAX {
+        return 0;
+    }
+    let count = levels.iter().filter(|one| **one == loosest).count();
+    let is_logic = [level(BinaryOp::Or), level(BinaryOp::And)].contains(&loosest);
+    let own = if is_logic && count >= BALANCED_MIN {
+        (count + 1).next_power_of_two().ilog2() as usize
+    } else {
+        count
+    };
+    let operands = levels.split(|one| *one == loosest);
+    own + operands.map(|inner| depth(inner, loosest + 1)).max().unwrap_or(0)
 }
 
 /// The operator of a token; the inner `None` is `??`.
