@@ -96,9 +96,14 @@ const FILE_MODES: &[(&str, FileMode)] = &[
 ];
 
 impl Endpoints {
-    /// Checks the declarations; what is wrong is reported to the compiler.
-    pub fn lower(definitions: &[EndpointDef], compiler: &mut Compiler<'_>) -> Self {
-        let tables = NamedTables::lower(definitions, compiler);
+    /// Checks the declarations; what is wrong is reported to the compiler. `given`: the tables of the
+    /// command line, if it is known which there are.
+    pub fn lower(
+        definitions: &[EndpointDef],
+        given: Option<&NamedTables>,
+        compiler: &mut Compiler<'_>,
+    ) -> Self {
+        let tables = NamedTables::lower(definitions, given, compiler);
         let mut endpoints = Self { tables, ..Self::default() };
         for def in definitions {
             match def.role {

@@ -7,6 +7,7 @@ pub use modules::Directories;
 
 use crate::endpoint::Endpoints;
 use crate::graph::{Builder, Graph, Notation};
+use crate::lookup::NamedTables;
 use crate::operators::script::ScriptNode;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,6 +65,16 @@ impl Loaded {
     }
 }
 
+/// What is given to a program from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Given<'g> {
+    /// A record that overrides the arguments of flows.
+    pub args: Option<&'g Frozen>,
+    /// The lookup tables of the command line, besides those that the program declares. `None`: it is
+    /// not known which there will be, so that a name that is not declared is no mistake.
+    pub tables: Option<NamedTables>,
+}
+
 /// Colour when standard error is a terminal and the user does not object (<https://no-color.org>).
 #[must_use]
 pub fn colour() -> Colour {
@@ -74,9 +85,9 @@ pub fn colour() -> Colour {
 
 /// Loads the text of `-e`.
 #[must_use]
-pub fn load_text(text: &str, path: &[PathBuf]) -> Loaded {
+pub fn load_text(text: &str, path: &[PathBuf], given: &Given<'_>) -> Loaded {
     let directories = Directories::new(path, None);
-    compile("<command line>", text.to_string(), Language::Temblor, &directories)
+    compile_with("<command line>", text.to_string(), Language::Temblor, &directories, given)
 }
 
 /// Loads a program file; modules are searched in `path` first.
@@ -84,31 +95,31 @@ pub fn load_text(text: &str, path: &[PathBuf]) -> Loaded {
 /// # Errors
 /// A sentence about the file itself, when it cannot be read.
 pub fn load_file(file: &Path, path: &[PathBuf]) -> Result<Loaded, String> {
-    load_file_with(file, path, None)
+    load_file_with(file, path, &Given::default())
 }
 
-/// As [`load_file`]; the record `args` overrides the arguments of flows.
+/// As [`load_file`], with what is given to the program.
 ///
 /// # Errors
 /// A sentence about the file itself, when it cannot be read.
-pub fn load_file_with(
+pub fn load_file_with(file: &Path, path: &[PathBuf], given: &Given<'_>) -> Result<Loaded, String> {
+    let name = file.display().to_string();
+    let (language, text) = read_program(file)?;
+    Ok(compile_with(&name, text, language, &Directories::new(path, Some(file)), given))
+}
+
+/// As [`load_file_with`]; [`Loaded::coverage`] tells which branches are taken when it runs.
+///
+/// # Errors
+/// A sentence about the file itself, when it cannot be read.
+pub fn load_file_counted(
     file: &Path,
     path: &[PathBuf],
-    args: Option<&Frozen>,
+    given: &Given<'_>,
 ) -> Result<Loaded, String> {
     let name = file.display().to_string();
     let (language, text) = read_program(file)?;
-    Ok(compile_with(&name, text, language, &Directories::new(path, Some(file)), args))
-}
-
-/// As [`load_file`]; [`Loaded::coverage`] tells which branches are taken when it runs.
-///
-/// # Errors
-/// A sentence about the file itself, when it cannot be read.
-pub fn load_file_counted(file: &Path, path: &[PathBuf]) -> Result<Loaded, String> {
-    let name = file.display().to_string();
-    let (language, text) = read_program(file)?;
-    Ok(compile_counted(&name, text, language, &Directories::new(path, Some(file))))
+    Ok(compile_counted(&name, text, language, &Directories::new(path, Some(file)), given))
 }
 
 /// The language and the text of a program file.
@@ -168,19 +179,19 @@ impl Language {
 /// Compiles a text; `loader` finds the modules that it uses.
 #[must_use]
 pub fn compile(name: &str, text: String, language: Language, loader: &dyn Loader) -> Loaded {
-    compile_with(name, text, language, loader, None)
+    compile_with(name, text, language, loader, &Given::default())
 }
 
-/// As [`compile`]; the record `args` overrides the arguments of flows.
+/// As [`compile`], with what is given to the program.
 #[must_use]
 pub fn compile_with(
     name: &str,
     text: String,
     language: Language,
     loader: &dyn Loader,
-    args: Option<&Frozen>,
+    given: &Given<'_>,
 ) -> Loaded {
-    compile_by(Compiler::new(temblor_stdlib::registry(), loader), name, text, language, args)
+    compile_by(Compiler::new(temblor_stdlib::registry(), loader), name, text, language, given)
 }
 
 /// As [`compile_counted`]; the folding of constants ends when `budget` says so.
@@ -194,20 +205,21 @@ pub fn compile_bounded(
 ) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
     (compiler.budget, compiler.coverage) = (Some(budget), Some(Coverage::default()));
-    compile_by(compiler, name, text, language, None)
+    compile_by(compiler, name, text, language, &Given::default())
 }
 
-/// As [`compile`]; [`Loaded::coverage`] tells which branches are taken when it runs.
+/// As [`compile_with`]; [`Loaded::coverage`] tells which branches are taken when it runs.
 #[must_use]
 pub fn compile_counted(
     name: &str,
     text: String,
     language: Language,
     loader: &dyn Loader,
+    given: &Given<'_>,
 ) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
     compiler.coverage = Some(Coverage::default());
-    compile_by(compiler, name, text, language, None)
+    compile_by(compiler, name, text, language, given)
 }
 
 /// Compiles a text only to see what is wrong with it. A script file that holds nothing but definitions,
@@ -218,7 +230,7 @@ pub fn check(
     text: String,
     language: Language,
     loader: &dyn Loader,
-    budget: Option<Arc<Budget>>,
+    (budget, given): (Option<Arc<Budget>>, &Given<'_>),
 ) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
     compiler.budget = budget;
@@ -227,17 +239,17 @@ pub fn check(
     {
         return check_module(compiler, name, text, &module);
     }
-    compile_by(compiler, name, text, language, None)
+    compile_by(compiler, name, text, language, given)
 }
 
 /// As [`check`], for a file.
 ///
 /// # Errors
 /// A sentence about the file itself, when it cannot be read.
-pub fn check_file(file: &Path, path: &[PathBuf]) -> Result<Loaded, String> {
+pub fn check_file(file: &Path, path: &[PathBuf], given: &Given<'_>) -> Result<Loaded, String> {
     let (language, text) = read_program(file)?;
     let name = file.display().to_string();
-    Ok(check(&name, text, language, &Directories::new(path, Some(file)), None))
+    Ok(check(&name, text, language, &Directories::new(path, Some(file)), (None, given)))
 }
 
 /// The tree of a text that is a module and no script.
@@ -292,18 +304,20 @@ fn compile_by(
     name: &str,
     text: String,
     language: Language,
-    args: Option<&Frozen>,
+    given: &Given<'_>,
 ) -> Loaded {
     let program = Source { name: name.to_string(), text: text.clone() };
     let source = compiler.sources.add(name, text);
-    let mut endpoints = Endpoints::default();
+    let given_tables = given.tables.as_ref();
+    // A program without declarations has the tables of the command line.
+    let mut endpoints = Endpoints::lower(&[], given_tables, &mut compiler);
     let graph = match language {
         Language::Script => script(&mut compiler, source),
-        Language::Query => query(&mut compiler, source),
+        Language::Query => query(&mut compiler, endpoints.tables.clone(), source),
         Language::Temblor => {
             let parsed = syntax::parse_program(&compiler.sources, source);
             compiler.diagnostics.extend(parsed.diagnostics);
-            endpoints = Endpoints::lower(&parsed.tree.endpoints, &mut compiler);
+            endpoints = Endpoints::lower(&parsed.tree.endpoints, given_tables, &mut compiler);
             Builder::new(&mut compiler, Notation::Short)
                 .with_tables(endpoints.tables.clone())
                 .program(&parsed.tree)
@@ -312,7 +326,7 @@ fn compile_by(
             let parsed = syntax::parse_deploy(&compiler.sources, source);
             compiler.diagnostics.extend(parsed.diagnostics);
             let graph;
-            (graph, endpoints) = crate::flow::lower(&parsed.tree, args, &mut compiler);
+            (graph, endpoints) = crate::flow::lower(&parsed.tree, given, &mut compiler);
             graph
         }
     };
@@ -329,8 +343,8 @@ fn script(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {
     Graph::of_operator(Box::new(node))
 }
 
-fn query(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {
+fn query(compiler: &mut Compiler<'_>, tables: NamedTables, source: SourceId) -> Graph {
     let parsed = syntax::parse_query(&compiler.sources, source);
     compiler.diagnostics.extend(parsed.diagnostics);
-    Builder::new(compiler, Notation::Long).query(&parsed.tree, None)
+    Builder::new(compiler, Notation::Long).with_tables(tables).query(&parsed.tree, None)
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 use temblor_engine::casebook::file::CaseFile;
 use temblor_engine::casebook::run::{DIAGNOSTICS, OUTPUT, update};
+use temblor_engine::load::Given;
 use temblor_lang::random::Random;
 
 /// How many expressions are made.
@@ -62,7 +63,8 @@ fn expression(random: &mut Random, depth: u32) -> (String, String) {
 fn value_of(program: &str, event: &str) -> String {
     let text = format!("=== script: one\n{program}\n--- in\n{event}\n");
     let mut case = CaseFile::read(&text).cases.remove(0);
-    update(&mut case, Path::new(".")).expect("the case has no sections of its own");
+    update(&mut case, Path::new("."), &Given::default())
+        .expect("the case has no sections of its own");
     let said = case.section(DIAGNOSTICS).unwrap_or_default();
     let out = case.section(OUTPUT).unwrap_or_default();
     let refused = said.lines().any(|line| line.contains(" E0"));

@@ -320,6 +320,98 @@ fn a_sink_for_err_takes_all_that_fails_with_the_original() {
     assert!(lines[2].ends_with("\"event\":\"/w==\"}"));
 }
 
+/// A table of the command line, and a program of each kind that asks it.
+const HOSTS: [&str; 2] = ["--table", "hosts=examples/lookup/hosts.csv"];
+const ASKING: [(&str, &str); 4] = [
+    ("script.tremor", "use std::lookup;\nlookup::get(\"hosts\", event.ip).name"),
+    (
+        "query.trickle",
+        "use std::lookup;\nselect lookup::get(\"hosts\", event.ip).name from in into out;",
+    ),
+    (
+        "operator.trickle",
+        "define operator rows from stream::enrich\nwith\n  file = \"hosts\",\n  from = event.ip,\n  \
+         into = \"event.host\"\nend;\ncreate operator rows;\nselect event from in into rows;\n\
+         select event.host.name from rows into out;",
+    ),
+    (
+        "flow.troy",
+        "define flow main\nflow\n  use std::lookup;\n  define pipeline ask\n  pipeline\n    use std::lookup;\n    \
+         select lookup::get(\"hosts\", event.ip).name from in into out;\n  end;\n  \
+         define connector input from stdio with codec = \"json\",\n    \
+         preprocessors = [\"separate\"], postprocessors = [\"separate\"] end;\n  \
+         create connector input;\n  create pipeline ask;\n  connect /connector/input to /pipeline/ask;\n  \
+         connect /pipeline/ask to /connector/input;\nend;\ndeploy flow main;",
+    ),
+];
+
+#[test]
+fn every_kind_of_program_asks_the_tables_of_the_command_line() {
+    let folder = scratch("asking");
+    for (name, text) in ASKING {
+        let file = folder.join(name);
+        std::fs::write(&file, text).expect("the scratch directory can be written");
+        let file = file.display().to_string();
+        let event = b"{\"ip\":\"10.2.0.9\"}\n";
+        let ran = temblor(&[&["run", "--quiet", &file][..], &HOSTS].concat(), event);
+        assert_eq!((ran.out.trim_end(), ran.code), ("\"db-1\"", Some(0)), "{name}: {}", ran.err);
+        let checked = temblor(&[&["check", &file][..], &HOSTS].concat(), b"");
+        assert_eq!((checked.err.as_str(), checked.code), ("", Some(0)), "{name}");
+    }
+}
+
+#[test]
+fn a_table_that_is_not_there_is_found_before_the_first_event() {
+    let folder = scratch("missing-table");
+    let asks = |file: &(&str, &str)| file.1.contains("lookup::get");
+    for (name, text) in ASKING.iter().filter(|file| asks(file)) {
+        let file = folder.join(name);
+        std::fs::write(&file, text).expect("the scratch directory can be written");
+        let file = file.display().to_string();
+        let other = ["--table", "host=examples/lookup/hosts.csv"];
+        for arguments in [vec!["run", &file], [&["check", &file][..], &other].concat()] {
+            let ran = temblor(&arguments, b"{}\n");
+            assert!(ran.err.contains("E0327"), "{arguments:?}: {}", ran.err);
+            assert_eq!((ran.out.as_str(), ran.code), ("", Some(1)), "{arguments:?}");
+        }
+        // Without a table the check cannot know which there will be.
+        let checked = temblor(&["check", &file], b"");
+        assert_eq!((checked.err.as_str(), checked.code), ("", Some(0)), "{name}");
+    }
+}
+
+#[test]
+fn cases_and_measurements_ask_the_tables_of_the_command_line() {
+    let folder = scratch("tables-of-tools");
+    let case = "=== chain: a host\nset event = lookup::get(\"hosts\", event).name\n\
+                --- in\n\"10.2.0.9\"\n---\n--- out\n\"db-1\"\n";
+    let file = folder.join("hosts.txt");
+    std::fs::write(&file, case).expect("the scratch directory can be written");
+    let file = file.display().to_string();
+    let tested = temblor(&[&["test", &file][..], &HOSTS].concat(), b"");
+    assert_eq!(tested.code, Some(0), "{} {}", tested.out, tested.err);
+    assert_eq!(temblor(&["test", &file], b"").code, Some(1));
+    let program = "where lookup::get(\"hosts\", event).name == \"db-1\"";
+    let input = folder.join("ips.ndjson");
+    std::fs::write(&input, "\"10.2.0.9\"\n").expect("the scratch directory can be written");
+    let input = input.display().to_string();
+    let bench = ["bench", "-e", program, "--input", &input, "--for", "200ms", "--warmup", "1ms"];
+    let measured = temblor(&[&bench[..], &HOSTS].concat(), b"");
+    assert_eq!(measured.code, Some(0), "{} {}", measured.out, measured.err);
+    let refused = temblor(&bench, b"");
+    assert!(refused.err.contains("E0327") && refused.code == Some(1), "{}", refused.err);
+}
+
+#[test]
+fn an_instance_has_the_name_that_it_is_given() {
+    let program = "use tremor::system;\nset event = system::instance()";
+    let ran = temblor(&["run", "--quiet", "--instance", "blue", "-e", program], b"1\n");
+    assert_eq!((ran.out.as_str(), ran.code), ("\"blue\"\n", Some(0)), "{}", ran.err);
+    let unnamed = temblor(&["run", "--quiet", "-e", program], b"1\n");
+    assert_eq!(unnamed.code, Some(0), "{}", unnamed.err);
+    assert_ne!(unnamed.out, ran.out);
+}
+
 #[test]
 fn scripts_read_lookup_tables() {
     let script = "examples/lookup/enrich.tremor";
@@ -336,7 +428,9 @@ fn scripts_read_lookup_tables() {
     let added = r#""host":"db-1","zone":"data centre","team":"frontend","class":"refused"}"#;
     assert!(ran.out.trim_end().ends_with(added), "{} {}", ran.out, ran.err);
     let ran = temblor(&["run", script, "--table", "host=examples/lookup/hosts.csv"], event);
-    assert!(ran.err.contains("no lookup table `hosts`; did you mean `host`?"), "{}", ran.err);
+    assert!(ran.err.contains("there is no lookup table `hosts`"), "{}", ran.err);
+    assert!(ran.err.contains("did you mean `host`?"), "{}", ran.err);
+    assert_eq!((ran.out.as_str(), ran.code), ("", Some(1)));
     let bad = scratch("lookup").join("bad.csv");
     std::fs::write(&bad, "a,b\n1,2\n3,4,5\n").expect("the scratch directory can be written");
     let ran = temblor(&["run", script, "--table", &format!("hosts={}", bad.display())], event);

@@ -2,7 +2,7 @@
 //! for.
 
 use temblor_engine::graph::expand;
-use temblor_engine::load::load_text;
+use temblor_engine::load::{Given, load_text};
 use temblor_engine::operators::kinds;
 use temblor_lang::span::Sources;
 use temblor_lang::syntax::tree::Statement;
@@ -10,7 +10,7 @@ use temblor_lang::syntax::{parse_program, print_program};
 
 /// What compiling says; a table that is not there is no mistake in an example.
 fn mistakes(text: &str) -> String {
-    let loaded = load_text(text, &[]);
+    let loaded = load_text(text, &[], &Given::default());
     let report = if loaded.has_errors() { loaded.report(false) } else { String::new() };
     if report.contains("cannot use the table") { String::new() } else { report }
 }

@@ -4,23 +4,24 @@
 use std::path::Path;
 use temblor_engine::casebook::file::CaseFile;
 use temblor_engine::casebook::run::{DIAGNOSTICS, OUTPUT, update};
+use temblor_engine::load::Given;
 use temblor_lang::diagnostic::codes::{self, Page};
 
 /// The event that the examples about running programs are made for.
 const EVENT: &str = r#"{"a": 1, "b": "s", "c": [1, 2], "d": {"x": 1}}"#;
-/// Codes whose examples need modules, or would be longer than a page.
-const WITHOUT_EXAMPLE: [&str; 10] =
-    ["E0308", "E0324", "E0425", "E0429", "E0440", "E0441", "E0499", "E0516", "E0604", "E0609"];
+/// Codes whose examples need modules or files, are typed into the REPL, or would be longer than a page.
+const WITHOUT_EXAMPLE: [&str; 6] = ["E0308", "E0324", "E0440", "E0441", "E0516", "E0609"];
 
 fn kind(text: &str) -> &'static str {
     if text.starts_with("define flow") {
         return "deploy";
     }
+    let text = text.lines().find(|line| !line.starts_with("use ")).unwrap_or("");
     let word = text.split_whitespace().next().unwrap_or("");
     match word {
         "define" | "create" | "select" => "query",
         "dedup" | "where" | "enrich" | "source" | "table" | "set" | "in" | "parse"
-        | "rate_limit" => "program",
+        | "rate_limit" | "sample" => "program",
         _ => "script",
     }
 }
@@ -32,7 +33,7 @@ fn said(text: &str) -> String {
     let input = if asks { "---\n".to_string() } else { format!("--- in\n{EVENT}\n") };
     let text = format!("=== {}: page\n{text}\n{input}", kind(text));
     let mut case = CaseFile::read(&text).cases.remove(0);
-    update(&mut case, Path::new(".")).expect("pages hold no sections");
+    update(&mut case, Path::new("."), &Given::default()).expect("pages hold no sections");
     let section = |name| case.section(name).unwrap_or_default();
     format!("{}\n{}", section(DIAGNOSTICS), section(OUTPUT))
 }

@@ -4,7 +4,9 @@
 use super::coverage::{Place, Reach, in_file};
 use super::difference::{Difference, differs};
 use super::file::Case;
-use crate::load::{Language, Loaded, compile, compile_counted, load_file, load_file_counted};
+use crate::load::{
+    Given, Language, Loaded, compile_counted, compile_with, load_file_counted, load_file_with,
+};
 use crate::logstash::configuration::{self, Wishes};
 use crate::logstash::settings::Ecs;
 use crate::operator::{IN, OUT};
@@ -69,13 +71,19 @@ impl Actual {
     }
 }
 
-/// Runs a case that stands in `file`, and compares. `counted`: what it reaches is noted.
+/// Runs a case that stands in `file`, and compares. `given`: what its program gets from outside;
+/// `counted`: what it reaches is noted.
 ///
 /// # Errors
 /// When the case is not in order, such as one of an unknown kind.
-pub fn run(case: &Case, file: &Path, counted: bool) -> Result<Verdict, CaseError> {
+pub fn run(
+    case: &Case,
+    file: &Path,
+    given: &Given<'_>,
+    counted: bool,
+) -> Result<Verdict, CaseError> {
     let folder = file.parent().unwrap_or(Path::new("."));
-    let mut actual = actual(case, folder, counted.then_some(file))?;
+    let mut actual = actual(case, folder, given, counted.then_some(file))?;
     let mut differences = Vec::new();
     for (section, actual) in actual.sections() {
         let expected = case.section(section).unwrap_or_default();
@@ -91,8 +99,8 @@ pub fn run(case: &Case, file: &Path, counted: bool) -> Result<Verdict, CaseError
 ///
 /// # Errors
 /// When the case is not in order.
-pub fn update(case: &mut Case, folder: &Path) -> Result<bool, CaseError> {
-    let mut actual = actual(case, folder, None)?;
+pub fn update(case: &mut Case, folder: &Path, given: &Given<'_>) -> Result<bool, CaseError> {
+    let mut actual = actual(case, folder, given, None)?;
     let mut changed = false;
     for (name, actual) in actual.sections() {
         let expected = case.section(name);
@@ -109,12 +117,17 @@ pub fn update(case: &mut Case, folder: &Path) -> Result<bool, CaseError> {
 }
 
 /// `counted`: the file with the case, when it is to be noted what the case reaches.
-fn actual(case: &Case, folder: &Path, counted: Option<&Path>) -> Result<Actual, CaseError> {
+fn actual(
+    case: &Case,
+    folder: &Path,
+    given: &Given<'_>,
+    counted: Option<&Path>,
+) -> Result<Actual, CaseError> {
     check_sections(case)?;
     if let Some(kind) = case.kind.strip_prefix(PARSE) {
         return Ok(Actual { diagnostics: parse(kind, case)?, ..Actual::default() });
     }
-    let loaded = load(case, folder, counted.is_some())?;
+    let loaded = load(case, folder, given, counted.is_some())?;
     let sources = &loaded.sources;
     let diagnostics = loaded.diagnostics.iter().map(|one| line(one, sources)).collect();
     let mut actual = Actual { diagnostics, ..Actual::default() };
@@ -184,11 +197,12 @@ fn line(one: &Diagnostic, sources: &Sources) -> String {
     format!("{} {} {}{label}{help}\n", place(one.span, sources), one.code, one.message)
 }
 
-fn load(case: &Case, folder: &Path, counted: bool) -> Result<Loaded, CaseError> {
+fn load(case: &Case, folder: &Path, given: &Given<'_>, counted: bool) -> Result<Loaded, CaseError> {
     let language = match case.kind.as_str() {
         FILE => {
             let file = folder.join(case.program.trim());
-            return if counted { load_file_counted(&file, &[]) } else { load_file(&file, &[]) };
+            let load = if counted { load_file_counted } else { load_file_with };
+            return load(&file, &[], given);
         }
         "script" => Language::Script,
         "query" => Language::Query,
@@ -199,8 +213,8 @@ fn load(case: &Case, folder: &Path, counted: bool) -> Result<Loaded, CaseError> 
             _ => return Err(unknown_kind(other)),
         },
     };
-    let compile = if counted { compile_counted } else { compile };
-    Ok(compile(PROGRAM, program(case).to_string(), language, &Modules(case)))
+    let compile = if counted { compile_counted } else { compile_with };
+    Ok(compile(PROGRAM, program(case).to_string(), language, &Modules(case), given))
 }
 
 /// The filters of a Logstash configuration. Behind the kind stand words for its settings: names of
@@ -374,13 +388,14 @@ mod tests {
         let text = "=== script: s\n{\"b\": event.a, \"a\": 1}\n--- in\n{\"a\": 2}\n--- out\n\
                     { \"a\": 1, \"b\": 2 }\n";
         assert!(
-            run(&case(text), Path::new("c.txt"), false)
+            run(&case(text), Path::new("c.txt"), &Given::default(), false)
                 .expect("the case is good")
                 .differences
                 .is_empty()
         );
         let wrong = text.replace("\"b\": 2", "\"b\": 3");
-        let verdict = run(&case(&wrong), Path::new("c.txt"), false).expect("the case is good");
+        let verdict = run(&case(&wrong), Path::new("c.txt"), &Given::default(), false)
+            .expect("the case is good");
         assert_eq!(verdict.differences[0].actual, "{\"a\":1,\"b\":2}\n");
     }
 
@@ -389,10 +404,10 @@ mod tests {
         let text = "=== query: w\ndefine window w from tumbling with interval = 1000000000 end;\n\
                     select aggr::stats::count() from in[w] into out\n--- in\n1\n@ +2s\n2\n@ 9s\n3\n";
         let mut case = case(text);
-        assert!(update(&mut case, Path::new(".")).expect("the case is good"));
+        assert!(update(&mut case, Path::new("."), &Given::default()).expect("the case is good"));
         let output = case.section(OUTPUT).expect("it was added");
         assert_eq!(output.lines().filter(|line| *line == "1").count(), 2, "{output}");
-        assert!(!update(&mut case, Path::new(".")).expect("the case is good"));
+        assert!(!update(&mut case, Path::new("."), &Given::default()).expect("the case is good"));
     }
 
     #[test]
@@ -400,7 +415,7 @@ mod tests {
         let text = "=== script: m\nuse a::b;\nb::F\n--- module a/b.tremor\nconst F = 7;\n--- in\n1\n\
                     --- out\n7\n";
         assert!(
-            run(&case(text), Path::new("c.txt"), false)
+            run(&case(text), Path::new("c.txt"), &Given::default(), false)
                 .expect("the case is good")
                 .differences
                 .is_empty()
@@ -416,7 +431,8 @@ mod tests {
             ("=== script: x\n1\n--- in\n/y 1\n", "no input port"),
             ("=== script: x\n1\n--- in\n@ soon\n", "clock"),
         ] {
-            let error = run(&case(text), Path::new("c.txt"), false).expect_err(text);
+            let error =
+                run(&case(text), Path::new("c.txt"), &Given::default(), false).expect_err(text);
             assert!(error.contains(word), "{error}");
         }
     }

@@ -5,6 +5,8 @@ use super::coverage::Reach;
 use super::difference::Difference;
 use super::file::{Case, CaseFile, is_case_file};
 use super::{run, suite};
+use crate::load::Given;
+use crate::lookup::NamedTables;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -32,9 +34,17 @@ pub struct Selection {
     pub exclude: Vec<String>,
     /// Whether it is noted what the tests reach.
     pub counted: bool,
+    /// Lookup tables that the tests may ask, besides those that their programs declare; `None` when
+    /// none were given.
+    pub tables: Option<NamedTables>,
 }
 
 impl Selection {
+    /// What is given to the programs of cases.
+    fn given(&self) -> Given<'static> {
+        Given { args: None, tables: self.tables.clone() }
+    }
+
     fn takes(&self, file: &Path, name: &str, tags: &[String]) -> bool {
         let named = name.contains(&self.filter) || file.to_string_lossy().contains(&self.filter);
         named
@@ -198,7 +208,11 @@ pub fn update_all(path: &Path, selection: &Selection) -> io::Result<Results> {
                 continue;
             }
             let started = Instant::now();
-            let outcome = match run::update(case, file.parent().unwrap_or(Path::new("."))) {
+            let outcome = match run::update(
+                case,
+                file.parent().unwrap_or(Path::new(".")),
+                &selection.given(),
+            ) {
                 Ok(update) => {
                     changed |= update;
                     Outcome::Passed
@@ -271,7 +285,7 @@ fn run_case(file: &Path, case: &Case, selection: &Selection) -> Done {
     }
     let started = Instant::now();
     let mut reach = Reach::default();
-    let outcome = match run::run(case, file, selection.counted) {
+    let outcome = match run::run(case, file, &selection.given(), selection.counted) {
         Ok(verdict) => {
             reach = verdict.reach;
             match verdict.differences {

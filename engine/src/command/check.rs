@@ -2,7 +2,7 @@
 
 use super::CheckArgs;
 use super::expand::long_form;
-use crate::load::{self, Loaded};
+use crate::load::{self, Given, Loaded};
 
 /// Exit code when something is wrong with a program.
 pub const FAULTY: u8 = 1;
@@ -10,8 +10,16 @@ pub const FAULTY: u8 = 1;
 /// Checks all files; the exit code says whether one of them has errors.
 pub fn check(args: &CheckArgs) -> u8 {
     let mut faulty = false;
-    let texts = args.expression.iter().map(|text| Ok(load::load_text(text, &args.path)));
-    let files = args.files.iter().map(|file| load::check_file(file, &args.path));
+    let tables = match args.tables.open_if_any() {
+        Ok(tables) => tables,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            return FAULTY;
+        }
+    };
+    let given = Given { tables, args: None };
+    let texts = args.expression.iter().map(|text| Ok(load::load_text(text, &args.path, &given)));
+    let files = args.files.iter().map(|file| load::check_file(file, &args.path, &given));
     let configuration = args.logstash.read().map(|read| read.map(|one| one.loaded));
     for loaded in texts.chain(files).chain(configuration) {
         match loaded {

@@ -21,7 +21,7 @@ mod test;
 mod threads;
 
 use crate::graph::Picture;
-use crate::load::{self, Loaded};
+use crate::load::{self, Given, Loaded};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -82,18 +82,22 @@ struct ProgramArgs {
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
     #[command(flatten)]
+    tables: tables::TableArgs,
+    #[command(flatten)]
     logstash: logstash::LogstashArgs,
 }
 
 impl ProgramArgs {
-    /// Loads what the arguments name. The error is a sentence about the file itself.
+    /// Loads what the arguments name; `args` overrides the arguments of flows. The error is a
+    /// sentence about the file itself, or about a table.
     fn load(&self, args: Option<&Frozen>) -> Result<Loaded, String> {
         if let Some(loaded) = self.logstash.load() {
             return loaded;
         }
+        let given = Given { args, tables: Some(self.tables.open()?) };
         match (&self.expression, &self.file) {
-            (Some(text), _) => Ok(load::load_text(text, &self.path)),
-            (None, Some(file)) => load::load_file_with(file, &self.path, args),
+            (Some(text), _) => Ok(load::load_text(text, &self.path, &given)),
+            (None, Some(file)) => load::load_file_with(file, &self.path, &given),
             (None, None) => Err("there is no program: give a file, or a chain with -e".to_string()),
         }
     }
@@ -117,10 +121,6 @@ struct RunArgs {
     ports: bool,
     #[command(flatten)]
     threads: threads::ThreadArgs,
-    /// Lookup table for std::lookup: NAME=FILE[,mode=exact|cidr|regex|range][,key=COLUMN]
-    /// [,until=COLUMN][,reload=30s]; may be repeated
-    #[arg(long, value_name = "NAME=FILE")]
-    table: Vec<String>,
     /// Keep checkpoints and what operators remember in this directory, and go on from there
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -200,6 +200,8 @@ struct CheckArgs {
     /// Print the long form of chains
     #[arg(long)]
     expand: bool,
+    #[command(flatten)]
+    tables: tables::TableArgs,
     #[command(flatten)]
     logstash: logstash::LogstashArgs,
 }

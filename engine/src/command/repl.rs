@@ -29,9 +29,8 @@ pub struct ReplArgs {
     /// Directory with module files; may be repeated
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
-    /// Lookup table for std::lookup, as for `temblor run`; may be repeated
-    #[arg(long, value_name = "NAME=FILE")]
-    table: Vec<String>,
+    #[command(flatten)]
+    tables: tables::TableArgs,
 }
 
 /// How often a file that is watched is looked at.
@@ -42,7 +41,7 @@ pub fn repl(args: &ReplArgs) -> u8 {
     let is_terminal = std::io::stdout().is_terminal();
     let mut session = Session::new(args.path.clone(), colour(is_terminal));
     let mut faulty = false;
-    match tables::open(&args.table) {
+    match args.tables.open() {
         Ok(tables) => session.set_tables(tables.shared()),
         Err(reason) => {
             eprintln!("error: {reason}");

@@ -1,7 +1,6 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::tables;
 use super::{Codec, OutCodec, RunArgs, StatsFormat};
 use crate::clock::Clock;
 use crate::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
@@ -32,7 +31,7 @@ pub fn run(args: RunArgs) -> u8 {
         Ok(given) => given,
         Err(reason) => return refuse(&reason),
     };
-    let mut loaded = match args.program.load(given.as_ref()) {
+    let loaded = match args.program.load(given.as_ref()) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
@@ -45,10 +44,6 @@ pub fn run(args: RunArgs) -> u8 {
         return 0;
     }
     let has_endpoints = !loaded.endpoints.is_empty();
-    match tables::open(&args.table) {
-        Ok(tables) => loaded.endpoints.tables.extend(tables),
-        Err(reason) => return refuse(&reason),
-    }
     let (pipeline, plan) = match plan(loaded, &args, started) {
         Ok(planned) => planned,
         Err(error) => return refuse(&error.to_string()),

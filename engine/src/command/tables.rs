@@ -2,14 +2,36 @@
 //! `,mode=cidr`, `,key=COLUMN`, `,until=COLUMN`, `,reload=30s`. All are read before the first event.
 
 use crate::lookup::{Lookup, MODES, Matching, NamedTables, Plan};
+use clap::Args;
 use std::time::Duration;
 use temblor_lang::units::parse_duration;
 
-/// Reads the tables of these declarations.
-///
-/// # Errors
-/// A sentence about the first declaration that is wrong or whose file is no table.
-pub fn open(declarations: &[String]) -> Result<NamedTables, String> {
+/// The lookup tables of a command.
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// Lookup table for std::lookup and enrich: NAME=FILE[,mode=exact|cidr|regex|range][,key=COLUMN]
+    /// [,until=COLUMN][,reload=30s]; may be repeated
+    #[arg(long, value_name = "NAME=FILE")]
+    table: Vec<String>,
+}
+
+impl TableArgs {
+    /// Reads the tables.
+    ///
+    /// # Errors
+    /// A sentence about the first declaration that is wrong or whose file is no table.
+    pub fn open(&self) -> Result<NamedTables, String> {
+        open(&self.table)
+    }
+
+    /// As [`TableArgs::open`], for commands that may leave tables to a later one: `None` when no
+    /// table is declared.
+    pub fn open_if_any(&self) -> Result<Option<NamedTables>, String> {
+        if self.table.is_empty() { Ok(None) } else { self.open().map(Some) }
+    }
+}
+
+fn open(declarations: &[String]) -> Result<NamedTables, String> {
     let mut tables = NamedTables::default();
     for declaration in declarations {
         let (name, plan, every) = parse(declaration)?;

@@ -1,6 +1,7 @@
 //! `temblor test`: finds tests, runs them, says what is wrong; with `--watch` again and again.
 
 use super::check::FAULTY;
+use super::tables::TableArgs;
 use crate::casebook::report;
 use crate::casebook::walk::{Results, Selection, WATCHED_ENDINGS, files_with, run_all, update_all};
 use crate::load::colour;
@@ -40,6 +41,8 @@ pub struct TestArgs {
     /// Name each test
     #[arg(short, long)]
     pub list: bool,
+    #[command(flatten)]
+    pub tables: TableArgs,
     /// Say which arms, cases, sides of `if` and output ports no test reached, and where they are
     #[arg(long)]
     pub coverage: bool,
@@ -125,6 +128,7 @@ fn walk(args: &TestArgs) -> Result<Results, String> {
         include: args.include.clone(),
         exclude: args.exclude.clone(),
         counted: args.coverage,
+        tables: args.tables.open_if_any()?,
     };
     let mut all = Results::default();
     for path in &args.paths {

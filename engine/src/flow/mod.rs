@@ -10,11 +10,11 @@ pub use connector::KINDS as CONNECTOR_KINDS;
 
 use crate::endpoint::{Endpoints, SourceEndpoint};
 use crate::graph::{Builder, Graph, Notation};
+use crate::load::Given;
 use crate::source::SourceConfig;
 use crate::source::metrics::MetricsConfig;
 use temblor_lang::lower::Compiler;
 use temblor_lang::syntax::tree::Deploy;
-use temblor_lang::value::Frozen;
 
 /// Tells the sources of metrics what there is to count, which is known only behind the last connector.
 fn give_meters(graph: &Graph, endpoints: &mut Endpoints) {
@@ -29,16 +29,17 @@ fn give_meters(graph: &Graph, endpoints: &mut Endpoints) {
     }
 }
 
-/// The graph of all deployed flows and what is at its ends. `args` overrides the arguments of the
-/// flows. What is wrong is reported to the compiler.
+/// The graph of all deployed flows and what is at its ends, with what is given to the program.
 pub fn lower(
     deploy: &Deploy,
-    args: Option<&Frozen>,
+    given: &Given<'_>,
     compiler: &mut Compiler<'_>,
 ) -> (Graph, Endpoints) {
-    let flows = Builder::new(compiler, Notation::Long).deploy(deploy, args);
+    let tables = given.tables.clone().unwrap_or_default();
+    let builder = Builder::new(compiler, Notation::Long).with_tables(tables.clone());
+    let flows = builder.deploy(deploy, given.args);
     let mut graph = flows.graph;
-    let mut endpoints = Endpoints::default();
+    let mut endpoints = Endpoints { tables, ..Endpoints::default() };
     for connector in &flows.connectors {
         connector::lower(connector, &mut graph, &mut endpoints, compiler);
     }

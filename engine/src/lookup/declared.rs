@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_lang::builtin::Tables;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
@@ -29,8 +30,13 @@ pub const MODES: [(&str, Matching); 4] = [
 const EVERY_MIN: Duration = Duration::from_millis(1);
 
 impl NamedTables {
-    /// Reads the tables among the declarations; what is wrong is reported to the compiler.
-    pub fn lower(definitions: &[EndpointDef], compiler: &mut Compiler<'_>) -> Self {
+    /// Reads the tables among the declarations; what is wrong is reported to the compiler. `given` are
+    /// the tables of the command line, if it is known which there are; they take the place of declared ones.
+    pub fn lower(
+        definitions: &[EndpointDef],
+        given: Option<&NamedTables>,
+        compiler: &mut Compiler<'_>,
+    ) -> Self {
         let (mut tables, mut names) = (Self::default(), BTreeSet::new());
         for def in definitions.iter().filter(|def| def.role == EndpointRole::Table) {
             let name = &def.name;
@@ -43,7 +49,12 @@ impl NamedTables {
                 compiler.diagnostics.push(Diagnostic::error("E0502", name.span, message));
             }
         }
-        compiler.tables = names;
+        let are_known = given.is_some() || !names.is_empty();
+        if let Some(given) = given {
+            names.extend(given.names().into_iter().map(str::to_string));
+            tables.extend(given.clone());
+        }
+        compiler.tables = are_known.then_some(names);
         tables
     }
 }

@@ -3,7 +3,7 @@
 
 use super::DOCUMENT_BYTES_MAX;
 use super::place::Lines;
-use crate::load::{Language, check};
+use crate::load::{Given, Language, check};
 use crate::logstash;
 use std::path::Path;
 use std::sync::Arc;
@@ -121,7 +121,8 @@ pub fn diagnose(
         Dialect::Program(language) => {
             let budget = Arc::new(Budget::default());
             budget.fill(FOLDING_STEPS_MAX);
-            let loaded = check(name, text.to_string(), language, loader, Some(budget));
+            let loaded =
+                check(name, text.to_string(), language, loader, (Some(budget), &Given::default()));
             (loaded.diagnostics, loaded.sources)
         }
         Dialect::Logstash => logstash::configuration::diagnose(name, text.to_string()),

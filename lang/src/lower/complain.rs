@@ -311,6 +311,15 @@ pub fn never_equal(left: &str, right: &str, span: Span) -> Diagnostic {
     )
 }
 
+pub fn never_matches(kind: &str, pattern: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning(
+        "W0617",
+        Class::Behaviour,
+        span,
+        format!("{} never matches {pattern}", with_article(kind)),
+    )
+}
+
 pub fn never_bool(kind: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0618",

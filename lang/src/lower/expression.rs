@@ -1,5 +1,6 @@
 //! Expressions and statements.
 
+use super::inference::Origins;
 use super::module::{Callee, Scope};
 use super::names::{Names, Position};
 use super::{Compiler, complain, opposites};
@@ -7,7 +8,7 @@ use crate::builtin::{Function, Purity};
 use crate::coverage::BranchKind;
 use crate::program::{
     AggregateCall, Binary, Block, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr,
-    Guarding, Key, Path, Root, TextPart, UserFn,
+    Guarding, Key, Path, Root, TargetRoot, TextPart, UserFn,
 };
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
@@ -111,6 +112,9 @@ impl Compiler<'_> {
             ExprKind::Let(path, value) => {
                 let value = self.expression(value, Position::STATEMENT, (scope, names));
                 let target = self.target(path, position.used, (scope, names));
+                if let (TargetRoot::Local(slot), []) = (&target.root, target.segments.as_slice()) {
+                    names.give(*slot, &Origins::of(&value));
+                }
                 Expr::Let(Box::new(target), Box::new(value))
             }
             ExprKind::Drop => {
@@ -216,6 +220,9 @@ impl Compiler<'_> {
     ) -> Expr {
         let operand = self.expression(operand, Position::VALUE, (scope, names));
         let constant = operand.as_constant().is_some();
+        if !constant {
+            self.check_operand(op, &operand, span, names);
+        }
         let expr = Expr::Unary(op, Box::new(operand), span);
         if constant { self.fold(expr, span) } else { expr }
     }
@@ -242,7 +249,7 @@ impl Compiler<'_> {
             _ => Expr::Binary(binary),
         };
         match (decided, op) {
-            (false, _) => self.checked(expr),
+            (false, _) => self.checked(expr, names),
             // What is no bool only matters when it is reached.
             (true, BinaryOp::Or | BinaryOp::And | BinaryOp::Xor) => self.fold_quietly(expr),
             (true, _) => self.fold(expr, span),
@@ -250,9 +257,9 @@ impl Compiler<'_> {
     }
 
     /// A binary expression that is left to the run, with warnings.
-    fn checked(&mut self, expr: Expr) -> Expr {
+    fn checked(&mut self, expr: Expr, names: &mut Names) -> Expr {
         if let Expr::Binary(binary) | Expr::Logic(binary) = &expr {
-            self.check_operands(binary);
+            self.check_operands(binary, names);
         }
         expr
     }
@@ -307,7 +314,7 @@ impl Compiler<'_> {
         names.impure |= !pure;
         let constant = pure && arguments.iter().all(|argument| argument.as_constant().is_some());
         if !constant {
-            self.check_arguments(function, &arguments, trees);
+            self.check_arguments(function, &arguments, trees, names);
         }
         let expr = Expr::Call(Box::new(Call { function, arguments, span }));
         if constant { self.fold(expr, span) } else { expr }
@@ -417,7 +424,7 @@ impl Compiler<'_> {
             .map(|(condition, block)| {
                 let span = condition.span;
                 let condition = self.expression(condition, Position::VALUE, (scope, names));
-                self.check_condition(&condition, span);
+                self.check_condition(&condition, span, names);
                 let block = self.block(block, position, (scope, names));
                 (condition, self.counted(BranchKind::Then, span, block))
             })
@@ -467,11 +474,11 @@ impl Compiler<'_> {
     pub(super) fn guard(
         &mut self,
         tree: Option<&tree::Expr>,
-        code: Code<'_, '_>,
+        (scope, names): Code<'_, '_>,
     ) -> Option<(Expr, Span)> {
         let tree = tree?;
-        let guard = self.expression(tree, Position::VALUE, code);
-        self.check_condition(&guard, tree.span);
+        let guard = self.expression(tree, Position::VALUE, (scope, names));
+        self.check_condition(&guard, tree.span, names);
         Some((guard, tree.span))
     }
 

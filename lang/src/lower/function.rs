@@ -28,7 +28,7 @@ impl Compiler<'_> {
         for param in &def.params {
             self.check_binding(param, scope);
             let slot = names.slots;
-            if names.assign(&param.text) != slot {
+            if names.parameter(&param.text) != slot {
                 let complaint = complain::duplicate("parameter", &param.text, param.span);
                 self.diagnostics.push(complaint);
                 names.slots += 1;

@@ -1,10 +1,11 @@
 //! What is known of the kinds of values before anything runs, and warnings about what can only
 //! fail or never be equal. A kind is told only when it is certain, so a warning is never wrong.
 
+use super::inference::{Origins, Question, operand, operands};
 use super::names::Names;
 use super::{Compiler, complain};
 use crate::builtin::Function;
-use crate::program::{Binary, Expr, Root};
+use crate::program::{Binary, Expr, Pattern, Root};
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
 use crate::value::{Kind, Value};
@@ -38,80 +39,90 @@ fn result(binary: &Binary) -> Kind {
         Op::Div => Kind::Float,
         Op::Mod | Op::Shl | Op::Shr | Op::ShrUnsigned => Kind::Integer,
         Op::Sub | Op::Mul => Kind::Number,
-        Op::Add | Op::BitAnd | Op::BitXor => Kind::Any,
+        Op::Add => sum(kind(&binary.left), kind(&binary.right)),
+        Op::BitAnd | Op::BitXor => Kind::Any,
     }
 }
 
-/// Whether no value is of both kinds.
-fn disjoint(one: Kind, other: Kind) -> bool {
-    !one.fits(other) && !other.fits(one)
-}
-
-fn is_none_of(known: Kind, wanted: &[Kind]) -> bool {
-    wanted.iter().all(|wanted| disjoint(known, *wanted))
-}
-
-/// Kinds that are equal by value: all numbers, and strings and bytes.
-fn family(known: Kind) -> Kind {
-    match known {
-        Kind::Integer | Kind::Float => Kind::Number,
-        Kind::Bytes => Kind::String,
-        other => other,
-    }
-}
-
-/// The kinds that an operator takes on either side.
-fn operands(op: BinaryOp) -> &'static [Kind] {
-    use BinaryOp as Op;
-    match op {
-        Op::Eq | Op::NotEq => &[Kind::Any],
-        Op::Gte | Op::Gt | Op::Lte | Op::Lt => &[Kind::Number, Kind::String, Kind::Bytes],
-        Op::Add => &[Kind::Number, Kind::String, Kind::Array, Kind::Record],
-        Op::Sub | Op::Mul | Op::Div => &[Kind::Number],
-        Op::Mod | Op::Shl | Op::Shr | Op::ShrUnsigned => &[Kind::Integer],
-        Op::BitAnd | Op::BitXor => &[Kind::Integer, Kind::Bool],
-        Op::Or | Op::Xor | Op::And => &[Kind::Bool],
+/// What `+` makes of two kinds: strings, arrays and records stay what they are.
+fn sum(left: Kind, right: Kind) -> Kind {
+    match (left, right) {
+        (Kind::String | Kind::Array | Kind::Record, _) => left,
+        (_, Kind::String | Kind::Array | Kind::Record) => right,
+        _ if left.fits(Kind::Number) || right.fits(Kind::Number) => Kind::Number,
+        _ => Kind::Any,
     }
 }
 
 impl Compiler<'_> {
     /// Warns of operands that an operator never takes, and of comparisons without a question.
-    pub(super) fn check_operands(&mut self, binary: &Binary) {
-        let (left, right) = (kind(&binary.left), kind(&binary.right));
+    pub(super) fn check_operands(&mut self, binary: &Binary, names: &mut Names) {
+        let (left, right) = (Origins::of(&binary.left), Origins::of(&binary.right));
         if let BinaryOp::Eq | BinaryOp::NotEq = binary.op {
-            if disjoint(family(left), family(right)) {
-                let complaint = complain::never_equal(left.name(), right.name(), binary.span);
-                self.diagnostics.push(complaint);
-            }
+            self.ask(Question::Equal(left, right), binary.span, names);
             return;
         }
-        for (side, known) in [("left", left), ("right", right)] {
-            if is_none_of(known, operands(binary.op)) {
-                let what = format!("the {side} operand of `{}`", binary.op.text());
-                self.diagnostics.push(complain::wrong_kind(&what, known.name(), binary.span));
-            }
+        for (side, origins) in [("left", left), ("right", right)] {
+            let what = format!("the {side} operand of `{}`", binary.op.text());
+            let question = Question::Taken(origins, operands(binary.op), what);
+            self.ask(question, binary.span, names);
         }
+    }
+
+    /// Warns of an operand that a prefix operator never takes.
+    pub(super) fn check_operand(
+        &mut self,
+        op: UnaryOp,
+        value: &Expr,
+        span: Span,
+        names: &mut Names,
+    ) {
+        let what = format!("the operand of `{}`", op.text());
+        self.ask(Question::Taken(Origins::of(value), operand(op), what), span, names);
     }
 
     /// Warns of arguments that a function never takes.
     pub(super) fn check_arguments(
         &mut self,
-        function: &Function,
+        function: &'static Function,
         arguments: &[Expr],
         trees: &[tree::Expr],
+        names: &mut Names,
     ) {
         let params = function.params.iter();
         for ((argument, tree), (name, wanted)) in arguments.iter().zip(trees).zip(params) {
-            let known = kind(argument);
-            if disjoint(known, *wanted) {
-                let path = function.path.strip_prefix("std::").unwrap_or(function.path);
-                let what = format!("the argument `{name}` of {path}");
-                self.diagnostics.push(complain::wrong_kind(&what, known.name(), tree.span));
-            }
+            let path = function.path.strip_prefix("std::").unwrap_or(function.path);
+            let what = format!("the argument `{name}` of {path}");
+            let wanted = std::slice::from_ref(wanted);
+            self.ask(Question::Taken(Origins::of(argument), wanted, what), tree.span, names);
         }
     }
 
-    /// Reports the name of a lookup table that the program, which declares its tables, has not.
+    /// Warns of a pattern that the target of a match never fits.
+    pub(super) fn check_pattern(
+        &mut self,
+        target: &Origins,
+        pattern: &Pattern,
+        span: Span,
+        names: &mut Names,
+    ) {
+        let question = match pattern {
+            Pattern::Any => return,
+            Pattern::Expr(expr) => Question::Equal(target.clone(), Origins::of(expr)),
+            Pattern::Test(_) => {
+                Question::Matches(target.clone(), Kind::String, "a test, which takes strings")
+            }
+            Pattern::Record(_) => {
+                Question::Matches(target.clone(), Kind::Record, "a pattern of records")
+            }
+            Pattern::Array(_) | Pattern::Tuple(..) => {
+                Question::Matches(target.clone(), Kind::Array, "a pattern of arrays")
+            }
+        };
+        self.ask(question, span, names);
+    }
+
+    /// Reports the name of a lookup table that there will not be, when all of them are known.
     pub(super) fn check_table(
         &mut self,
         function: &Function,
@@ -119,23 +130,18 @@ impl Compiler<'_> {
         trees: &[tree::Expr],
     ) {
         let asks = matches!(function.path, "std::lookup::get" | "std::lookup::has");
-        if !asks || self.tables.is_empty() {
-            return;
-        }
+        let Some(tables) = self.tables.as_ref().filter(|_| asks) else { return };
         let (Some(argument), Some(tree)) = (arguments.first(), trees.first()) else { return };
         let Some(name) = argument.as_constant().and_then(Value::as_str) else { return };
-        if !self.tables.contains(name) {
-            let known = self.tables.iter().map(String::as_str);
+        if !tables.contains(name) {
+            let known = tables.iter().map(String::as_str);
             self.diagnostics.push(complain::unknown_table(name, tree.span, known));
         }
     }
 
     /// Warns of a guard or condition that is never a bool.
-    pub(super) fn check_condition(&mut self, condition: &Expr, span: Span) {
-        let known = kind(condition);
-        if disjoint(known, Kind::Bool) {
-            self.diagnostics.push(complain::never_bool(known.name(), span));
-        }
+    pub(super) fn check_condition(&mut self, condition: &Expr, span: Span, names: &mut Names) {
+        self.ask(Question::Condition(Origins::of(condition)), span, names);
     }
 
     /// Warns of what stands behind `emit` or `drop` in the same block.
@@ -159,6 +165,7 @@ impl Compiler<'_> {
         for (name, span) in names.unassigned() {
             self.diagnostics.push(complain::unknown_local(name, span));
         }
+        self.answer(names);
         for (name, span) in names.unread() {
             self.diagnostics.push(complain::unread_local(name, span));
         }

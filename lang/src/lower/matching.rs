@@ -1,5 +1,6 @@
 //! `match` and its patterns. Runs of literal arms become jump tables.
 
+use super::inference::Origins;
 use super::lookups::lookups;
 use super::module::Scope;
 use super::names::{Names, Position};
@@ -24,8 +25,13 @@ impl Compiler<'_> {
     ) -> Expr {
         let target = self.expression(&tree.target, Position::VALUE, (scope, names));
         self.check_arms(&tree.arms, span);
-        let arms: Vec<_> =
-            tree.arms.iter().map(|arm| self.arm(arm, span, position, (scope, names))).collect();
+        let origins = Origins::of(&target);
+        let mut arms = Vec::with_capacity(tree.arms.len());
+        for tree in &tree.arms {
+            let arm = self.arm(tree, span, position, (scope, names));
+            self.check_pattern(&origins, &arm.pattern, tree.pattern.span, names);
+            arms.push(arm);
+        }
         let switches = switches(&arms);
         let lookups = lookups(&tree.arms, self.registry);
         Expr::Match(Box::new(Match { target, arms, switches, lookups, span }))

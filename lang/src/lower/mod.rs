@@ -5,6 +5,7 @@ mod complain;
 mod expression;
 mod fold;
 mod function;
+mod inference;
 mod kinds;
 mod lookups;
 mod matching;
@@ -43,9 +44,11 @@ pub struct Compiler<'r> {
     pub budget: Option<Arc<Budget>>,
     /// Where the branches of the program are gathered, when they are to be counted.
     pub coverage: Option<Coverage>,
-    /// The lookup tables that the program declares; when there are any, no other is meant.
-    pub tables: BTreeSet<String>,
+    /// The names of all lookup tables that there will be; `None` when that is not known.
+    pub tables: Option<BTreeSet<String>>,
     modules: Vec<Module>,
+    /// Stands for constants whose value has a mistake, so that no use of one is a second mistake.
+    broken: Arc<Frozen>,
     /// Paths of the modules that are being loaded, for finding cycles.
     loading: Vec<String>,
 }
@@ -61,8 +64,9 @@ impl<'r> Compiler<'r> {
             diagnostics: Vec::new(),
             budget: None,
             coverage: None,
-            tables: BTreeSet::new(),
+            tables: None,
             modules: Vec::new(),
+            broken: Arc::default(),
             loading: Vec::new(),
         }
     }
@@ -210,7 +214,9 @@ impl<'r> Compiler<'r> {
         if let (Expr::Const(value), false) = (expr, names.reads_event) {
             return Some(value);
         }
-        if !self.diagnostics[before..].iter().any(|one| one.severity == Severity::Error) {
+        if !names.reads_broken
+            && !self.diagnostics[before..].iter().any(|one| one.severity == Severity::Error)
+        {
             self.diagnostics.push(complain::not_constant(tree.span));
         }
         None

@@ -121,8 +121,7 @@ impl Compiler<'_> {
         if name.chars().any(char::is_lowercase) {
             self.diagnostics.push(complain::lower_case_constant(name, def.name.span));
         }
-        // A constant with an error still counts as defined, so that its uses are not reported.
-        let value = self.constant(&def.value, scope, None).unwrap_or_default();
+        let value = self.constant(&def.value, scope, None).unwrap_or_else(|| self.broken.clone());
         scope.consts.insert(name.clone(), value);
     }
 

@@ -1,6 +1,7 @@
 //! The names of one script, function or formula while it is lowered: which slot a local has, and
 //! what may be said here at all.
 
+use super::inference::{Origins, Question};
 use crate::program::AggregateCall;
 use crate::span::Span;
 use crate::value::Frozen;
@@ -94,6 +95,10 @@ pub(super) struct Names {
     assigned: HashMap<usize, ()>,
     /// Locals that a `let` fills, each where it does so first.
     lets: Vec<(String, usize, Span)>,
+    /// Where the values of slots come from.
+    origins: HashMap<usize, Origins>,
+    /// What is asked about the kinds of locals, and where.
+    pub questions: Vec<(Question, Span)>,
     /// Slots whose value is used.
     used: HashSet<usize>,
     /// Where names are read that no pattern binds.
@@ -106,6 +111,8 @@ pub(super) struct Names {
     pub drops: bool,
     /// Whether it reads the event or metadata, although it must be known at load.
     pub reads_event: bool,
+    /// Whether it reads a constant whose value has a mistake.
+    pub reads_broken: bool,
     /// Whether something in it is not a pure function of its arguments.
     pub impure: bool,
     /// Parameters of the function, for the arity of `recur`.
@@ -124,6 +131,8 @@ impl Names {
             locals: HashMap::new(),
             bound: Vec::new(),
             assigned: HashMap::new(),
+            origins: HashMap::new(),
+            questions: Vec::new(),
             lets: Vec::new(),
             used: HashSet::new(),
             reads: Vec::new(),
@@ -132,6 +141,7 @@ impl Names {
             changes_event: false,
             drops: false,
             reads_event: false,
+            reads_broken: false,
             impure: false,
             params: None,
             args: None,
@@ -164,11 +174,28 @@ impl Names {
         slot
     }
 
+    /// The slot of a parameter.
+    pub fn parameter(&mut self, name: &str) -> usize {
+        let slot = self.assign(name);
+        self.origins.entry(slot).or_default().add(Origins::ANY);
+        slot
+    }
+
     /// The slot of a name that gets a value.
-    pub fn assign(&mut self, name: &str) -> usize {
+    fn assign(&mut self, name: &str) -> usize {
         let slot = self.slot(name);
         self.assigned.insert(slot, ());
         slot
+    }
+
+    /// A `let` gives the slot a value that comes from there.
+    pub fn give(&mut self, slot: usize, from: &Origins) {
+        self.origins.entry(slot).or_default().extend(from);
+    }
+
+    /// Where the values of a slot come from; `None` when nobody said.
+    pub fn origins(&self, slot: usize) -> Option<&Origins> {
+        self.origins.get(&slot)
     }
 
     /// The slot of a name that a `let` at `span` gives a value; `used` says that the value also
@@ -219,6 +246,7 @@ impl Names {
     pub fn bind(&mut self, name: &str) -> usize {
         let slot = self.fresh();
         self.bound.push((name.to_string(), slot));
+        self.origins.entry(slot).or_default().add(Origins::ANY);
         slot
     }
 

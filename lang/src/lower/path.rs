@@ -6,7 +6,8 @@ use super::{Compiler, complain};
 use crate::program::{Expr, Path, Place, Root, Segment, Target, TargetRoot};
 use crate::span::Span;
 use crate::syntax::tree::{self, ExprKind, PathRoot};
-use crate::value::Value;
+use crate::value::{Frozen, Value};
+use std::sync::Arc;
 
 type Code<'s, 'n> = (&'s Scope, &'n mut Names);
 
@@ -86,7 +87,7 @@ impl Compiler<'_> {
             PathRoot::Window => Root::Window,
             PathRoot::Local(name) => self.local_root(name, (scope, names)),
             PathRoot::Const(path) => match self.qualified_constant(path, scope) {
-                Some(value) => Root::Expr(Expr::Const(value)),
+                Some(value) => self.constant_root(value, names),
                 None => Root::Group,
             },
             PathRoot::Expr(expr) => {
@@ -97,7 +98,7 @@ impl Compiler<'_> {
 
     fn local_root(&mut self, name: &tree::Ident, (scope, names): Code<'_, '_>) -> Root {
         if let Some(value) = scope.constant(&name.text) {
-            return Root::Expr(Expr::Const(value));
+            return self.constant_root(value, names);
         }
         if !names.rules.locals && !names.is_bound(&name.text) {
             self.diagnostics.push(complain::local_in_select(&name.text, name.span));
@@ -105,6 +106,15 @@ impl Compiler<'_> {
         }
         let place = Place { name: name.text.as_str().into(), span: name.span };
         Root::Local(names.read(&name.text, name.span), place)
+    }
+
+    /// A constant; nothing is known of one whose value has a mistake.
+    fn constant_root(&self, value: Arc<Frozen>, names: &mut Names) -> Root {
+        if !Arc::ptr_eq(&value, &self.broken) {
+            return Root::Expr(Expr::Const(value));
+        }
+        names.reads_broken = true;
+        Root::Group
     }
 
     fn segments(

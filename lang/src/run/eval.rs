@@ -161,7 +161,7 @@ impl<'a> Run<'a, '_, '_> {
             return Ok(Value::Null);
         };
         accumulator.emit(&self.context.call).map_err(|error| {
-            crate::error::EvalError::new("E0425", format!("aggregate: {error}")).into()
+            crate::error::EvalError::new("E0433", format!("aggregate: {error}")).into()
         })
     }
 

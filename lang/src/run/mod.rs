@@ -211,7 +211,7 @@ pub(crate) fn pure<T>(result: Eval<'_, T>) -> Result<T, EvalError> {
     result.map_err(|stop| match stop {
         Stop::Error(error) => error,
         Stop::Emit | Stop::Drop | Stop::Recur => {
-            EvalError::new("E0499", "emit, drop and recur are not possible in an expression")
+            unreachable!("the grammar and lowering refuse emit, drop and recur in expressions")
         }
     })
 }

@@ -5,7 +5,7 @@ use super::super::pipeline::{Notation, Program};
 use super::super::samples::Kind;
 use super::Session;
 use crate::casebook::file::CaseFile;
-use crate::load::{Language, read_program};
+use crate::load::{Given, Language, read_program};
 use crate::logstash::configuration::Wishes;
 use crate::logstash::settings::Ecs;
 use std::path::{Path, PathBuf};
@@ -178,7 +178,8 @@ pub fn save(session: &mut Session, text: &str) -> Result<String, String> {
     };
     let mut case = test_case(session, name)?;
     let folder = Path::new(file).parent().unwrap_or(Path::new("."));
-    crate::casebook::run::update(&mut case, folder).map_err(|error| format!("error: {error}"))?;
+    crate::casebook::run::update(&mut case, folder, &Given::default())
+        .map_err(|error| format!("error: {error}"))?;
     let before = std::fs::read_to_string(file).unwrap_or_default();
     let mut cases = CaseFile::read(&before);
     cases.cases.retain(|other| other.head != case.head);

@@ -1,4 +1,4 @@
-//! Pages about selects, windows, flows and operators: `E0425` to `E0499`, `E0521` and up, `E06xx`.
+//! Pages about selects, windows, flows and operators: `E0426` to `E0441`, `E0521` and up, `E06xx`.
 
 use super::Page;
 
@@ -28,13 +28,6 @@ const fn page(
 
 pub(super) const PAGES: &[Page] = &[
     page(
-        "E0425",
-        "an aggregate without a result",
-        "The aggregate cannot tell its result, for example because a percentile is not written like \"0.99\".",
-        "aggr::stats::hdr(event.took, [\"ninety\"])",
-        "1",
-    ),
-    page(
         "E0426",
         "an event at a port that the script does not have",
         "A script takes events at `in` and at the ports that it has sections for: `script from name`.",
@@ -61,8 +54,9 @@ pub(super) const PAGES: &[Page] = &[
         "E0429",
         "an event in too many groups",
         "`each` inside of `set` multiplies. An event may be in 65,536 groups at most.",
-        "select 1 from in group by set(each(event.a), each(event.b)) into out",
-        "select 1 from in group by event.a into out",
+        "use std::range;\nselect 1 from in\n\
+         group by set(each(range::range(0, 257)), each(range::range(0, 257)))\ninto out",
+        "use std::range;\nselect 1 from in group by each(range::range(0, 257)) into out",
     ),
     page(
         "E0430",
@@ -110,13 +104,6 @@ pub(super) const PAGES: &[Page] = &[
         "Ctrl-C was typed while the REPL evaluated. What was entered has no effect.",
         "for event.c of case (_, _) => 1 end",
         "1",
-    ),
-    page(
-        "E0499",
-        "emit or drop where a value is asked for",
-        "Conditions, keys and settings give a value; only scripts emit and drop.",
-        "drop",
-        "event",
     ),
     page(
         "E0521",
@@ -194,8 +181,8 @@ pub(super) const PAGES: &[Page] = &[
         "E0604",
         "a place in something that is no record",
         "Only records have fields. Choose another place, or make the value a record first.",
-        "parse json from \"{}\" into event.a.x",
-        "parse json from \"{}\" into event.x",
+        "sample 10 as event.a.x",
+        "sample 10 as event.x",
     ),
     page(
         "E0607",
