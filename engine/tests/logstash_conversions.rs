@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use temblor_engine::casebook::file::{Case, CaseFile, Section};
 use temblor_engine::casebook::run::{DIAGNOSTICS, INPUT, OUTPUT, update};
+use temblor_engine::load::Given;
 use temblor_engine::logstash::convert::report::Coverage;
 use temblor_engine::logstash::convert::{Conversion, Wishes, convert};
 use temblor_engine::logstash::load::of_text;
@@ -38,7 +39,7 @@ fn played(case: &Case, kind: &str, program: String) -> Result<String, String> {
         program,
         sections: case.sections.iter().filter(keeps).cloned().collect(),
     };
-    update(&mut copy, Path::new("."))?;
+    update(&mut copy, Path::new("."), &Given::default()).map_err(|error| error.to_string())?;
     let said = copy.section(DIAGNOSTICS).unwrap_or_default();
     if said.lines().any(|line| line.split(' ').nth(1).is_some_and(|code| code.starts_with('E'))) {
         return Err(said.to_string());

@@ -98,7 +98,7 @@ impl Filter for Throttle {
 
     fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
         let Some(memory) = memory.downcast_ref::<Memory>() else { return Datum::Null };
-        let entries = memory.iter().map(|(key, windows)| (arena.str(key), windows));
+        let entries = memory.keys.iter().map(|(key, windows)| (arena.str(key), windows));
         saved::map(entries, arena, |windows| {
             let counts = windows.counts.iter();
             let counts = counts.flat_map(|(slot, count)| [Datum::Int(*slot), Datum::Int(*count)]);
@@ -108,7 +108,7 @@ impl Filter for Throttle {
     }
 
     fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
-        let memory: Memory = saved::entries(Some(saved), |windows| {
+        let keys = saved::entries(Some(saved), |windows| {
             let (times, counts) = saved::list(Some(windows))?.split_at_checked(2)?;
             let whole = |datum: &Datum<'_>| saved::whole(Some(datum));
             let pair = |pair: &[Datum<'_>]| Some((whole(&pair[0])?, whole(&pair[1])?));
@@ -118,7 +118,8 @@ impl Filter for Throttle {
                 counts: counts.chunks_exact(2).map(pair).collect::<Option<_>>()?,
             })
         })?;
-        Some(Box::new(memory))
+        // How long windows are kept is found anew by the ticks that come.
+        Some(Box::new(Memory { keys, max_age: self.max_age }))
     }
 
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
