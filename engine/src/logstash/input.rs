@@ -309,7 +309,18 @@ fn origin(
             let every = arguments.number("interval").map(nanoseconds);
             if !is_pipe && every.is_none() {
                 let span = arguments.span;
-                arguments.complain(complain::missing_option("exec", "interval", span));
+                arguments.complain(match arguments.get("schedule") {
+                    None => complain::missing_option("exec", "interval", span),
+                    Some(schedule) => {
+                        let help = "say `interval`, in seconds, instead of `schedule`";
+                        complain::missing_plugin(
+                            "input",
+                            "exec (its schedule)",
+                            schedule.span,
+                            help,
+                        )
+                    }
+                });
                 return None;
             }
             let config = CommandConfig {
