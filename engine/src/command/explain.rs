@@ -2,18 +2,18 @@
 
 use super::ExplainArgs;
 use super::check::FAULTY;
+use super::repl::print;
 use temblor_lang::diagnostic::{codes, nearest};
 
 /// Prints the page, or the list of all pages.
 pub fn explain(args: &ExplainArgs) -> u8 {
     let Some(code) = &args.code else {
-        for page in codes::pages() {
-            println!("{}  {}", page.code, page.title);
-        }
+        let line = |page: &codes::Page| format!("{}  {}\n", page.code, page.title);
+        print(&codes::pages().map(line).collect::<String>());
         return 0;
     };
     if let Some(page) = codes::page(code) {
-        print!("{page}");
+        print(&page.to_string());
         return 0;
     }
     eprintln!("error: there is no code `{code}`");

@@ -122,7 +122,7 @@ fn tell(reply: &Reply) -> bool {
 }
 
 /// Prints; what nobody reads any more is not missed.
-fn print(text: &str) {
+pub(super) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
