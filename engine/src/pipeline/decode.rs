@@ -2,7 +2,7 @@
 //! next frame; nothing else is built until a program asks for it.
 
 use crate::codec::Format;
-use simd_json::{Buffers, INPUT_PADDING, Node, Tape};
+use simd_json::{Buffers, ErrorType, INPUT_PADDING, Node, Tape};
 use temblor_lang::value::{Arena, Value};
 
 /// How frames are read.
@@ -64,7 +64,7 @@ impl Decoder {
             simd_json::fill_tape_padded(scratch, frame.len(), &mut self.buffers, &mut tape);
         let result = match parsed {
             Ok(()) => Ok(Some((Value::from(arena.nodes(&tape.0)), Some(frame)))),
-            Err(error) => Err(explain(&error)),
+            Err(error) => Err(explain(&error, frame)),
         };
         self.tape = tape.reset().0;
         result
@@ -73,14 +73,48 @@ impl Decoder {
 
 /// What is wrong with a JSON text, and where.
 #[cold]
-fn explain(error: &simd_json::Error) -> String {
-    let what = format!("{:?}", error.error());
-    let words = what.chars().fold(String::new(), |mut words, character| {
+fn explain(error: &simd_json::Error, text: &[u8]) -> String {
+    let at = error.index().min(text.len());
+    let found = text.get(at).map(|byte| char::from(*byte)).filter(char::is_ascii_graphic);
+    let what = match (error.error(), found) {
+        // The parser says so of all that cannot stand where it is.
+        (ErrorType::InternalError, Some(found)) => format!("unexpected `{found}`"),
+        (ErrorType::InternalError, None) => "unexpected byte".to_string(),
+        (ErrorType::Syntax, Some('"')) => "a text without its end".to_string(),
+        (ErrorType::Syntax, _) => "it ends too early".to_string(),
+        (other, _) => words(other),
+    };
+    format!("not JSON: {what} at byte {at}")
+}
+
+/// `ExpectedObjectColon` as words.
+fn words(error: &ErrorType) -> String {
+    format!("{error:?}").chars().fold(String::new(), |mut words, character| {
         if character.is_uppercase() && !words.is_empty() {
             words.push(' ');
         }
         words.extend(character.to_lowercase());
         words
-    });
-    format!("not JSON: {words} at byte {}", error.index())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_json_is_said_in_words() {
+        for (text, wanted) in [
+            ("bad", "unexpected `b` at byte 0"),
+            ("{\"a\":1}}", "unexpected `}` at byte 6"),
+            ("\u{1}", "unexpected byte at byte 0"),
+            ("\"x", "a text without its end at byte 0"),
+            ("[1,", "it ends too early at byte 2"),
+            ("{\"a\" 1}", "expected object colon at byte 5"),
+        ] {
+            let arena = Arena::new();
+            let error = Decoder::default().decode(InputCodec::Json, text.as_bytes(), 0, &arena);
+            assert_eq!(error.unwrap_err(), format!("not JSON: {wanted}"), "{text}");
+        }
+    }
 }
