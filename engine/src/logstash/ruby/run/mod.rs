@@ -10,6 +10,7 @@ mod event;
 mod hash;
 mod known;
 mod list;
+mod module;
 mod number;
 mod object;
 mod pattern;
