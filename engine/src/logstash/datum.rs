@@ -140,6 +140,9 @@ impl<'a> Datum<'a> {
             Value::Lazy(lazy) if lazy.is_record() => Datum::Map(
                 lazy.fields().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
             ),
+            Value::Edited(edited) => Datum::Map(
+                edited.fields().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
+            ),
             Value::Lazy(lazy) => {
                 Datum::List(lazy.elements().map(|item| Self::from_value(item, arena)).collect())
             }

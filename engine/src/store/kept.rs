@@ -99,6 +99,7 @@ pub fn footprint(value: Value<'_>) -> usize {
         Value::Array(items) => deeper(|| items.iter().map(|item| footprint(*item)).sum()),
         Value::Record(record) => deeper(|| record.iter().map(field_footprint).sum()),
         Value::Lazy(lazy) if lazy.is_record() => lazy.raw_fields().map(field_footprint).sum(),
+        Value::Edited(edited) => deeper(|| edited.fields().map(field_footprint).sum()),
         Value::Lazy(lazy) => lazy.elements().map(footprint).sum(),
         _ => 0,
     };

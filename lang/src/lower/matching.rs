@@ -7,7 +7,9 @@ use super::names::{Names, Position};
 use super::{Compiler, complain};
 use crate::builtin::Extractor;
 use crate::coverage::BranchKind;
-use crate::program::{Arm, Expr, FieldPattern, FieldTest, Match, Pattern, RecordPattern, Switch};
+use crate::program::{
+    Arm, Expr, FieldPattern, FieldTest, Match, Pattern, RecordPattern, Switch, Texts,
+};
 use crate::span::Span;
 use crate::syntax::tree::{self, PatternKind};
 use crate::value::{Key, Value};
@@ -202,13 +204,11 @@ fn literal(arm: &Arm) -> Option<Value<'_>> {
 }
 
 fn switch(arms: &[Arm], first: usize, end: usize) -> Switch {
-    let mut strings = HashMap::new();
+    let mut strings = Texts::default();
     let mut integers = HashMap::new();
     for (number, arm) in arms.iter().enumerate().take(end).skip(first) {
         match literal(arm) {
-            Some(Value::Str(text)) => {
-                strings.entry(text.into()).or_insert(number);
-            }
+            Some(Value::Str(text)) => strings.add(text, number),
             Some(Value::Int(value)) => {
                 integers.entry(i128::from(value)).or_insert(number);
             }

@@ -22,7 +22,7 @@ use crate::budget::Budget;
 use crate::builtin::Registry;
 use crate::coverage::{BranchKind, Coverage};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::program::{Block, Expr, Formula, Script};
+use crate::program::{Block, EventChanges, Expr, Formula, Script};
 use crate::span::{SourceId, Sources, Span};
 use crate::syntax::tree;
 use crate::value::Frozen;
@@ -147,7 +147,7 @@ impl<'r> Compiler<'r> {
             body,
             slots: names.slots,
             uses_state: names.uses_state,
-            changes_event: names.changes_event && !names.drops,
+            event_changes: if names.drops { EventChanges::None } else { names.event_changes },
             span,
         }
     }

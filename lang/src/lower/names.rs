@@ -2,7 +2,7 @@
 //! what may be said here at all.
 
 use super::inference::{Origins, Question};
-use crate::program::AggregateCall;
+use crate::program::{AggregateCall, EventChanges};
 use crate::span::Span;
 use crate::value::Frozen;
 use halfbrown::HashMap;
@@ -105,8 +105,8 @@ pub(super) struct Names {
     reads: Vec<(String, usize, Span)>,
     pub slots: usize,
     pub uses_state: bool,
-    /// Whether `event` or a part of it may be assigned.
-    pub changes_event: bool,
+    /// What is assigned to `event` or a part of it.
+    pub event_changes: EventChanges,
     /// Whether the event may be dropped.
     pub drops: bool,
     /// Whether it reads the event or metadata, although it must be known at load.
@@ -138,7 +138,7 @@ impl Names {
             reads: Vec::new(),
             slots: 0,
             uses_state: false,
-            changes_event: false,
+            event_changes: EventChanges::None,
             drops: false,
             reads_event: false,
             reads_broken: false,

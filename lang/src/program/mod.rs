@@ -9,7 +9,9 @@ pub use expr::{
     Key, Patch, PatchOp, Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn,
     UserFnBody,
 };
-pub use pattern::{Arm, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch};
+pub use pattern::{
+    Arm, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch, Texts,
+};
 
 use crate::builtin::Aggregate;
 use crate::span::Span;
@@ -23,6 +25,18 @@ pub struct Block {
     pub last: Option<Box<Expr>>,
 }
 
+/// What a script does to most events: so much is made ready before the first read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EventChanges {
+    /// It leaves them as they are, or drops some.
+    #[default]
+    None,
+    /// It sets fields.
+    Fields,
+    /// It patches or merges all of the event.
+    Record,
+}
+
 /// A script that is ready to run.
 #[derive(Debug)]
 pub struct Script {
@@ -32,8 +46,8 @@ pub struct Script {
     pub slots: usize,
     /// Whether the script may read or write `state`.
     pub uses_state: bool,
-    /// Whether the script changes most events that it sees: it may change them and drops none.
-    pub changes_event: bool,
+    /// What the script does to most events that it sees.
+    pub event_changes: EventChanges,
     /// What gives its value, for errors about that value.
     pub span: Span,
 }

@@ -4,6 +4,7 @@ use super::{Block, Expr};
 use crate::builtin::{Extractor, ManyTests};
 use crate::span::Span;
 use crate::syntax::tree::BinaryOp;
+use crate::value::{Key, OwnedKey, tagged};
 use halfbrown::HashMap;
 
 /// `match target of … end`
@@ -30,9 +31,50 @@ pub struct Switch {
     /// Number of the first arm after the run.
     pub end: usize,
     /// Strings of the run; of equal ones the first arm.
-    pub strings: HashMap<Box<str>, usize>,
+    pub strings: Texts,
     /// Whole numbers of the run.
     pub integers: HashMap<i128, usize>,
+}
+
+/// Texts with the numbers of their arms. The first ones are found by a byte of each one's hash.
+#[derive(Debug, Default)]
+pub struct Texts {
+    tags: Vec<u8>,
+    few: Vec<(OwnedKey, usize)>,
+    more: HashMap<Box<str>, usize>,
+}
+
+impl Texts {
+    /// Up to so many texts are found by their tags.
+    const FEW_MAX: usize = 64;
+
+    /// Adds a text, unless it is there.
+    pub fn add(&mut self, text: &str, arm: usize) {
+        if self.find(text).is_some() {
+            return;
+        }
+        if self.few.len() == Self::FEW_MAX {
+            self.more.insert(text.into(), arm);
+            return;
+        }
+        let key = OwnedKey::new(text);
+        self.tags.push(key.key().tag());
+        self.few.push((key, arm));
+    }
+
+    /// The arm of a text.
+    #[must_use]
+    #[inline]
+    pub fn find(&self, text: &str) -> Option<usize> {
+        let wanted = Key::new(text);
+        let is_wanted =
+            |at: usize| self.few.get(at).is_some_and(|(key, _)| key.key().is_same(&wanted));
+        match tagged(&self.tags, wanted.tag(), is_wanted) {
+            Some(at) => Some(self.few[at].1),
+            None if self.more.is_empty() => None,
+            None => self.more.get(text).copied(),
+        }
+    }
 }
 
 impl Switch {
@@ -119,4 +161,23 @@ pub enum FieldTest {
     Pattern(Pattern),
     /// `a == x`
     Compare(BinaryOp, Expr),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_finds_its_first_arm() {
+        let mut texts = Texts::default();
+        let name = |number: usize| format!("text {number}");
+        for number in 0..200 {
+            texts.add(&name(number), number);
+            texts.add(&name(number / 2), number + 1_000);
+        }
+        for number in 0..200 {
+            assert_eq!(texts.find(&name(number)), Some(number));
+        }
+        assert_eq!((texts.find(""), texts.find("text 200")), (None, None));
+    }
 }

@@ -48,13 +48,10 @@ impl<'a> Run<'a, '_, '_> {
         value: Value<'a>,
         target: &Target,
     ) -> Result<(), EvalError> {
-        match self.change_event() {
-            Some(event) => {
-                event.insert_key(key, value);
-                Ok(())
-            }
-            None => Err(wrong_container(self.context.event.kind(), target)),
+        if self.set_event_field(key, value) {
+            return Ok(());
         }
+        Err(wrong_container(self.context.event.kind(), target))
     }
 
     fn put_event(

@@ -3,7 +3,8 @@
 //! a value never changes.
 
 use super::Run;
-use crate::value::{Key, Kind, Lazy, RecordBuilder, Value};
+use crate::program::EventChanges;
+use crate::value::{Editor, Key, Kind, Lazy, RecordBuilder, Value};
 
 /// After so many reads of fields of an event on the tape, its fields are put in reach once:
 /// each read of the tape walks all of it.
@@ -11,20 +12,35 @@ const TAPE_READS_MAX: u32 = 3;
 /// Room for fields that a program adds to the event.
 const MORE_FIELDS: usize = 8;
 
-/// The event's record, when it has been opened.
+/// How the fields of the event are in reach.
+#[derive(Debug, Default)]
+enum Form<'a> {
+    /// Only as in the context.
+    #[default]
+    Closed,
+    /// By their places on the tape, with those that were set.
+    Edited(Editor<'a>),
+    /// As a record.
+    Open(RecordBuilder<'a>),
+}
+
+/// The event's fields, when they have been put in reach.
 #[derive(Debug, Default)]
 pub(crate) struct Working<'a> {
-    open: Option<RecordBuilder<'a>>,
-    /// Whether `open` differs from the event in the context.
+    form: Form<'a>,
+    /// Whether `form` differs from the event in the context.
     changed: bool,
     /// Reads of the tape so far.
     reads: u32,
+    /// What the program does to most events.
+    expected: EventChanges,
 }
 
 impl Working<'_> {
-    /// A record that will be opened anyway is opened for the first read.
-    pub fn expect_change(&mut self, expected: bool) {
-        if expected {
+    /// The fields of an event that will be changed anyway are put in reach for the first read.
+    pub fn expect(&mut self, expected: EventChanges) {
+        self.expected = expected;
+        if expected != EventChanges::None {
             self.reads = TAPE_READS_MAX;
         }
     }
@@ -33,11 +49,12 @@ impl Working<'_> {
 impl<'a> Run<'a, '_, '_> {
     /// The event as a value that stays as it is.
     pub(super) fn whole_event(&mut self) -> Value<'a> {
-        if self.event.changed
-            && let Some(record) = self.event.open.take()
-        {
-            self.event.changed = false;
-            self.context.event = record.finish();
+        if std::mem::take(&mut self.event.changed) {
+            self.context.event = match std::mem::take(&mut self.event.form) {
+                Form::Open(record) => record.finish(),
+                Form::Edited(editor) => editor.finish(),
+                Form::Closed => self.context.event,
+            };
         }
         self.context.event
     }
@@ -52,18 +69,20 @@ impl<'a> Run<'a, '_, '_> {
     /// The event's kind.
     #[inline]
     pub(super) fn event_kind(&self) -> Kind {
-        if self.event.open.is_some() { Kind::Record } else { self.context.event.kind() }
+        match &self.event.form {
+            Form::Closed => self.context.event.kind(),
+            Form::Edited(_) | Form::Open(_) => Kind::Record,
+        }
     }
 
     /// A field of the event; `None` when there is none, or the event is no record.
     #[inline]
     pub(super) fn event_field(&mut self, key: &Key<'_>) -> Option<Value<'a>> {
-        if let Some(record) = &self.event.open {
-            return record.get_key(key);
-        }
-        match self.context.event {
-            Value::Lazy(lazy) => self.tape_field(lazy, key),
-            event => event.get(key),
+        match (&self.event.form, self.context.event) {
+            (Form::Edited(editor), _) => editor.get(key),
+            (Form::Open(record), _) => record.get_key(key),
+            (Form::Closed, Value::Lazy(lazy)) => self.tape_field(lazy, key),
+            (Form::Closed, event) => event.get(key),
         }
     }
 
@@ -72,29 +91,71 @@ impl<'a> Run<'a, '_, '_> {
         if self.event.reads < TAPE_READS_MAX || !lazy.is_record() {
             return lazy.get(key.text());
         }
-        self.open_event()?.get_key(key)
+        if self.event.expected == EventChanges::Record {
+            return self.open_event()?.get_key(key);
+        }
+        match Editor::of(self.arena(), lazy, self.context.text) {
+            Some(editor) => {
+                let found = editor.get(key);
+                self.event.form = Form::Edited(editor);
+                found
+            }
+            None => self.open_event()?.get_key(key),
+        }
     }
 
     /// The event's record, to look into; `None` when the event is no record.
     fn open_event(&mut self) -> Option<&mut RecordBuilder<'a>> {
-        if self.event.open.is_none() {
-            let arena = self.arena();
-            self.event.open = Some(match self.context.event {
-                Value::Record(record) => RecordBuilder::from_record(arena, record, MORE_FIELDS),
-                Value::Lazy(lazy) if lazy.is_record() => {
-                    RecordBuilder::from_tape(arena, lazy, MORE_FIELDS, self.context.text)
-                }
-                _ => return None,
-            });
+        let arena = self.arena();
+        let opened = match (&self.event.form, self.context.event) {
+            (Form::Open(_), _) => None,
+            (Form::Edited(editor), _) => Some(editor.open(MORE_FIELDS)),
+            (Form::Closed, Value::Record(record)) => {
+                Some(RecordBuilder::from_record(arena, record, MORE_FIELDS))
+            }
+            (Form::Closed, Value::Edited(edited)) => Some(edited.open(arena, MORE_FIELDS)),
+            (Form::Closed, Value::Lazy(lazy)) if lazy.is_record() => {
+                Some(RecordBuilder::from_tape(arena, lazy, MORE_FIELDS, self.context.text))
+            }
+            (Form::Closed, _) => return None,
+        };
+        if let Some(opened) = opened {
+            self.event.form = Form::Open(opened);
         }
-        self.event.open.as_mut()
+        match &mut self.event.form {
+            Form::Open(record) => Some(record),
+            Form::Closed | Form::Edited(_) => None,
+        }
+    }
+
+    /// Sets a field; false when the event is no record.
+    pub(super) fn set_event_field(&mut self, key: &Key<'a>, value: Value<'a>) -> bool {
+        if let (Form::Closed, Value::Lazy(lazy)) = (&self.event.form, self.context.event)
+            && self.event.expected != EventChanges::Record
+            && let Some(editor) = Editor::of(self.arena(), lazy, self.context.text)
+        {
+            self.event.form = Form::Edited(editor);
+        }
+        if let Form::Edited(editor) = &mut self.event.form
+            && editor.set(key, value)
+        {
+            self.event.changed = true;
+            return true;
+        }
+        match self.change_event() {
+            Some(record) => {
+                record.insert_key(key, value);
+                true
+            }
+            None => false,
+        }
     }
 
     /// The event's record, to be changed in place; `None` when the event is no record.
     pub(super) fn change_event(&mut self) -> Option<&mut RecordBuilder<'a>> {
         self.open_event()?;
         self.event.changed = true;
-        self.event.open.as_mut()
+        self.open_event()
     }
 
     /// A copy of a record, to be changed; `None` when `value` is no record.
@@ -102,6 +163,7 @@ impl<'a> Run<'a, '_, '_> {
         let arena = self.arena();
         match value {
             Value::Record(record) => Some(RecordBuilder::from_record(arena, record, more)),
+            Value::Edited(edited) => Some(edited.open(arena, more)),
             Value::Lazy(lazy) if lazy.is_record() => {
                 let is_event =
                     matches!(self.context.event, Value::Lazy(event) if event.is_same(lazy));
@@ -116,12 +178,15 @@ impl<'a> Run<'a, '_, '_> {
     /// by [`Run::put_back`].
     pub(super) fn take_event(&mut self) -> Option<RecordBuilder<'a>> {
         self.open_event()?;
-        self.event.open.take()
+        match std::mem::take(&mut self.event.form) {
+            Form::Open(record) => Some(record),
+            Form::Closed | Form::Edited(_) => None,
+        }
     }
 
     /// See [`Run::take_event`].
     pub(super) fn put_back(&mut self, record: RecordBuilder<'a>) {
-        self.event.open = Some(record);
+        self.event.form = Form::Open(record);
         self.event.changed = true;
     }
 }

@@ -24,6 +24,7 @@ pub fn missing_key(noun: &str, key: &str, container: Value<'_>, span: Span) -> E
     let near = match container {
         Value::Record(record) => nearest(key, record.iter().map(|(key, _)| key)),
         Value::Lazy(lazy) => nearest(key, lazy.raw_fields().map(|(key, _)| key)),
+        Value::Edited(edited) => nearest(key, edited.fields().map(|(key, _)| key)),
         _ => None,
     };
     match near {

@@ -342,12 +342,12 @@ fn jump(switch: &Switch, subject: Subject<'_>) -> Jump {
     // The event is a subject of its own only as a record.
     let Subject::Value(target) = subject else { return Jump::Past };
     let hit = match target {
-        Value::Str(text) => switch.strings.get(text),
-        Value::Int(number) => switch.integers.get(&i128::from(number)),
-        Value::UInt(number) => switch.integers.get(&i128::from(number)),
+        Value::Str(text) => switch.strings.find(text),
+        Value::Int(number) => switch.integers.get(&i128::from(number)).copied(),
+        Value::UInt(number) => switch.integers.get(&i128::from(number)).copied(),
         // Floats equal integers within a tolerance, bytes equal strings.
         Value::Float(_) | Value::Bytes(_) => return Jump::Walk,
         _ => return Jump::Past,
     };
-    hit.map_or(Jump::Past, |arm| Jump::To(*arm))
+    hit.map_or(Jump::Past, Jump::To)
 }

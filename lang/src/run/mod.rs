@@ -159,7 +159,7 @@ impl Script {
     /// When the script fails; `context` then holds what it had done so far.
     pub fn run<'a>(&'a self, context: &mut Context<'a, '_>) -> Result<Outcome<'a>, EvalError> {
         let mut run = Run::new(context, self.slots);
-        run.event.expect_change(self.changes_event);
+        run.event.expect(self.event_changes);
         let outcome = match run.block(&self.body) {
             Ok(value) => Ok(Outcome::Emit { value, port: None }),
             Err(stop) => run.outcome(stop),

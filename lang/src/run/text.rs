@@ -15,7 +15,9 @@ impl<'a> Run<'a, '_, '_> {
                 value => self.arena().str(&to_json(value)),
             });
         }
-        let mut text = bumpalo::collections::String::new_in(self.arena().bump());
+        /// Most texts fit without growing.
+        const ROOM: usize = 64;
+        let mut text = bumpalo::collections::String::with_capacity_in(ROOM, self.arena().bump());
         for part in parts {
             match part {
                 TextPart::Text(piece) => text.push_str(piece),

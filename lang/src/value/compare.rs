@@ -1,7 +1,7 @@
 //! Equality and the two orders of values. Equality never fails; the order of `<` does for kinds
 //! that have none, and the total order serves sorting only.
 
-use super::{JsonStyle, Value, deeper, push_json};
+use super::{JsonStyle, Key, Value, deeper, push_json};
 use std::cmp::Ordering;
 
 /// Two floats this near to each other are equal for `==`.
@@ -19,7 +19,7 @@ pub fn equal(left: Value<'_>, right: Value<'_>) -> bool {
 }
 
 fn equal_others(left: Value<'_>, right: Value<'_>) -> bool {
-    use Value::{Array, Bool, Bytes, Float, Int, Lazy, Null, Record, Str, UInt};
+    use Value::{Bool, Bytes, Float, Int, Null, Str, UInt};
     match (left, right) {
         (Null, Null) => true,
         (Bool(l), Bool(r)) => l == r,
@@ -35,19 +35,20 @@ fn equal_others(left: Value<'_>, right: Value<'_>) -> bool {
         (Str(l), Str(r)) => l == r,
         (Bytes(l), Bytes(r)) => l == r,
         (Str(text), Bytes(bytes)) | (Bytes(bytes), Str(text)) => text.as_bytes() == bytes,
-        (Array(_) | Record(_) | Lazy(_), Array(_) | Record(_) | Lazy(_)) => {
-            deeper(|| equal_containers(left, right))
-        }
+        _ if left.kind() == right.kind() => deeper(|| equal_containers(left, right)),
         _ => false,
     }
 }
 
 fn equal_containers(left: Value<'_>, right: Value<'_>) -> bool {
-    if left.kind() != right.kind() || left.size() != right.size() {
+    if left.size() != right.size() {
         return false;
     }
     match (left, right) {
         (Value::Lazy(lazy), _) if lazy.is_record() => lazy
+            .fields()
+            .all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other))),
+        (Value::Edited(edited), _) => edited
             .fields()
             .all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other))),
         (Value::Record(record), _) => record
@@ -61,6 +62,7 @@ fn field<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {
     match value {
         Value::Record(record) => record.get(key),
         Value::Lazy(lazy) => lazy.get(key),
+        Value::Edited(edited) => edited.get(&Key::new(key)),
         _ => None,
     }
 }
@@ -157,6 +159,7 @@ fn sorted_fields<'a>(record: Value<'a>) -> Vec<(&'a str, Value<'a>)> {
     let mut fields: Vec<_> = match record {
         Value::Record(record) => record.iter().collect(),
         Value::Lazy(lazy) => lazy.fields().collect(),
+        Value::Edited(edited) => edited.fields().collect(),
         _ => Vec::new(),
     };
     fields.sort_unstable_by_key(|(key, _)| *key);
@@ -168,7 +171,7 @@ const RANK_ARRAY: u8 = 1;
 
 fn rank(value: Value<'_>) -> u8 {
     match value {
-        Value::Record(_) => RANK_RECORD,
+        Value::Record(_) | Value::Edited(_) => RANK_RECORD,
         Value::Lazy(lazy) if lazy.is_record() => RANK_RECORD,
         Value::Array(_) | Value::Lazy(_) => RANK_ARRAY,
         Value::Str(_) | Value::Bytes(_) => 2,

@@ -31,6 +31,7 @@ pub fn hash128(value: Value<'_>) -> u128 {
         Value::Array(items) => deeper(|| sequence(items.iter().copied())),
         Value::Record(record) => deeper(|| fields(record.iter())),
         Value::Lazy(lazy) if lazy.is_record() => fields(lazy.fields()),
+        Value::Edited(edited) => deeper(|| fields(edited.fields())),
         Value::Lazy(lazy) => sequence(lazy.elements()),
     }
 }

@@ -1,9 +1,9 @@
 //! Values as JSON text (RFC 8259). Output is always valid JSON: bytes become a base64 string
 //! (RFC 4648) and numbers that JSON cannot hold become `null`.
 
-use super::json_block::{FIELDS_MIN, push_by_blocks};
+use super::json_block::{FIELDS_MIN, push_by_blocks, push_parts};
 use super::json_string::push_json_string;
-use super::record::{Entry, Part};
+use super::record::Entry;
 use super::{Value, deeper};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -54,30 +54,22 @@ pub(super) fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
         Value::Record(record) => deeper(|| push_entries(out, record.entries())),
         Value::Lazy(lazy) if lazy.is_record() => push_fields(out, lazy.fields(), push_compact),
         Value::Lazy(lazy) => push_items(out, lazy.elements(), push_compact),
+        Value::Edited(edited) => deeper(|| push_fields(out, edited.fields(), push_compact)),
         scalar => push_scalar(out, scalar),
     }
 }
 
 fn push_as_read(out: &mut Vec<u8>, value: Value<'_>) {
-    let Value::Record(record) = value else { return push_compact(out, value) };
-    if !record.has_text() {
-        return push_compact(out, value);
-    }
-    out.push(b'{');
-    for (at, part) in record.parts().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        match part {
-            Part::Text(text) => out.extend_from_slice(text),
-            Part::Field(key, value) => {
-                push_json_string(out, key);
-                out.push(b':');
-                push_compact(out, value);
+    match value {
+        Value::Record(record) if record.has_text() => return push_parts(out, record.parts()),
+        Value::Edited(edited) => {
+            if let Some(parts) = edited.parts() {
+                return push_parts(out, parts);
             }
         }
+        _ => {}
     }
-    out.push(b'}');
+    push_compact(out, value);
 }
 
 /// The fields of a record without blanks.
@@ -105,6 +97,9 @@ fn push_sorted(out: &mut Vec<u8>, value: Value<'_>) {
             push_fields(out, sorted(lazy.fields()), push_sorted)
         }
         Value::Lazy(lazy) => push_items(out, lazy.elements(), push_sorted),
+        Value::Edited(edited) => {
+            deeper(|| push_fields(out, sorted(edited.fields()), push_sorted));
+        }
         scalar => push_scalar(out, scalar),
     }
 }
@@ -159,6 +154,7 @@ fn push_pretty(out: &mut Vec<u8>, value: Value<'_>, depth: usize) {
         Value::Record(record) => deeper(|| pretty_fields(out, record.iter(), depth)),
         Value::Lazy(lazy) if lazy.is_record() => pretty_fields(out, lazy.fields(), depth),
         Value::Lazy(lazy) => pretty_items(out, lazy.elements(), depth),
+        Value::Edited(edited) => deeper(|| pretty_fields(out, edited.fields(), depth)),
         scalar => push_scalar(out, scalar),
     }
 }

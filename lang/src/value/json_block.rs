@@ -8,7 +8,7 @@ use super::json_string::{
     BLOCK_BYTES, ESCAPE_BYTES_MAX, block_needs_escape, escape, place_in_block, place_in_tail,
     push_json_string,
 };
-use super::record::Entry;
+use super::record::{Entry, Part};
 
 /// Records of fewer fields are written as fast without.
 pub(super) const FIELDS_MIN: usize = 4;
@@ -36,6 +36,35 @@ pub(super) fn push_by_blocks(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
         at = put_value(out, &mut block, at, entry.value);
     }
     at = room(out, &block, at);
+    at = put(&mut block, at, b"}");
+    out.extend_from_slice(&block[..at]);
+}
+
+/// Appends a record of the parts: fields as they came in, and those between them written anew.
+pub(super) fn push_parts<'a>(out: &mut Vec<u8>, parts: impl Iterator<Item = Part<'a>>) {
+    let mut block = [0; BYTES];
+    let mut at = 0;
+    let mut separator = b'{';
+    for part in parts {
+        at = room(out, &block, at);
+        at = put(&mut block, at, &[separator]);
+        match part {
+            Part::Text(text) => {
+                at = empty(out, &block, at);
+                out.extend_from_slice(text);
+            }
+            Part::Field(key, value) => {
+                at = put_text(out, &mut block, at, key);
+                at = put(&mut block, at, b":");
+                at = put_value(out, &mut block, at, value);
+            }
+        }
+        separator = b',';
+    }
+    at = room(out, &block, at);
+    if separator == b'{' {
+        at = put(&mut block, at, b"{");
+    }
     at = put(&mut block, at, b"}");
     out.extend_from_slice(&block[..at]);
 }
@@ -79,6 +108,9 @@ fn put_value(out: &mut Vec<u8>, block: &mut [u8; BYTES], mut at: usize, value: V
         Value::Str(text) => put_text(out, block, at, text),
         Value::Int(number) => put_small(block, at, itoa::Buffer::new().format(number)),
         Value::UInt(number) => put_small(block, at, itoa::Buffer::new().format(number)),
+        Value::Bool(true) => put(block, at, b"true"),
+        Value::Bool(false) => put(block, at, b"false"),
+        Value::Null => put(block, at, b"null"),
         other => {
             empty(out, block, at);
             push_compact(out, other);

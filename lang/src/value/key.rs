@@ -48,8 +48,14 @@ impl<'k> Key<'k> {
 
     /// A byte of the hash: what a small record is searched by.
     #[inline]
-    pub(super) fn tag(&self) -> u8 {
+    pub(crate) fn tag(&self) -> u8 {
         (self.hash >> 24) as u8
+    }
+
+    /// Whether both are the same key.
+    #[inline]
+    pub(crate) fn is_same(&self, other: &Key<'_>) -> bool {
+        self.is(other.text, other.hash)
     }
 
     /// Whether this is the key `text` with the hash `hash`.
@@ -62,7 +68,7 @@ impl<'k> Key<'k> {
 /// As `==`. Keys of which the hash is the same are nearly always the same, and short: two words
 /// of each are compared sooner than a function is called.
 #[inline]
-fn same_text(left: &str, right: &str) -> bool {
+pub(super) fn same_text(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     if left.len() != right.len() {
         return false;
@@ -104,7 +110,7 @@ impl OwnedKey {
 
 /// Keys are short: up to 16 bytes are two words, which one multiplication mixes (as wyhash does),
 /// up to 32 bytes are four; longer ones go through XXH3.
-#[inline]
+#[inline(always)]
 fn hash(text: &[u8]) -> u64 {
     /// Neither byte 0xff is part of UTF-8, so no key makes a factor zero.
     const FACTORS: (u64, u64) = (0xff9e_3779_b97f_4a7f, 0xffc2_b2ae_3d27_d4eb);

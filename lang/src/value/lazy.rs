@@ -74,6 +74,33 @@ impl<'a> Lazy<'a> {
         Fields { nodes: self.0.get(1..).unwrap_or_default(), count }
     }
 
+    /// The name at this place of a record's tape, and the place of the next one. The first name
+    /// stands at 1.
+    #[inline]
+    pub(super) fn name_at(self, place: u32) -> Option<(&'a str, u32)> {
+        let [Node::String(name), value, ..] = self.0.get(place as usize..)? else { return None };
+        let inner = match value {
+            Node::Object { count, .. } | Node::Array { count, .. } => *count as u32,
+            _ => 0,
+        };
+        Some((name, place + 2 + inner))
+    }
+
+    /// The text at this place of the tape.
+    #[inline]
+    pub(super) fn text_at(self, place: u32) -> Option<&'a str> {
+        match self.0.get(place as usize) {
+            Some(Node::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value of the field whose name stands at `place`.
+    #[inline]
+    pub(super) fn value_after(self, place: u32) -> Value<'a> {
+        value_at(self.0, place as usize + 1)
+    }
+
     /// The fields of a record; of repeated keys only the last.
     pub fn fields(self) -> impl Iterator<Item = (&'a str, Value<'a>)> {
         let last = self.has_repeated_keys().then(|| self.last_positions());
@@ -154,6 +181,7 @@ fn scalar<'a>(value: StaticNode) -> Value<'a> {
 }
 
 /// The value whose node is at `at`.
+#[inline]
 fn value_at<'a>(nodes: &'a [Node<'a>], at: usize) -> Value<'a> {
     match nodes[at] {
         Node::String(text) => Value::Str(text),

@@ -5,6 +5,7 @@ mod arena;
 mod builder;
 mod compare;
 mod deep;
+mod edited;
 mod frozen;
 mod hash;
 mod json;
@@ -20,6 +21,7 @@ pub use arena::{Arena, ArrayBuilder};
 pub use builder::RecordBuilder;
 pub use compare::{NotOrdered, canonical_key, equal, order, total_order};
 pub use deep::deeper;
+pub use edited::{Edited, Editor};
 pub use frozen::Frozen;
 pub use hash::hash128;
 pub use json::{JsonStyle, push_json, push_text, to_json};
@@ -27,6 +29,7 @@ pub use json_string::push_json_string;
 pub use key::{Key, OwnedKey};
 pub use lazy::Lazy;
 pub use owned::Owned;
+pub(crate) use record::tagged;
 pub use record::{Entry, Record};
 
 /// A value of the language.
@@ -56,6 +59,8 @@ pub enum Value<'a> {
     Record(&'a Record<'a>),
     /// An array or a record that still stands on the tape of the parsed event.
     Lazy(Lazy<'a>),
+    /// A record that still stands on the tape but for the fields that were set since.
+    Edited(&'a Edited<'a>),
 }
 
 const _: () = assert!(
@@ -129,7 +134,7 @@ impl<'a> Value<'a> {
             Value::Str(_) => Kind::String,
             Value::Bytes(_) => Kind::Bytes,
             Value::Array(_) => Kind::Array,
-            Value::Record(_) => Kind::Record,
+            Value::Record(_) | Value::Edited(_) => Kind::Record,
             Value::Lazy(lazy) if lazy.is_record() => Kind::Record,
             Value::Lazy(_) => Kind::Array,
         }
@@ -210,6 +215,7 @@ impl<'a> Value<'a> {
         match self {
             Value::Record(record) => Some(record),
             Value::Lazy(lazy) if lazy.is_record() => Some(lazy.unfold_record(arena)),
+            Value::Edited(edited) => Some(edited.open(arena, 0).into_record()),
             _ => None,
         }
     }
@@ -220,6 +226,7 @@ impl<'a> Value<'a> {
         match self {
             Value::Record(record) => record.get_key(key),
             Value::Lazy(lazy) => lazy.get(key.text()),
+            Value::Edited(edited) => edited.get(key),
             _ => None,
         }
     }
@@ -243,6 +250,7 @@ impl<'a> Value<'a> {
             // Duplicate keys in the text make a lazy record's raw length an over-count.
             Value::Lazy(lazy) if lazy.is_record() => Some(lazy.fields().count()),
             Value::Lazy(lazy) => Some(lazy.raw_len()),
+            Value::Edited(edited) => Some(edited.len()),
             _ => None,
         }
     }
@@ -265,6 +273,7 @@ impl<'a> Value<'a> {
             Value::Lazy(lazy) if lazy.is_record() => {
                 copy_fields(lazy.fields(), lazy.raw_len(), arena)
             }
+            Value::Edited(edited) => deeper(|| copy_fields(edited.fields(), edited.len(), arena)),
             Value::Lazy(lazy) => arena.array(lazy.elements().map(|item| item.copy_into(arena))),
         }
     }

@@ -95,6 +95,7 @@ impl From<Value<'_>> for Owned {
             }
             Value::Record(record) => deeper(|| own_fields(record.iter())),
             Value::Lazy(lazy) if lazy.is_record() => own_fields(lazy.fields()),
+            Value::Edited(edited) => deeper(|| own_fields(edited.fields())),
             Value::Lazy(lazy) => Owned::Array(lazy.elements().map(Owned::from).collect()),
         }
     }

@@ -134,26 +134,33 @@ impl Filter {
 
 /// Where `key` stands among the entries of a record without an index, by their tags.
 pub(super) fn position(entries: &[Entry<'_>], tags: &[u8], key: &Key<'_>) -> Option<usize> {
-    let is_key = |at: &usize| entries.get(*at).is_some_and(|entry| key.is(entry.key, entry.hash));
+    let is_key = |at: usize| entries.get(at).is_some_and(|entry| key.is(entry.key, entry.hash));
+    tagged(tags, key.tag(), is_key)
+}
+
+/// The first place of those with this tag that `is_key` agrees to.
+#[inline]
+pub(crate) fn tagged(tags: &[u8], tag: u8, is_key: impl Fn(usize) -> bool) -> Option<usize> {
     let (words, rest) = tags.as_chunks::<8>();
     if words.len() <= WORDS_MAX {
-        let pattern = u64::from_le_bytes([key.tag(); 8]);
+        let pattern = u64::from_le_bytes([tag; 8]);
         for (number, word) in words.iter().enumerate() {
             let mut hits = zero_bytes(u64::from_le_bytes(*word) ^ pattern);
             while hits != 0 {
                 let at = number * 8 + hits.trailing_zeros() as usize / 8;
-                if is_key(&at) {
+                if is_key(at) {
                     return Some(at);
                 }
                 hits &= hits - 1;
             }
         }
         let first = words.len() * 8;
-        return (first..first + rest.len()).find(is_key);
+        let found = rest.iter().enumerate().find(|(at, one)| **one == tag && is_key(first + at));
+        return found.map(|(at, _)| first + at);
     }
     let mut from = 0;
-    while let Some(at) = memchr::memchr(key.tag(), tags.get(from..)?) {
-        if is_key(&(from + at)) {
+    while let Some(at) = memchr::memchr(tag, tags.get(from..)?) {
+        if is_key(from + at) {
             return Some(from + at);
         }
         from += at + 1;
@@ -167,7 +174,7 @@ const WORDS_MAX: usize = 8;
 /// The top bit of each byte that is zero; bytes behind the first zero may be marked wrongly. See
 /// "Bit Twiddling Hacks" (S. E. Anderson), "Determine if a word has a zero byte".
 #[inline]
-fn zero_bytes(word: u64) -> u64 {
+pub(super) fn zero_bytes(word: u64) -> u64 {
     const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
     const TOPS: u64 = u64::from_ne_bytes([0x80; 8]);
     word.wrapping_sub(ONES) & !word & TOPS
@@ -193,6 +200,7 @@ pub(super) fn find(index: &[u32], entries: &[Entry<'_>], key: &Key<'_>) -> Resul
 }
 
 /// What a record is written from, piece by piece.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Part<'a> {
     /// Fields as they came in, with the commas between them.
     Text(&'a [u8]),

@@ -16,15 +16,12 @@ impl<'a> Verbatim<'a> {
     /// begin with the record's first key. simd-json leaves each key at the place in its input
     /// where it was read, so that the address of a key tells its place in the text.
     pub fn of(record: Lazy<'a>, text: &'a [u8]) -> Option<Self> {
-        let (key, _) = record.raw_fields().next()?;
-        let brace = skip_blanks(text, 0);
-        if text.get(brace) != Some(&b'{') {
-            return None;
-        }
-        let quote = skip_blanks(text, brace + 1);
+        let has_fields = record.is_record() && record.raw_len() > 0;
+        let (key, _) = record.name_at(1).filter(|_| has_fields)?;
+        let quote = if text.starts_with(b"{\"") { 1 } else { first_quote(text)? };
         // A key with escapes is shorter on the tape than in the text.
         let written = text.get(quote + 1..quote + 1 + key.len())?;
-        if text[quote] != b'"' || written != key.as_bytes() {
+        if text.get(quote) != Some(&b'"') || written != key.as_bytes() {
             return None;
         }
         let copy = (key.as_ptr() as usize).checked_sub(quote + 1)?;
@@ -48,7 +45,7 @@ impl<'a> Verbatim<'a> {
     /// Where the field ends whose successor has the key `next`; `None` stands for the last one.
     /// Zero when that cannot be said.
     #[inline]
-    fn end(self, next: Option<&str>) -> u32 {
+    pub fn end(self, next: Option<&str>) -> u32 {
         let (end, separator) = match next {
             Some(next) => (self.start(next), b','),
             None => (self.text.len(), b'}'),
@@ -74,6 +71,12 @@ fn end_among_blanks(before: &[u8], separator: u8) -> u32 {
         Some(field) => u32::try_from(field.trim_ascii_end().len()).unwrap_or(0),
         None => 0,
     }
+}
+
+/// Where the first key of a record starts, which blanks may stand around.
+fn first_quote(text: &[u8]) -> Option<usize> {
+    let brace = skip_blanks(text, 0);
+    (text.get(brace) == Some(&b'{')).then(|| skip_blanks(text, brace + 1))
 }
 
 fn skip_blanks(text: &[u8], from: usize) -> usize {

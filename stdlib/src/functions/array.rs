@@ -167,7 +167,7 @@ pub(super) fn is_same<'a>(call: &Call<'a>, left: Value<'a>, right: Value<'a>) ->
         (Value::Float(left), Value::Float(right)) => is_same_float(left, right),
         (Value::Float(_), _) | (_, Value::Float(_)) => false,
         (Value::Str(_), Value::Bytes(_)) | (Value::Bytes(_), Value::Str(_)) => false,
-        (Value::Array(_) | Value::Record(_) | Value::Lazy(_), _) => is_same_tree(call, left, right),
+        _ if left.size().is_some() => is_same_tree(call, left, right),
         _ => left == right,
     }
 }

@@ -74,6 +74,9 @@ fn bytes_as_arrays<'a>(call: &Call<'a>, value: Value<'a>) -> Value<'a> {
         Value::Array(items) if holds_bytes(value) => {
             deeper(|| call.arena.array(items.iter().map(|item| bytes_as_arrays(call, *item))))
         }
+        Value::Edited(edited) if holds_bytes(value) => {
+            bytes_as_arrays(call, edited.open(call.arena, 0).finish())
+        }
         Value::Record(record) if holds_bytes(value) => {
             let mut result = call.arena.record_builder(record.len());
             deeper(|| {
@@ -92,6 +95,7 @@ fn holds_bytes(value: Value<'_>) -> bool {
         Value::Bytes(_) => true,
         Value::Array(items) => deeper(|| items.iter().any(|item| holds_bytes(*item))),
         Value::Record(record) => deeper(|| record.iter().any(|(_, item)| holds_bytes(item))),
+        Value::Edited(edited) => deeper(|| edited.fields().any(|(_, item)| holds_bytes(item))),
         _ => false,
     }
 }
