@@ -1,6 +1,7 @@
 //! `std::datetime`: points in time are nanoseconds since 1970-01-01 UTC, alone or in a record
 //! with a zone. Formats are those of chrono's strftime. No function reads the clock.
 
+mod fixed;
 mod parse;
 mod zone;
 

@@ -1,5 +1,6 @@
 //! Reading datetimes from text. Text without a zone is UTC unless the program says otherwise.
 
+use super::fixed;
 use super::zone::Zone;
 use crate::declare::{Outcome, items, optional, pure, signed, text, text_or, unsigned, value};
 use chrono::{DateTime, Datelike, NaiveDateTime, TimeZone};
@@ -96,6 +97,9 @@ pub static FUNCTIONS: &[Function] = &[
 /// Nanoseconds since 1970; `zone` is that of text without an offset.
 fn parse(text: &str, format: &str, zone: Zone) -> Result<i64, CallError> {
     let bad = |why| CallError::failed(format!("`{text}` is no datetime of `{format}`: {why}"));
+    if let Some(nanos) = fixed::read(text, format).and_then(|written| nanos_of(written, zone)) {
+        return Ok(nanos);
+    }
     let nanos = if has_offset(format) {
         DateTime::parse_from_str(text, format).map_err(bad)?.timestamp_nanos_opt()
     } else {
@@ -105,8 +109,18 @@ fn parse(text: &str, format: &str, zone: Zone) -> Result<i64, CallError> {
     nanos.ok_or_else(|| CallError::failed(format!("the datetime `{text}` is out of range")))
 }
 
+/// `None` when that is out of range.
+fn nanos_of(written: fixed::Written, zone: Zone) -> Option<i64> {
+    let Some(offset) = written.offset_seconds else { return local_nanos(zone, &written.local) };
+    let shift = offset.checked_mul(super::NANOS_PER_SECOND as i64)?;
+    written.local.and_utc().timestamp_nanos_opt()?.checked_sub(shift)
+}
+
 /// The earlier of two moments where clocks were set back.
 fn local_nanos(zone: Zone, local: &NaiveDateTime) -> Option<i64> {
+    if zone.is_utc() {
+        return local.and_utc().timestamp_nanos_opt();
+    }
     zone.from_local_datetime(local).earliest()?.timestamp_nanos_opt()
 }
 

@@ -21,6 +21,11 @@ impl Zone {
     /// Universal time.
     pub(super) const UTC: Self = Self::Named(Tz::UTC);
 
+    /// Whether it is universal time.
+    pub(super) fn is_utc(self) -> bool {
+        matches!(self, Self::Named(Tz::UTC))
+    }
+
     /// The zone that `value` names.
     pub(super) fn read(value: Value<'_>) -> Result<Self, CallError> {
         if let Some(index) = value.as_usize() {
