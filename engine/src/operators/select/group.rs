@@ -4,6 +4,7 @@
 use super::Clauses;
 use crate::event::Event;
 use crate::operator::Surroundings;
+use crate::store::footprint;
 use std::sync::LazyLock;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
@@ -26,6 +27,51 @@ pub enum Dimension {
 /// `group` where nothing is grouped.
 pub(super) static UNGROUPED: LazyLock<Frozen> =
     LazyLock::new(|| Frozen::new(Value::Array(&[Value::Null, Value::Str("[null]")])));
+
+/// The dimensions of a group that is open. There may be millions of them.
+#[derive(Debug)]
+pub(super) enum Identity {
+    /// Text, numbers and the like, each in its own memory.
+    Scalars(Box<[Owned]>),
+    /// With arrays or records, whose fields stay in their order.
+    Any(Box<Frozen>),
+}
+
+impl Identity {
+    /// A copy of the dimensions.
+    pub fn of(dimensions: &[Value<'_>]) -> Self {
+        if dimensions.iter().all(|value| value.size().is_none()) {
+            Self::Scalars(dimensions.iter().map(|value| Owned::from(*value)).collect())
+        } else {
+            Self::Any(Box::new(Frozen::new(Value::Array(dimensions))))
+        }
+    }
+
+    /// From the value of `group`, whose last element is text.
+    pub fn restore(group: &[Value<'_>]) -> Self {
+        Self::of(group.split_last().map_or(&[], |(_, dimensions)| dimensions))
+    }
+
+    /// The value of `group`.
+    pub fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
+        let dimensions = match self {
+            Self::Scalars(scalars) => arena.slice(scalars.iter().map(|one| one.read(arena))),
+            Self::Any(frozen) => frozen.get().copy_into(arena).as_array(arena).unwrap_or_default(),
+        };
+        value(dimensions, arena)
+    }
+
+    /// Bytes that it takes beside itself, near enough.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Scalars(scalars) => {
+                let text = |one: &Owned| if let Owned::Str(text) = one { text.len() } else { 0 };
+                size_of_val(&**scalars) + scalars.iter().map(text).sum::<usize>()
+            }
+            Self::Any(frozen) => size_of::<Frozen>() + footprint(frozen.get()),
+        }
+    }
+}
 
 /// The value of `group`: the dimensions and, last, their text.
 pub(super) fn value<'a>(dimensions: &'a [Value<'a>], arena: &'a Arena) -> Value<'a> {

@@ -81,7 +81,7 @@ pub enum Slide {
 }
 
 /// The running state of the aggregates of target and `having`.
-pub(super) type Accumulators = Vec<Box<dyn Accumulator>>;
+pub(super) type Accumulators = Box<[Box<dyn Accumulator>]>;
 
 /// One level of one group.
 #[derive(Debug)]
@@ -90,9 +90,13 @@ pub(super) struct Level {
     pub accumulators: Accumulators,
     /// Whether something was added since it closed last.
     pub holds_data: bool,
-    /// Earlier slides of a sliding window, the oldest first.
-    pub panes: VecDeque<Accumulators>,
+    /// Only sliding windows have them.
+    pub panes: Option<Box<Panes>>,
 }
+
+/// Earlier slides of a sliding window, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Panes(pub VecDeque<Accumulators>);
 
 /// What decides when the window closes.
 #[derive(Debug)]
@@ -100,8 +104,10 @@ pub(super) enum Closing {
     Weight(u64),
     /// `None` before the first event.
     Deadline(Option<u64>),
-    Script(Owned),
+    Script(Box<Owned>),
 }
+
+const _: () = assert!(size_of::<Level>() <= 48, "a group has one for each window");
 
 /// What an item does to a window.
 #[derive(Clone, Copy, Debug)]
@@ -128,15 +134,17 @@ impl Level {
             WindowKind::Interval { .. }
             | WindowKind::Session { .. }
             | WindowKind::Sliding { slide: Slide::Time(_), .. } => Closing::Deadline(None),
-            WindowKind::State { initial, .. } => Closing::Script(Owned::from(initial.get())),
+            WindowKind::State { initial, .. } => {
+                Closing::Script(Box::new(Owned::from(initial.get())))
+            }
         };
-        Self { closing, accumulators, holds_data: false, panes: VecDeque::new() }
+        Self { closing, accumulators, holds_data: false, panes: None }
     }
 
     /// Whether forgetting the level would lose nothing.
     pub fn is_empty(&self) -> bool {
         let no_carry = !matches!(self.closing, Closing::Weight(carried) if carried > 0);
-        !self.holds_data && no_carry && self.panes.is_empty()
+        !self.holds_data && no_carry && self.panes.as_ref().is_none_or(|panes| panes.0.is_empty())
     }
 
     /// What `item` does; `first` says whether this is the level that gets events.
@@ -242,9 +250,10 @@ impl Level {
         match &spec.kind {
             WindowKind::Sliding { panes, .. } => {
                 let full = std::mem::replace(&mut self.accumulators, fresh());
-                self.panes.push_back(full);
-                while self.panes.len() >= *panes {
-                    self.panes.pop_front();
+                let kept = &mut self.panes.get_or_insert_default().0;
+                kept.push_back(full);
+                while kept.len() >= *panes {
+                    kept.pop_front();
                 }
             }
             _ => self.accumulators.iter_mut().for_each(|one| one.reset()),
@@ -257,11 +266,11 @@ impl Level {
         &self,
         fresh: impl FnOnce() -> Accumulators,
     ) -> Result<Option<Accumulators>, CallError> {
-        if self.panes.is_empty() {
+        let Some(panes) = self.panes.as_ref().filter(|panes| !panes.0.is_empty()) else {
             return Ok(None);
-        }
+        };
         let mut all = fresh();
-        for pane in self.panes.iter().chain([&self.accumulators]) {
+        for pane in panes.0.iter().chain([&self.accumulators]) {
             merge(&mut all, pane)?;
         }
         Ok(Some(all))

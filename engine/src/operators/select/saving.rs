@@ -1,11 +1,11 @@
 //! Open groups as a value, and back. What is restored belongs to a select of the same windows and
 //! aggregates, or it is refused.
 
-use super::level::{Accumulators, Closing, Level, WindowSpec, fresh};
+use super::group::Identity;
+use super::level::{Accumulators, Closing, Level, Panes, WindowSpec, fresh};
 use super::windowed::{Group, Groups, WindowedSelect};
-use std::collections::VecDeque;
 use temblor_lang::builtin::CallError;
-use temblor_lang::value::{Arena, Frozen, Key, Owned, Value};
+use temblor_lang::value::{Arena, Key, Owned, Value};
 
 fn part<'a>(saved: Value<'a>, name: &str) -> Result<Value<'a>, CallError> {
     saved.get(&Key::new(name)).ok_or_else(|| CallError::failed(format!("`{name}` is missing")))
@@ -61,7 +61,8 @@ impl Level {
         record.append("at", at);
         record.append("holds", Value::Bool(self.holds_data));
         record.append("gathered", save_accumulators(&self.accumulators, arena));
-        let panes = self.panes.iter().map(|pane| save_accumulators(pane, arena));
+        let panes = self.panes.iter().flat_map(|panes| &panes.0);
+        let panes = panes.map(|pane| save_accumulators(pane, arena));
         record.append("panes", arena.array(panes));
         record.finish()
     }
@@ -80,18 +81,18 @@ impl Level {
                 *weight = u64::try_from(at).unwrap_or(0);
             }
             (Closing::Deadline(deadline), Some("deadline"), at) => *deadline = at.as_u64(),
-            (Closing::Script(state), Some("state"), at) => *state = Owned::from(at),
+            (Closing::Script(state), Some("state"), at) => **state = Owned::from(at),
             _ => return Err(CallError::failed("a window closes in another way now")),
         }
         level.holds_data = part(saved, "holds")?.as_bool().unwrap_or(false);
         restore_accumulators(&mut level.accumulators, part(saved, "gathered")?, arena)?;
-        let mut panes = VecDeque::new();
+        let mut panes = Panes::default();
         for saved in items(saved, "panes", arena)? {
             let mut pane = fresh();
             restore_accumulators(&mut pane, *saved, arena)?;
-            panes.push_back(pane);
+            panes.0.push_back(pane);
         }
-        level.panes = panes;
+        level.panes = (!panes.0.is_empty()).then(|| Box::new(panes));
         Ok(level)
     }
 }
@@ -108,7 +109,7 @@ impl WindowedSelect {
         let groups = groups.into_iter().map(|(identity, group)| {
             let mut record = arena.record_builder(5);
             record.append("identity", hash_value(*identity, arena));
-            record.append("group", group.value.get().copy_into(arena));
+            record.append("group", group.identity.value(arena));
             record.append("used", Value::UInt(group.used));
             record.append("used_ns", Value::UInt(group.used_ns));
             let levels = group.levels.iter().map(|level| level.save(arena));
@@ -134,7 +135,7 @@ impl WindowedSelect {
             let identity = hash(part(*saved, "identity")?)?;
             let group = self.restore_group(*saved, &arena)?;
             state.note_use(self, identity, group.used, group.used_ns);
-            state.open.insert(identity, group);
+            state.add(identity, group);
         }
         Ok(state)
     }
@@ -148,7 +149,7 @@ impl WindowedSelect {
         let levels = self.windows.iter().zip(levels);
         let levels = levels.map(|(spec, saved)| Level::restore(spec, *saved, &fresh, arena));
         Ok(Group {
-            value: Frozen::new(part(saved, "group")?),
+            identity: Identity::restore(items(saved, "group", arena)?),
             levels: levels.collect::<Result<_, _>>()?,
             hold: None,
             used: whole(saved, "used")?,

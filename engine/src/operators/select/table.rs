@@ -15,7 +15,7 @@ impl WindowedSelect {
     pub(super) fn group_rows<'a>(&self, state: &Groups, arena: &'a Arena) -> Vec<Row<'a>> {
         let mut groups: Vec<_> = state.open.iter().collect();
         groups.sort_unstable_by_key(|(_, group)| group.used);
-        let row = |(identity, group): (&u128, &Group)| {
+        let row = |(identity, group): (&u128, &Box<Group>)| {
             let mut columns = arena.record_builder(group.levels.len());
             for (number, level) in group.levels.iter().enumerate() {
                 let names = self.names(number);
@@ -23,7 +23,7 @@ impl WindowedSelect {
                     columns.append(arena.str(name), value);
                 });
             }
-            let key = key_of(group.value.get(), arena);
+            let key = key_of(group.identity.value(arena), arena);
             Row { hash: *identity, key, columns: columns.finish() }
         };
         groups.into_iter().map(row).collect()
@@ -69,8 +69,7 @@ impl WindowedSelect {
 }
 
 /// The dimensions of a group without their text; one dimension stands for itself.
-fn key_of<'a>(group: Value<'_>, arena: &'a Arena) -> Option<Value<'a>> {
-    let group = group.copy_into(arena);
+fn key_of<'a>(group: Value<'a>, arena: &'a Arena) -> Option<Value<'a>> {
     let (_, dimensions) = group.as_array(arena)?.split_last()?;
     match dimensions {
         [one] => Some(*one),
@@ -86,8 +85,8 @@ impl Level {
             Closing::Deadline(deadline) => deadline.map_or(Value::Null, Value::UInt),
             Closing::Script(state) => state.read(arena),
         };
-        let slides =
-            self.panes.iter().map(|pane| arena.array(pane.iter().map(|one| one.save(arena))));
+        let slides = self.panes.iter().flat_map(|panes| &panes.0);
+        let slides = slides.map(|pane| arena.array(pane.iter().map(|one| one.save(arena))));
         let slides = arena.array(slides);
         let gathered: Vec<_> = self.accumulators.iter().map(|one| one.save(arena)).collect();
         [closing, Value::Bool(self.holds_data)].into_iter().chain(gathered).chain([slides])
@@ -108,7 +107,7 @@ impl Level {
                 let at = closing.as_u64().ok_or_else(|| wrong(0, "nanoseconds since 1970"))?;
                 *deadline = Some(at);
             }
-            Closing::Script(state) => *state = Owned::from(closing),
+            Closing::Script(state) => **state = Owned::from(closing),
         }
         self.holds_data = filled.as_bool().ok_or_else(|| wrong(1, "true or false"))?;
         for (at, one) in self.accumulators.iter_mut().enumerate() {

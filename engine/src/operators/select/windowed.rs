@@ -12,7 +12,7 @@ use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::run::Context;
-use temblor_lang::value::{Arena, Frozen, JsonStyle, Owned, Value, push_json};
+use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A select with at least one window.
@@ -27,12 +27,15 @@ pub struct WindowedSelect {
     max_age: Option<u64>,
 }
 
+/// Bytes of a small accumulator such as a sum, and of the reference to it.
+const ACCUMULATOR_BYTES: usize = 48;
+
 /// One group that is open.
 #[derive(Debug)]
 pub(super) struct Group {
-    /// The value of `group`.
-    pub value: Frozen,
-    pub levels: Vec<Level>,
+    /// What `group` is.
+    pub identity: group::Identity,
+    pub levels: Box<[Level]>,
     /// The batches whose events are in some level.
     pub hold: Option<Hold>,
     /// Number of its last use, for eviction.
@@ -52,7 +55,10 @@ struct Use {
 /// All open groups.
 #[derive(Debug, Default)]
 pub struct Groups {
-    pub(super) open: halfbrown::HashMap<u128, Group>,
+    /// Boxed, so that the free places of a large table are small.
+    pub(super) open: halfbrown::HashMap<u128, Box<Group>>,
+    /// Bytes of the identities of the open groups.
+    pub(super) identity_bytes: usize,
     /// Uses in order; stale ones are skipped. Only kept when groups are evicted.
     uses: VecDeque<Use>,
     pub(super) clock: u64,
@@ -86,9 +92,10 @@ impl WindowedSelect {
         fresh(self.formulas())
     }
 
-    fn new_group(&self, value: Value<'_>) -> Group {
+    fn new_group(&self, dimensions: &[Value<'_>]) -> Group {
         let levels = self.windows.iter().map(|spec| Level::new(spec, self.fresh())).collect();
-        Group { value: Frozen::new(value), levels, hold: None, used: 0, used_ns: 0 }
+        let identity = group::Identity::of(dimensions);
+        Group { identity, levels, hold: None, used: 0, used_ns: 0 }
     }
 
     /// Feeds one event to one group.
@@ -106,8 +113,7 @@ impl WindowedSelect {
         let aged = self.close_aged(state, around, out);
         if !state.open.contains_key(&identity) {
             self.make_room(state, around, out)?;
-            let value = group::value(dimensions, around.arena());
-            state.open.insert(identity, self.new_group(value));
+            state.add(identity, self.new_group(dimensions));
         }
         state.clock += 1;
         let (used, used_ns) = (state.clock, around.now_ns);
@@ -119,7 +125,7 @@ impl WindowedSelect {
         // The oldest batch that the group still needs is held: all later ones wait behind it.
         group.hold.get_or_insert_with(|| around.hold());
         if group.levels.iter().all(Level::is_empty)
-            && let Some(group) = state.open.remove(&identity)
+            && let Some(group) = state.remove(identity)
         {
             out.release(group.hold.unwrap_or_default());
         }
@@ -283,7 +289,7 @@ impl WindowedSelect {
         let (arena, facts) = (around.call.arena, around.call.facts);
         let mut context = Context::new(arena, facts, Value::Null, item.meta, &mut nothing);
         context.args = self.clauses.args.get();
-        context.group = group.value.get().copy_into(arena);
+        context.group = group.identity.value(arena);
         context.window = self.windows[level].name.get();
         context.aggregates = of_target;
         let value = self.clauses.target.eval(&mut context)?;
@@ -337,6 +343,18 @@ impl Groups {
         Self { clock, evicted, ..Self::default() }
     }
 
+    /// Adds a group.
+    pub(super) fn add(&mut self, identity: u128, group: Group) {
+        self.identity_bytes += group.identity.bytes();
+        self.open.insert(identity, Box::new(group));
+    }
+
+    fn remove(&mut self, identity: u128) -> Option<Group> {
+        let group = self.open.remove(&identity)?;
+        self.identity_bytes -= group.identity.bytes();
+        Some(*group)
+    }
+
     /// Drops stale uses when they outnumber the groups by far.
     fn compact(&mut self) {
         /// Stale uses that are tolerated beside each group.
@@ -368,7 +386,7 @@ impl Groups {
     fn pop_use(&mut self) -> Option<Group> {
         let Use { identity, used, .. } = self.uses.pop_front()?;
         let is_last = self.open.get(&identity).is_some_and(|group| group.used == used);
-        let group = if is_last { self.open.remove(&identity) } else { None };
+        let group = if is_last { self.remove(identity) } else { None };
         self.evicted += u64::from(group.is_some());
         group
     }
@@ -414,7 +432,7 @@ impl Operator for WindowedSelect {
     ) -> Result<(), EvalError> {
         let mut result = self.close_aged(state, around, out);
         // In the order of their last use: the order of the table is another in each run.
-        let mut groups: Vec<_> = state.open.values_mut().collect();
+        let mut groups: Vec<_> = state.open.values_mut().map(Box::as_mut).collect();
         groups.sort_unstable_by_key(|group| group.used);
         for group in groups {
             let one = self.tick_group(group, around, out);
@@ -423,7 +441,12 @@ impl Operator for WindowedSelect {
             }
             result = result.and(one);
         }
-        state.open.retain(|_, group| !group.levels.iter().all(Level::is_empty));
+        let identity_bytes = &mut state.identity_bytes;
+        state.open.retain(|_, group| {
+            let goes = group.levels.iter().all(Level::is_empty);
+            *identity_bytes -= if goes { group.identity.bytes() } else { 0 };
+            !goes
+        });
         result
     }
 
@@ -441,6 +464,7 @@ impl Operator for WindowedSelect {
             }
             return result;
         }
+        state.identity_bytes = 0;
         let mut groups: Vec<_> = std::mem::take(&mut state.open).into_iter().collect();
         groups.sort_unstable_by_key(|(_, group)| group.used);
         for (_, mut group) in groups {
@@ -471,8 +495,12 @@ impl Operator for WindowedSelect {
     }
 
     fn usage(&self, state: &Groups) -> Option<Usage> {
-        let group = size_of::<Group>() + self.windows.len() * size_of::<Level>();
-        let entries = state.open.len() as u64;
-        Some(Usage { entries, bytes: entries * group as u64, evicted: state.evicted })
+        let aggregates = self.aggregates().count() * ACCUMULATOR_BYTES;
+        let levels = self.windows.len() * (size_of::<Level>() + aggregates);
+        let group = size_of::<(u128, Box<Group>)>() + size_of::<Group>() + levels;
+        let entries = state.open.len();
+        let bytes = (entries * group + state.identity_bytes) as u64;
+        let entries = entries as u64;
+        Some(Usage { entries, bytes, evicted: state.evicted })
     }
 }
