@@ -89,6 +89,13 @@ fn comments(text: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_string()).filter(|line| !line.is_empty()).collect()
 }
 
+/// Whether a line is longer than it should be. What is nested so deep that its indentation takes half
+/// of the line does not count.
+fn is_too_long(line: &str) -> bool {
+    let indentation = line.chars().take_while(|letter| *letter == ' ').count();
+    indentation < LINE_CHARS_MAX / 2 && line.chars().count() > LINE_CHARS_MAX
+}
+
 #[test]
 fn every_program_keeps_its_meaning() {
     let (mut formatted_count, mut long, mut lines) = (0, 0, 0);
@@ -104,7 +111,7 @@ fn every_program_keeps_its_meaning() {
         assert_eq!(again, formatted, "{name}");
         formatted_count += 1;
         lines += formatted.lines().count();
-        long += formatted.lines().filter(|line| line.chars().count() > LINE_CHARS_MAX).count();
+        long += formatted.lines().filter(|line| is_too_long(line)).count();
     }
     assert!(formatted_count > 350, "only {formatted_count} programs were found");
     // Comments, long strings and long names cannot be broken.

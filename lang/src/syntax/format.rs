@@ -176,10 +176,11 @@ impl<'s, 't> Formatter<'s, 't> {
             self.line = (self.line.0 + fresh.matches('\n').count(), self.line.1 + at + 1);
         }
         let first = text.lines().next().unwrap_or("");
-        let end = self.out[self.line.1..start].chars().count() + first.chars().count();
+        let column = self.out[self.line.1..start].chars().count();
+        let end = column + first.chars().count();
         // A doc comment is a line of its own and cannot be broken.
         let end = if self.scan.tokens[token].kind == Kind::Doc { 0 } else { end };
-        self.places.push(Place { token, line: self.line.0, end });
+        self.places.push(Place { token, line: self.line.0, start: column, end });
     }
 
     /// Writes what stands in front of a token.

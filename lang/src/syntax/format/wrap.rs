@@ -8,8 +8,9 @@ use super::Formatter;
 /// Characters of a line, at the most, where it can be broken.
 pub const LINE_CHARS_MAX: usize = 100;
 
-/// Rounds of breaking: each goes one level deeper into every long line.
-const ROUNDS_MAX: usize = 64;
+/// Rounds of breaking: each goes one level deeper into every long line, or breaks the same level at
+/// another kind of place. Levels end where the indentation has reached the end of the line.
+const ROUNDS_MAX: usize = 4 * LINE_CHARS_MAX;
 
 /// Words that begin a clause of a statement.
 const CLAUSES: [&str; 5] = ["from", "where", "group", "into", "having"];
@@ -23,7 +24,8 @@ pub(super) fn wrapped(scan: &Scan<'_>, width: usize) -> String {
     for _ in 0..ROUNDS_MAX {
         let mut wrapper = Wrapper { scan, breaks: &mut breaks, changed: false };
         for line in written.places.chunk_by(|left, right| left.line == right.line) {
-            if line.iter().any(|place| place.end > width) {
+            let has_room = line[0].start < width;
+            if has_room && line.iter().any(|place| place.end > width) {
                 wrapper.line(line[0].token, line[line.len() - 1].token);
             }
         }
@@ -42,6 +44,8 @@ pub(super) struct Place {
     pub token: usize,
     /// Its line.
     pub line: usize,
+    /// Characters of the line in front of the token.
+    pub start: usize,
     /// Characters of the line up to the token's end.
     pub end: usize,
 }
