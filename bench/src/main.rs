@@ -43,8 +43,8 @@ enum What {
     },
     /// Operators that remember: their cost beside the pass-through, and how it grows with keys
     Keys {
-        /// Events of each run
-        #[arg(long, default_value_t = 2_000_000)]
+        /// Events of each run; with more keys, one for each key
+        #[arg(long, default_value_t = 500_000)]
         events: usize,
         /// Numbers of keys
         #[arg(long, value_delimiter = ',', default_value = "10,10000,1000000")]
@@ -88,6 +88,9 @@ enum What {
         /// Where the report goes
         #[arg(long, default_value = "bench/results")]
         results: PathBuf,
+        /// The program that measures the peers; without it the report says how to build it
+        #[arg(long, default_value = all::PEERS)]
+        peers: PathBuf,
     },
 }
 
@@ -132,8 +135,8 @@ fn run(what: What) -> Result<String, String> {
             let options = logstash::Options { scenarios, measured: seconds, repetitions };
             logstash::run(&options).map(|report| report.to_string())
         }
-        What::All { seconds, scenarios, results } => {
-            let options = all::Options { scenarios, results, measured: seconds };
+        What::All { seconds, scenarios, results, peers } => {
+            let options = all::Options { scenarios, results, peers, measured: seconds };
             all::run(&options).map(|folder| folder.join("README.md").display().to_string())
         }
     }

@@ -2,10 +2,12 @@
 //!
 //! Invariant: the report says what machine it was, and how busy with other things.
 
+mod beside;
 mod report;
 mod sweep;
 
 use crate::core::limit::Limit;
+use crate::core::process;
 use crate::scenario::{Scenario, Threads, folders};
 use crate::{stages, svg};
 use std::path::PathBuf;
@@ -21,15 +23,21 @@ pub struct Options {
     pub scenarios: PathBuf,
     /// Where the report goes.
     pub results: PathBuf,
+    /// The program that measures the peers.
+    pub peers: PathBuf,
     /// How long each case is measured.
     pub measured: Duration,
 }
+
+/// The program that measures the peers, once it has been built.
+pub const PEERS: &str = "bench/peers/target/release/peers";
 
 impl Default for Options {
     fn default() -> Self {
         Options {
             scenarios: PathBuf::from("bench/scenarios"),
             results: PathBuf::from("bench/results"),
+            peers: PathBuf::from(PEERS),
             measured: Duration::from_secs(4),
         }
     }
@@ -56,6 +64,10 @@ struct Figures {
     sweeps: Vec<Sweep>,
     generators: Vec<Generator>,
     stages: stages::Report,
+    /// Milliseconds from the start of a process to its first output.
+    starts: Vec<(&'static str, f64)>,
+    /// The peers' tables as Markdown.
+    peers: String,
 }
 
 /// What a generator makes on one core.
@@ -89,8 +101,10 @@ pub fn run(options: &Options) -> Result<PathBuf, String> {
     }
     let generators = generators()?;
     let stages = stages::run(&stages::Options::default())?;
+    let starts = process::starts()?;
+    let peers = beside::tables(&options.peers)?;
     let machine = machine_lines(load_before, begun.elapsed());
-    write(options, &Figures { machine, rows, sweeps, generators, stages })
+    write(options, &Figures { machine, rows, sweeps, generators, stages, starts, peers })
 }
 
 fn measure(scenario: &Scenario, limit: Limit, measured: Duration) -> Result<Row, String> {

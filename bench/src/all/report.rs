@@ -30,6 +30,11 @@ pub(super) fn markdown(figures: &Figures) -> String {
         let _ = writeln!(text, "| {} | {events:.0} | {megabytes:.0} |", one.kind);
     }
     figures.sweeps.iter().for_each(|sweep| swept(&mut text, sweep));
+    text.push_str("\n## Start\n\n| from the start of the process | ms |\n|---|---:|\n");
+    for (name, milliseconds) in &figures.starts {
+        let _ = writeln!(text, "| {name} | {milliseconds:.1} |");
+    }
+    let _ = write!(text, "\n## Beside the peers\n\n{}", figures.peers);
     let _ = write!(text, "\n## Stages\n\n{}", figures.stages);
     for subject in figures.stages.unexplained() {
         let _ = writeln!(text, "\nThe stages of `{subject}` do not add up to the whole.");
@@ -125,6 +130,7 @@ pub(super) fn json(figures: &Figures) -> String {
         "sweeps": sweeps.collect::<Map<_, _>>(),
         "generators": generators.collect::<Map<_, _>>(),
         "stages": figures.stages.json(),
+        "start_ms": figures.starts.iter().copied().collect::<Value>(),
     });
     format!("{whole:#}\n")
 }

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 const MEMORY_MIB_MAX: f64 = 64.0;
 /// Time from the start of the process to its first event.
 const START_MS_MAX: f64 = 30.0;
+/// Time from the start of the REPL to its first answer.
+const REPL_MS_MAX: f64 = 50.0;
 /// Time between two looks at a process's memory; the peak is kept by the system.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// Distinct lines of the memory case's input.
@@ -91,32 +93,72 @@ fn watch(child: &mut Child) -> Result<u64, String> {
 
 /// From the start of the process to the first event on its output.
 pub fn start(report: &mut Report, repetitions: usize) -> Result<(), String> {
-    let runs = (0..repetitions.max(1)).map(|_| first_event()).collect::<Result<Vec<_>, _>>()?;
-    let milliseconds = median(runs.into_iter());
-    report.add(Row::figure("start to first event", milliseconds, "ms", START_MS_MAX));
+    let milliseconds = median_ms(&FIRST_EVENT, repetitions)?;
+    report.add(Row::figure(FIRST_EVENT.name, milliseconds, "ms", START_MS_MAX));
+    let milliseconds = median_ms(&FIRST_ANSWER, repetitions)?;
+    report.add(Row::figure(FIRST_ANSWER.name, milliseconds, "ms", REPL_MS_MAX));
     Ok(())
 }
 
-fn first_event() -> Result<f64, String> {
+/// Milliseconds from the start of a process to its first output, for each way to start.
+pub fn starts() -> Result<Vec<(&'static str, f64)>, String> {
+    const REPETITIONS: usize = 9;
+    [FIRST_EVENT, FIRST_ANSWER]
+        .iter()
+        .map(|start| Ok((start.name, median_ms(start, REPETITIONS)?)))
+        .collect()
+}
+
+/// A command that answers its first line of input.
+struct Start {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    input: &'static str,
+    output: &'static str,
+}
+
+const FIRST_EVENT: Start = Start {
+    name: "start to first event",
+    arguments: &["run", "--quiet", "-e", "where event.a == 1"],
+    input: "{\"a\":1}\n",
+    output: "{\"a\":1}\n",
+};
+
+/// The prompt of a terminal comes before this answer.
+const FIRST_ANSWER: Start = Start {
+    name: "REPL: start to first answer",
+    arguments: &["repl"],
+    input: "1 + 1\n",
+    output: "2\n",
+};
+
+fn median_ms(start: &Start, repetitions: usize) -> Result<f64, String> {
+    let runs =
+        (0..repetitions.max(1)).map(|_| first_output(start)).collect::<Result<Vec<_>, _>>()?;
+    Ok(median(runs.into_iter()))
+}
+
+fn first_output(start: &Start) -> Result<f64, String> {
+    let failed = |reason: &dyn std::fmt::Display| format!("{}: {reason}", start.name);
     let started = Instant::now();
     let mut child = Command::new(command()?)
-        .args(["run", "--quiet", "-e", "where event.a == 1"])
+        .args(start.arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| error.to_string())?;
-    let failed = |error: std::io::Error| format!("start: {error}");
-    let mut input = child.stdin.take().ok_or("start: no input")?;
-    let output = child.stdout.take().ok_or("start: no output")?;
-    input.write_all(b"{\"a\":1}\n").and_then(|()| input.flush()).map_err(failed)?;
+        .map_err(|error| failed(&error))?;
+    let mut input = child.stdin.take().ok_or_else(|| failed(&"no input"))?;
+    let output = child.stdout.take().ok_or_else(|| failed(&"no output"))?;
+    let sent = input.write_all(start.input.as_bytes()).and_then(|()| input.flush());
+    sent.map_err(|error| failed(&error))?;
     let mut line = String::new();
-    BufReader::new(output).read_line(&mut line).map_err(failed)?;
+    BufReader::new(output).read_line(&mut line).map_err(|error| failed(&error))?;
     let elapsed = started.elapsed();
     drop(input);
-    child.wait().map_err(failed)?;
-    if line == "{\"a\":1}\n" {
+    child.wait().map_err(|error| failed(&error))?;
+    if line == start.output {
         Ok(elapsed.as_secs_f64() * 1e3)
     } else {
-        Err(format!("start: the first event came out as {line:?}"))
+        Err(failed(&format!("the first output is {line:?}")))
     }
 }

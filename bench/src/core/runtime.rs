@@ -111,7 +111,7 @@ fn wire(
     };
     let output = |port| {
         let codec = OutputCodec::Json;
-        vec![Output { sink: 0, place: Place::Only, codec, port, post: None }]
+        vec![Output { sink: 0, place: Place::Only, codec, port, post: None, each_member: false }]
     };
     let pipeline = Pipeline {
         states: Mutex::new(graph.start()),
