@@ -13,9 +13,10 @@ const PATH_SEPARATOR: &str = "::";
 impl WindowedSelect {
     /// The rows of all open groups, that used least recently first.
     pub(super) fn group_rows<'a>(&self, state: &Groups, arena: &'a Arena) -> Vec<Row<'a>> {
-        let mut groups: Vec<_> = state.open.iter().collect();
+        let open = state.open.iter();
+        let mut groups: Vec<_> = open.map(|(identity, group)| (identity, &**group)).collect();
         groups.sort_unstable_by_key(|(_, group)| group.used);
-        let row = |(identity, group): (&u128, &Box<Group>)| {
+        let row = |(identity, group): (&u128, &Group)| {
             let mut columns = arena.record_builder(group.levels.len());
             for (number, level) in group.levels.iter().enumerate() {
                 let names = self.names(number);
