@@ -338,7 +338,7 @@ mod tests {
             (r#"["a",1,2.5,true,null,""]"#, "a,1,2.5,true,null,"),
             (r#"["a,b","c\"d","e\nf"]"#, "\"a,b\",\"c\"\"d\",\"e\nf\""),
             (r#"[""]"#, "\"\""),
-            ("[]", ""),
+            ("[]", "\"\""),
         ] {
             assert_eq!(write(json).as_deref(), Ok(expected), "{json}");
         }
