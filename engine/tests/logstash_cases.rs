@@ -1,10 +1,10 @@
 //! Cases recorded from a real Logstash, run through the filters here. A case counts only when every
 //! event that comes out is the same, field by field.
 
+mod recorded;
+
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::fmt::Write;
-use std::path::PathBuf;
 use temblor_engine::logstash::datum::{Datum, iso8601};
 use temblor_engine::logstash::event::LogEvent;
 use temblor_engine::logstash::load::Loaded;
@@ -24,42 +24,6 @@ const EXCEPTIONS: &[(&str, &[usize], &str)] = &[
     ("filter-kv", &[38, 39], "recorded with an error that the test had put in"),
     ("filter-mutate", &[41, 51], "a float whose fraction the record has lost"),
 ];
-
-/// The folder of the cases: beside the checkout, or beside the folder of all checkouts.
-fn folder() -> PathBuf {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut places = here.ancestors().map(|place| place.join("shared/data/logstash-cases"));
-    places.find(|place| place.is_dir()).unwrap_or_else(|| here.join("../../shared/data"))
-}
-
-/// The value as the text of a configuration, with escapes.
-fn setting(value: &Value, out: &mut String) {
-    match value {
-        Value::String(text) => {
-            let _ = write!(out, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        }
-        Value::Array(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                out.push_str(if at > 0 { ", " } else { "" });
-                setting(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(fields) if fields.contains_key("password") => setting(&fields["value"], out),
-        Value::Object(fields) => {
-            out.push('{');
-            for (key, value) in fields {
-                setting(&Value::String(key.clone()), out);
-                out.push_str(" => ");
-                setting(value, out);
-                out.push(' ');
-            }
-            out.push('}');
-        }
-        scalar => out.push_str(&scalar.to_string()),
-    }
-}
 
 fn datum<'a>(value: &Value, arena: &'a Arena) -> Datum<'a> {
     match value {
@@ -136,13 +100,7 @@ fn case(case: &Map<String, Value>, inputs: &[Value]) -> Result<(Vec<Value>, Vec<
         return Ok((run(config, &settings, &inputs)?, list(&case["output"])));
     }
     settings.escapes = true;
-    let mut config = format!("filter {{ {} {{\n", case["plugin"].as_str().unwrap_or_default());
-    for (name, value) in case["params"].as_object().expect("parameters") {
-        let _ = write!(config, "{name} => ");
-        setting(value, &mut config);
-        config.push('\n');
-    }
-    config.push_str("} }");
+    let config = recorded::configuration(case);
     let mut outputs = run(&config, &settings, inputs)?;
     // Earlier events of a sequence are there for the filter's memory alone.
     if inputs.len() > 1 {
@@ -187,7 +145,7 @@ fn agrees(found: &[Value], expected: &[Value]) -> bool {
 
 #[test]
 fn agrees_with_a_real_logstash() {
-    let folder = folder();
+    let folder = recorded::folder();
     let Ok(entries) = std::fs::read_dir(&folder) else {
         eprintln!("SKIPPED: there are no recorded Logstash cases at {}", folder.display());
         return;

@@ -1,9 +1,10 @@
 //! Every case of Logstash there is, converted: the cases below `spec/logstash` and those recorded from a
 //! real Logstash. What the report calls exact must do the same to every event as the configuration does.
 
+mod recorded;
+
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use temblor_engine::casebook::file::{Case, CaseFile, Section};
 use temblor_engine::casebook::run::{DIAGNOSTICS, INPUT, OUTPUT, update};
@@ -122,42 +123,6 @@ fn spec_cases_do_as_their_conversions() {
     tally.check();
 }
 
-/// The folder of recorded cases: beside the checkout, or beside the folder of all checkouts.
-fn recorded() -> PathBuf {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut places = here.ancestors().map(|place| place.join("shared/data/logstash-cases"));
-    places.find(|place| place.is_dir()).unwrap_or_else(|| here.join("../../shared/data"))
-}
-
-/// The value as the text of a configuration, with escapes.
-fn written(value: &Value, out: &mut String) {
-    match value {
-        Value::String(text) => {
-            let _ = write!(out, "\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        }
-        Value::Array(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                out.push_str(if at > 0 { ", " } else { "" });
-                written(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(fields) if fields.contains_key("password") => written(&fields["value"], out),
-        Value::Object(fields) => {
-            out.push('{');
-            for (key, value) in fields {
-                written(&Value::String(key.clone()), out);
-                out.push_str(" => ");
-                written(value, out);
-                out.push(' ');
-            }
-            out.push('}');
-        }
-        scalar => out.push_str(&scalar.to_string()),
-    }
-}
-
 /// A recorded case as one of this repository.
 fn case_of(record: &Map<String, Value>, line: usize) -> Option<Case> {
     let ecs = record["ecs"].as_str().unwrap_or("v8");
@@ -168,14 +133,7 @@ fn case_of(record: &Map<String, Value>, line: usize) -> Option<Case> {
     let (kind, program) = if record["kind"] == "sample" {
         (format!("logstash {ecs}"), record["config"].as_str()?.to_string())
     } else {
-        let mut config = format!("filter {{ {} {{\n", record["plugin"].as_str()?);
-        for (name, value) in record["params"].as_object()? {
-            let _ = write!(config, "{name} => ");
-            written(value, &mut config);
-            config.push('\n');
-        }
-        config.push_str("} }");
-        (format!("logstash {ecs} escapes"), config)
+        (format!("logstash {ecs} escapes"), recorded::configuration(record))
     };
     let text = inputs.iter().map(|input| format!("{input}\n")).collect();
     let sections = vec![Section { name: INPUT.to_string(), line, text }];
@@ -185,7 +143,7 @@ fn case_of(record: &Map<String, Value>, line: usize) -> Option<Case> {
 
 #[test]
 fn recorded_cases_do_as_their_conversions() {
-    let folder = recorded();
+    let folder = recorded::folder();
     let Ok(entries) = std::fs::read_dir(&folder) else {
         eprintln!("SKIPPED: there are no recorded Logstash cases at {}", folder.display());
         return;
