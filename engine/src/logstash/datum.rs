@@ -34,7 +34,16 @@ pub struct Map<'a> {
     entries: Vec<(&'a str, Datum<'a>)>,
 }
 
+/// Fields that an event has room for from its beginning: as many as patterns for access logs make.
+const FIELDS_EXPECTED: usize = 16;
+
 impl<'a> Map<'a> {
+    /// An empty one with room for the fields of an event.
+    #[must_use]
+    pub fn of_event() -> Self {
+        Self { entries: Vec::with_capacity(FIELDS_EXPECTED) }
+    }
+
     /// Number of fields.
     #[must_use]
     pub fn len(&self) -> usize {

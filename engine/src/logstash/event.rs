@@ -161,6 +161,23 @@ impl<'a> LogEvent<'a> {
         reference::set(self.map_mut(field.metadata), &field.steps, value, arena)
     }
 
+    /// Writes a field that is known not to be there.
+    pub fn add(
+        &mut self,
+        field: &'a FieldRef,
+        value: Datum<'a>,
+        arena: &'a Arena,
+    ) -> Result<(), Refused> {
+        match &*field.steps {
+            [name] if !field.metadata => {
+                self.guard(field, &value)?;
+                self.data.append(name, value);
+                Ok(())
+            }
+            _ => self.set(field, value, arena),
+        }
+    }
+
     /// Fields that take only one kind of value.
     fn guard(&self, field: &FieldRef, value: &Datum<'a>) -> Result<(), Refused> {
         match (&*field.steps[0], field.steps.len()) {

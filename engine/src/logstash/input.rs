@@ -144,7 +144,7 @@ const GENERATOR: &[OptionSpec] = &[
 pub struct Intake {
     kind: Kind,
     decoder: Decoder,
-    ecs: bool,
+    traces: Traces,
     /// `type`
     class: Option<String>,
     tags: Vec<String>,
@@ -154,6 +154,39 @@ pub struct Intake {
     /// What heartbeats carry.
     beat: Beat,
     host: String,
+}
+
+/// The fields in which events say where they come from.
+#[derive(Debug, Default)]
+struct Traces {
+    /// The machine.
+    host: Option<FieldRef>,
+    /// The file, the command, the number or the time, whichever there is.
+    origin: Option<FieldRef>,
+}
+
+impl Traces {
+    fn of(kind: Kind, beat: &Beat, ecs: bool) -> Self {
+        // Each with its name of today and its name without a schema.
+        let host = match kind {
+            Kind::Pipeline => None,
+            Kind::Stdin => Some(("[host][hostname]", "host")),
+            _ => Some(("[host][name]", "host")),
+        };
+        let origin = match (kind, beat) {
+            (Kind::File, _) => Some(("[log][file][path]", "path")),
+            (Kind::Generator, _) => Some(("[event][sequence]", "sequence")),
+            (Kind::Heartbeat, Beat::Sequence) => Some(("[event][sequence]", "clock")),
+            (Kind::Heartbeat, Beat::Epoch) => Some(("[event][created]", "clock")),
+            (Kind::Command, _) => Some(("[process][command_line]", "command")),
+            _ => None,
+        };
+        let field = |(schema, old): (&str, &str)| {
+            let name = if ecs { schema } else { old };
+            FieldRef::parse(name).expect("names of this list are references")
+        };
+        Self { host: host.map(field), origin: origin.map(field) }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,15 +287,16 @@ fn intake(kind: Kind, arguments: &mut Arguments<'_>) -> Option<Intake> {
         }
     }
     let tags = arguments.texts("tags").unwrap_or_default();
+    let beat = beat(arguments);
     Some(Intake {
         kind,
         decoder: decoder?,
-        ecs: arguments.ecs.is_on(),
+        traces: Traces::of(kind, &beat, arguments.ecs.is_on()),
         class: arguments.text("type"),
         tags: tags.into_iter().map(|(tag, _)| tag).collect(),
         added,
         command: arguments.text("command").filter(|_| kind == Kind::Command),
-        beat: beat(arguments),
+        beat,
         host: gethostname::gethostname().to_string_lossy().into_owned(),
     })
 }
@@ -427,7 +461,7 @@ impl Intake {
         Self {
             kind: Kind::Pipeline,
             decoder: Decoder::text(settings),
-            ecs: settings.ecs.is_on(),
+            traces: Traces::default(),
             class: None,
             tags: Vec::new(),
             added: Vec::new(),
@@ -531,38 +565,27 @@ impl Intake {
         moment: Moment<'a>,
     ) {
         let arena = moment.arena;
-        let put = |event: &mut LogEvent<'a>, schema: &str, old: &str, value: Datum<'a>| {
-            let name = if self.ecs { schema } else { old };
-            if let Ok(field) = FieldRef::parse(name)
-                && !event.includes(&field)
+        let put = |event: &mut LogEvent<'a>, field: &'a Option<FieldRef>, value: Datum<'a>| {
+            if let Some(field) = field
+                && !event.includes(field)
             {
                 // A scalar in the way keeps its place.
-                let _ = event.set(&field, value, arena);
+                let _ = event.add(field, value, arena);
             }
         };
-        let host = Datum::Str(&self.host);
-        match self.kind {
-            Kind::Pipeline => {}
-            Kind::Stdin => put(event, "[host][hostname]", "host", host),
-            _ => put(event, "[host][name]", "host", host),
-        }
+        let Traces { host, origin: place } = &self.traces;
+        put(event, host, Datum::Str(&self.host));
         match (self.kind, origin, sequence) {
-            (Kind::File, Some(path), _) => {
-                put(event, "[log][file][path]", "path", Datum::Str(arena.str(path)));
-            }
-            (Kind::Generator, _, Some(number)) => {
-                put(event, "[event][sequence]", "sequence", Datum::whole(number));
-            }
+            (Kind::File, Some(path), _) => put(event, place, Datum::Str(arena.str(path))),
+            (Kind::Generator, _, Some(number)) => put(event, place, Datum::whole(number)),
             (Kind::Heartbeat, _, Some(number)) => match self.beat {
-                Beat::Sequence => put(event, "[event][sequence]", "clock", Datum::whole(number)),
-                Beat::Epoch => {
-                    put(event, "[event][created]", "clock", Datum::Int(moment.now.timestamp()));
-                }
+                Beat::Sequence => put(event, place, Datum::whole(number)),
+                Beat::Epoch => put(event, place, Datum::Int(moment.now.timestamp())),
                 Beat::Message(_) => {}
             },
             (Kind::Command, ..) => {
                 if let Some(command) = &self.command {
-                    put(event, "[process][command_line]", "command", Datum::Str(command));
+                    put(event, place, Datum::Str(command));
                 }
             }
             _ => {}

@@ -280,7 +280,7 @@ impl Decoder {
     }
 
     fn message<'a>(&'a self, text: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
-        let mut map = Map::default();
+        let mut map = Map::of_event();
         map.append("message", Datum::Str(text));
         let mut event = LogEvent::new(map, moment.now);
         if let Some(original) = &self.original {
@@ -306,7 +306,7 @@ impl Decoder {
     }
 
     fn failed<'a>(&self, text: &'a str, tag: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
-        let mut map = Map::default();
+        let mut map = Map::of_event();
         map.append("message", Datum::Str(text));
         let mut event = LogEvent::new(map, moment.now);
         event.tag(tag);

@@ -228,8 +228,10 @@ impl GrokFilter {
     ) -> Search {
         let texts: Vec<&'a str> = match event.get(field) {
             Some(Datum::List(items)) => items.iter().map(|item| item.text_in(turn.arena)).collect(),
-            Some(value) => vec![value.text_in(turn.arena)],
-            None => vec![""],
+            found => {
+                let text = found.map_or("", |value| value.text_in(turn.arena));
+                return self.text(plans, text, event, turn);
+            }
         };
         let mut result = Search::NotFound;
         for text in texts {
@@ -300,12 +302,13 @@ impl GrokFilter {
 /// Adds a capture to what is there; what is neither text nor list stays alone.
 fn store<'a>(
     event: &mut LogEvent<'a>,
-    field: &FieldRef,
+    field: &'a FieldRef,
     value: Datum<'a>,
     turn: &Turn<'a, '_>,
 ) -> Result<(), Refused> {
     match event.get_mut(field) {
-        None | Some(Datum::Null) => return event.set(field, value, turn.arena),
+        None => return event.add(field, value, turn.arena),
+        Some(Datum::Null) => return event.set(field, value, turn.arena),
         Some(Datum::List(items)) => items.push(value),
         Some(old @ Datum::Str(_)) => {
             let first = std::mem::take(old);

@@ -110,6 +110,12 @@ fn integer<'a>(value: &Datum<'_>, european: bool) -> Result<Datum<'a>, NotConver
         Datum::UInt(number) => Ok(Datum::UInt(*number)),
         Datum::Float(number) => Ok(truncated(*number)),
         Datum::Str(text) => {
+            // Digits alone, as nearly always, need no cleaning.
+            if text.bytes().all(|byte| byte.is_ascii_digit())
+                && let Ok(number) = text.parse()
+            {
+                return Ok(Datum::Int(number));
+            }
             let text = clean(text, european);
             if let Ok(number) = text.parse() {
                 return Ok(Datum::Int(number));
