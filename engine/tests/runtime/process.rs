@@ -3,6 +3,7 @@
 //! Invariant: a run ends when its input ends, its reader goes away or somebody asks it to, and says so
 //! in its exit code.
 
+use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -54,9 +55,8 @@ fn wait_for(output: &mut BufReader<ChildStdout>, expected: &str) {
     }
 }
 
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args([name, &id]).status().unwrap().success());
+pub(crate) fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 #[test]
@@ -75,13 +75,13 @@ fn a_single_line_comes_out_while_the_input_stays_open() {
 
 #[test]
 fn a_signal_ends_a_run_that_waits_for_input() {
-    for name in ["-TERM", "-INT"] {
+    for kind in [Signal::TERM, Signal::INT] {
         let (mut child, mut output) = start();
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"one\nunfinished").unwrap();
         wait_for(&mut output, "one\n");
-        signal(&child, name);
-        assert_eq!(child.wait().unwrap().code(), Some(100), "{name}");
+        signal(&child, kind);
+        assert_eq!(child.wait().unwrap().code(), Some(100), "{kind:?}");
         let mut rest = String::new();
         output.read_to_string(&mut rest).unwrap();
         assert_eq!(rest, "", "a line without its end may have lost its rest");
@@ -116,7 +116,7 @@ fn a_second_signal_ends_a_run_that_nobody_reads_from() {
     output.read_exact(&mut first).unwrap();
     wait_for_rest(&written);
     while child.try_wait().unwrap().is_none() {
-        signal(&child, "-TERM");
+        signal(&child, Signal::TERM);
     }
     assert_eq!(child.wait().unwrap().code(), Some(130));
     writer.join().unwrap();

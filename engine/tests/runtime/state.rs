@@ -2,6 +2,8 @@
 //!
 //! Invariant: a run that was stopped or killed and then goes on puts out what one run would have.
 
+use crate::process::signal;
+use rustix::process::Signal;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -76,8 +78,7 @@ fn stop_after(directory: &Directory, lines: &[String], outputs: usize, more: &[&
     for _ in 0..outputs {
         assert!(stdout.read_line(&mut text).unwrap() > 0, "ended early");
     }
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    signal(&child, Signal::TERM);
     while stdout.read_line(&mut text).unwrap() > 0 {}
     drop(stdin);
     assert!(child.wait().unwrap().success());
