@@ -1,6 +1,7 @@
 //! `temblor-bench logstash`: scenarios that are written twice, as a Logstash configuration and by hand. The
 //! outputs are compared line for line before anything is measured; then both run in turns.
 
+use crate::core::measure::median;
 use crate::scenario::{Scenario, Threads, folders};
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -85,14 +86,9 @@ fn pair(folder: &Path, options: &Options) -> Result<Row, String> {
     }
     Ok(Row {
         name: written.name.clone(),
-        configuration_ns: median(configuration),
-        by_hand_ns: median(hand),
+        configuration_ns: median(configuration.into_iter()),
+        by_hand_ns: median(hand.into_iter()),
     })
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 impl Display for Report {

@@ -1,15 +1,8 @@
-//! What a child process took: the system counts the processor time of children that have ended.
+//! What a child process took: the system counts the processor time of children that have ended, in
+//! steps of a clock tick (usually 10 ms).
 
+pub(crate) use crate::core::measure::Cost;
 use std::time::Instant;
-
-/// What one run took.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Cost {
-    /// Seconds on the processors, in steps of a clock tick (usually 10 ms).
-    pub cpu_s: f64,
-    /// Seconds on the clock on the wall.
-    pub wall_s: f64,
-}
 
 /// The cost of `work`, which starts processes and waits for their end.
 pub(crate) fn of(work: impl FnOnce() -> Result<(), String>) -> Result<Cost, String> {
