@@ -12,7 +12,7 @@ use crate::inject::{
 use crate::load::Loaded;
 use crate::operator::IN;
 use crate::outbox::Order;
-use crate::pipeline::{Input, InputCodec, Output, OutputCodec, Pipeline};
+use crate::pipeline::{Encoding, Input, InputCodec, Output, OutputCodec, Pipeline};
 use crate::run::{NamedSink, RunPlan, Summary};
 use crate::sink::SinkConfig;
 use crate::source::SourceConfig;
@@ -139,7 +139,7 @@ impl BenchPlan {
             false => SinkEndpoint { config: SinkConfig::Null, path: None, ..sink },
         });
         let rest = NamedSink { name: "nowhere".to_string(), config: SinkConfig::Null };
-        wire_sinks(graph, declared.chain(free).collect(), (rest, OutputCodec::Json), plan)
+        wire_sinks(graph, declared.chain(free).collect(), (rest, Encoding::default()), plan)
     }
 }
 

@@ -1,17 +1,20 @@
 //! `source … from …` and `sink … into …` of Temblor files: where the events of an input port come
 //! from and where those of an output port go.
 
-use crate::codec::Format;
+use crate::codec::names;
+use crate::flow::chains;
+use crate::flow::settings::Settings;
 use crate::framing::Framing;
 use crate::generate::Spec;
 use crate::generate::spec::SETTINGS;
 use crate::graph::Graph;
-use crate::interceptor::{Packing, Postprocessor};
+use crate::interceptor::{Packing, Postprocessor, Preprocessor};
 use crate::lookup::NamedTables;
-use crate::pipeline::{InputCodec, Output, OutputCodec, Place};
+use crate::pipeline::{Encoding, InputCodec, Output, OutputCodec, Place};
 use crate::run::{NamedSink, RunPlan};
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
+use crate::source::chained::ChainedConfig;
 use crate::source::command::CommandConfig;
 use crate::source::file::FileConfig;
 use crate::source::repeat::RepeatConfig;
@@ -72,23 +75,6 @@ pub const SOURCE_KINDS: [&str; 6] =
     ["command", "file", "generator", "metronome", "repeat", "stdin"];
 /// The kinds of sinks.
 pub const SINK_KINDS: [&str; 4] = ["command", "file", "null", "stdout"];
-const INPUT_CODECS: &[(&str, InputCodec)] = &[
-    ("binary", InputCodec::Format(Format::Binary)),
-    ("json", InputCodec::Json),
-    ("lines", InputCodec::String),
-    ("string", InputCodec::String),
-];
-/// The codec of sinks that writes texts and bytes as they are, without a newline behind them.
-const RAW: &str = "raw";
-const OUTPUT_CODECS: &[(&str, OutputCodec)] = &[
-    ("json", OutputCodec::Json),
-    ("lines", OutputCodec::String),
-    ("pretty-json", OutputCodec::PrettyJson),
-    (RAW, OutputCodec::Format(Format::Binary)),
-    ("sorted-json", OutputCodec::SortedJson),
-    ("string", OutputCodec::String),
-    ("with-port", OutputCodec::WithPort),
-];
 const FILE_MODES: &[(&str, FileMode)] = &[
     ("append", FileMode::Append),
     ("overwrite", FileMode::Overwrite),
@@ -126,28 +112,39 @@ impl Endpoints {
 fn source_settings(kind: &str) -> &'static [&'static str] {
     match kind {
         "generator" => &SETTINGS,
-        "file" => {
-            &["codec", "patterns", "exclude", "follow", "start", "every", "separator", "framing"]
-        }
+        "file" => &[
+            "codec",
+            "patterns",
+            "preprocessors",
+            "exclude",
+            "follow",
+            "start",
+            "every",
+            "separator",
+            "framing",
+        ],
         "command" => &["codec", "interval", "separator", "framing"],
         "repeat" => &["lines", "count", "times"],
         "metronome" => &["interval", "count"],
-        _ => &["codec", "separator", "framing"],
+        _ => &["codec", "preprocessors", "separator", "framing"],
     }
 }
 
 fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoint> {
-    let codec = choice(def, "codec", INPUT_CODECS, compiler).unwrap_or_default();
     let kind = def.kind.text.as_str();
     known_settings(def, source_settings(kind), compiler);
+    let settings = Settings::of_endpoint(def, compiler);
+    let codec = chains::reader(&settings, compiler);
+    let chain = chains::preprocessors(&settings, compiler);
     let config = match kind {
         "generator" => generator(def, compiler)?,
-        "stdin" => SourceConfig::Stdin { framing: framing(def, compiler) },
-        "file" => file_source(def, compiler)?,
+        "stdin" | "file" if !chain.is_empty() => chained(def, chain, compiler)?,
+        "stdin" => SourceConfig::Stdin { framing: framing(def, codec, compiler) },
+        "file" => file_source(def, codec, compiler)?,
         "command" => SourceConfig::Command(CommandConfig {
             command: constant_path(def, compiler)?,
             every_ns: duration(def, "interval", compiler)?,
-            framing: framing(def, compiler),
+            framing: framing(def, codec, compiler),
         }),
         "repeat" => SourceConfig::Repeat(RepeatConfig {
             lines: texts(def, "lines", compiler).unwrap_or_default(),
@@ -169,7 +166,11 @@ fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoi
 }
 
 /// `source log from file "*.log" with follow = true end`
-fn file_source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceConfig> {
+fn file_source(
+    def: &EndpointDef,
+    codec: InputCodec,
+    compiler: &mut Compiler<'_>,
+) -> Option<SourceConfig> {
     const STARTS: &[(&str, bool)] = &[("beginning", true), ("end", false)];
     /// How often files that grow are looked at, in nanoseconds, unless `every` says so.
     const EVERY_NS: u64 = 1_000_000_000;
@@ -178,7 +179,7 @@ fn file_source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceC
         None => vec![constant_path(def, compiler)?],
     };
     let exclude = texts(def, "exclude", compiler).unwrap_or_default();
-    let framing = framing(def, compiler);
+    let framing = framing(def, codec, compiler);
     let follows = setting(def, "follow", compiler);
     if follows.is_some_and(|value| value.get().as_bool() == Some(true)) {
         let has_interval = def.with.iter().any(|binding| binding.name.text == "every");
@@ -196,12 +197,34 @@ fn file_source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceC
     Some(SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 }))
 }
 
-fn framing(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Framing {
+/// `source in from stdin with preprocessors = ["decompress", "separate"] end`: one input whose
+/// messages are what the chain makes of it.
+fn chained(
+    def: &EndpointDef,
+    chain: Vec<Preprocessor>,
+    compiler: &mut Compiler<'_>,
+) -> Option<SourceConfig> {
+    for binding in &def.with {
+        if !["codec", "preprocessors"].contains(&binding.name.text.as_str()) {
+            let message = format!("`{}` does not go with `preprocessors`", binding.name.text);
+            let complaint = Diagnostic::error("E0510", binding.name.span, message)
+                .with_help("preprocessors read one input, from its beginning to its end");
+            compiler.diagnostics.push(complaint);
+        }
+    }
+    let path = match def.kind.text.as_str() {
+        "file" => Some(PathBuf::from(constant_path(def, compiler)?)),
+        _ => None,
+    };
+    Some(SourceConfig::Chained(ChainedConfig::once(path, chain)))
+}
+
+fn framing(def: &EndpointDef, codec: InputCodec, compiler: &mut Compiler<'_>) -> Framing {
     const FRAMINGS: &[(&str, Framing)] = &[("lines", Framing::Lines), ("whole", Framing::Whole)];
     let separator = whole(def, "separator", compiler).and_then(|byte| u8::try_from(byte).ok());
     match separator {
         Some(byte) => Framing::Separated(byte),
-        None => choice(def, "framing", FRAMINGS, compiler).unwrap_or_default(),
+        None => choice(def, "framing", FRAMINGS, compiler).unwrap_or_else(|| names::framing(codec)),
     }
 }
 
@@ -285,10 +308,11 @@ fn generator(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceCon
 }
 
 fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
-    let codec = choice(def, "codec", OUTPUT_CODECS, compiler).unwrap_or_default();
     let mode = choice(def, "mode", FILE_MODES, compiler).unwrap_or_default();
-    known_settings(def, &["codec", "compression", "mode"], compiler);
-    let post = postprocessors(def, compiler);
+    known_settings(def, &["codec", "compression", "mode", "postprocessors"], compiler);
+    let settings = Settings::of_endpoint(def, compiler);
+    let Encoding { codec, post } = chains::writer(&settings, compiler);
+    let (post, stream) = postprocessors(def, &settings, post, compiler);
     let (config, path) = match def.kind.text.as_str() {
         "stdout" => (SinkConfig::Stdout, None),
         "null" => (SinkConfig::Null, None),
@@ -317,7 +341,7 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
     };
     Some(SinkEndpoint {
         port: def.name.text.clone(),
-        config,
+        config: config.packed(stream),
         path,
         codec,
         post,
@@ -325,22 +349,27 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
     })
 }
 
-/// What happens to an encoded event; nothing means that a newline ends it.
-fn postprocessors(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Box<[Postprocessor]>> {
+/// How a sink's bytes are compressed as one stream, and with which level.
+type Stream = Option<(Packing, Option<i64>)>;
+
+/// What happens to an encoded event, and to all that the sink gets. `ending` is what the codec has
+/// behind an event where the program does not say; nothing means a newline.
+fn postprocessors(
+    def: &EndpointDef,
+    settings: &Settings,
+    ending: Option<Box<[Postprocessor]>>,
+    compiler: &mut Compiler<'_>,
+) -> (Option<Box<[Postprocessor]>>, Stream) {
     const COMPRESSIONS: &[(&str, Option<Packing>)] =
         &[("gzip", Some(Packing::Gzip)), ("none", None)];
     let packing = choice(def, "compression", COMPRESSIONS, compiler).flatten();
-    let codec = setting(def, "codec", compiler);
-    let is_raw = codec.is_some_and(|codec| codec.get().as_str() == Some(RAW));
-    match (is_raw, packing) {
-        (false, None) => None,
-        (true, None) => Some(Box::from([])),
-        (true, Some(packing)) => Some(Box::from([Postprocessor::Compress(packing, None)])),
-        (false, Some(packing)) => Some(Box::from([
-            Postprocessor::Separate(b'\n'),
-            Postprocessor::Compress(packing, None),
-        ])),
-    }
+    let says = def.with.iter().any(|binding| binding.name.text == "postprocessors");
+    let after = chains::postprocessors(settings, compiler);
+    let each = if says { Some(after.each.into_boxed_slice()) } else { ending };
+    let Some(packing) = packing else { return (each, after.stream) };
+    let mut each = each.map_or_else(|| vec![Postprocessor::Separate(b'\n')], <[_]>::into_vec);
+    each.push(Postprocessor::Compress(packing, None));
+    (Some(each.into_boxed_slice()), after.stream)
 }
 
 /// A path with event fields in it. No event leads out of the directory that the text begins with.
@@ -398,7 +427,7 @@ fn known_settings(def: &EndpointDef, known: &[&str], compiler: &mut Compiler<'_>
 pub fn wire_sinks(
     graph: &Graph,
     sinks: Vec<SinkEndpoint>,
-    (rest, codec): (NamedSink, OutputCodec),
+    (rest, encoding): (NamedSink, Encoding),
     plan: &mut RunPlan,
 ) -> Vec<Vec<Output>> {
     plan.ports = graph.outputs().to_vec();
@@ -415,8 +444,8 @@ pub fn wire_sinks(
         let sink = plan.sinks.len();
         plan.sinks.push(rest);
         for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
-            let place = Place::Only;
-            places.push(Output { sink, place, codec, port, post: None, each_member: false });
+            let (place, Encoding { codec, post }) = (Place::Only, encoding.clone());
+            places.push(Output { sink, place, codec, port, post, each_member: false });
         }
     }
     outputs

@@ -4,6 +4,7 @@
 mod binary;
 mod binflux;
 mod msgpack;
+pub mod names;
 
 use std::sync::LazyLock;
 use temblor_lang::value::{Arena, Value, push_text};
@@ -64,6 +65,18 @@ static CSV: LazyLock<Csv> = LazyLock::new(|| {
 });
 
 impl Format {
+    /// Whether its messages are bytes that a newline cannot separate.
+    #[must_use]
+    pub fn is_bytes(self) -> bool {
+        matches!(self, Format::Binflux | Format::MessagePack | Format::Tremor)
+    }
+
+    /// Whether a message may hold newlines, so that an input without other framing is one message.
+    #[must_use]
+    pub fn spans_lines(self) -> bool {
+        self.is_bytes() || self == Format::Yaml
+    }
+
     /// Reads a message; `None` when it holds no event (a comment).
     ///
     /// # Errors

@@ -1,11 +1,10 @@
 //! `temblor bench`: a program between an injector and sinks, and what it came to.
 
+use super::BenchArgs;
 use super::check::FAULTY;
-use super::{BenchArgs, Codec};
 use crate::bench::{BenchPlan, Feeding};
 use crate::error::Error;
 use crate::inject::{Load, Outcome, Schedule, search};
-use crate::pipeline::InputCodec;
 use std::path::Path;
 use std::time::Duration;
 
@@ -80,10 +79,7 @@ fn run(args: &BenchArgs, schedule: Schedule) -> Result<Outcome, Refusal> {
     let plan = BenchPlan {
         schedule,
         feeding: args.input.clone().map_or(Feeding::Declared, Feeding::File),
-        codec: match args.codec {
-            Codec::Json => InputCodec::Json,
-            Codec::String => InputCodec::String,
-        },
+        codec: args.codec,
         keep_sinks: args.keep_sinks,
         workers: args.threads.workers(),
         order: args.threads.order(),

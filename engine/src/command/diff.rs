@@ -1,7 +1,7 @@
 //! `temblor diff`: runs a Logstash configuration and a program, or what a Logstash has written, side by
 //! side over samples, and shows where events differ. Both sides get the same clock.
 
-use super::Codec;
+use super::ends;
 use super::logstash::EcsArg;
 use crate::load;
 use crate::logstash::configuration::{self, Wishes};
@@ -43,8 +43,8 @@ pub struct DiffArgs {
     #[arg(long, value_name = "FILE")]
     input: PathBuf,
     /// How samples are read where a side does not say
-    #[arg(long, value_enum, default_value_t)]
-    codec: Codec,
+    #[arg(long, value_name = "CODEC", default_value = "json", value_parser = ends::reading())]
+    codec: InputCodec,
     /// A field that does not count, such as @timestamp or [host][name]; may be repeated
     #[arg(long, value_name = "FIELD")]
     ignore: Vec<String>,
@@ -109,13 +109,6 @@ fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn input_codec(args: &DiffArgs) -> InputCodec {
-    match args.codec {
-        Codec::Json => InputCodec::Json,
-        Codec::String => InputCodec::String,
-    }
-}
-
 /// The configuration, with its own outputs or with the events that reach them.
 fn configured(args: &DiffArgs, stdout: bool) -> Result<Side, String> {
     let ecs = args.ecs.into();
@@ -140,7 +133,7 @@ fn side(loaded: load::Loaded, args: &DiffArgs) -> Result<Side, String> {
     let first = loaded.endpoints.sources.first();
     let (port, codec) = match first {
         Some(source) => (source.port.clone(), source.codec),
-        None => (IN.to_string(), input_codec(args)),
+        None => (IN.to_string(), args.codec),
     };
     let rehearsal = Rehearsal::new(loaded.graph, loaded.sources, JsonStyle::Sorted);
     Ok(Side { rehearsal, port, codec })

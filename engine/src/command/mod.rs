@@ -4,6 +4,7 @@
 mod bench;
 mod check;
 mod graph;
+mod ends;
 mod expand;
 mod explain;
 mod doc;
@@ -22,6 +23,7 @@ mod threads;
 
 use crate::graph::Picture;
 use crate::load::{self, Given, Loaded};
+use crate::pipeline::InputCodec;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -110,15 +112,8 @@ struct RunArgs {
     /// JSON file with arguments of the deployed flows: a record
     #[arg(long, value_name = "FILE")]
     args: Option<PathBuf>,
-    /// How standard input is read
-    #[arg(long, value_enum, default_value_t)]
-    codec: Codec,
-    /// How standard output is written
-    #[arg(long, value_enum, default_value_t)]
-    out_codec: OutCodec,
-    /// Write each event as {"port": …, "event": …}
-    #[arg(long)]
-    ports: bool,
+    #[command(flatten)]
+    ends: ends::EndArgs,
     #[command(flatten)]
     threads: threads::ThreadArgs,
     /// Keep checkpoints and what operators remember in this directory, and go on from there
@@ -251,8 +246,8 @@ struct BenchArgs {
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
     /// How injected lines are read, when the program does not say
-    #[arg(long, value_enum, default_value_t)]
-    codec: Codec,
+    #[arg(long, value_name = "CODEC", default_value = "json", value_parser = ends::reading())]
+    codec: InputCodec,
     /// Write to the program's own sinks instead of nowhere
     #[arg(long)]
     keep_sinks: bool,
@@ -270,28 +265,6 @@ struct BenchArgs {
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum Codec {
-    /// One JSON value a line
-    #[default]
-    Json,
-    /// Each line is a string
-    String,
-}
-
-#[derive(Clone, Copy, Debug, Default, ValueEnum)]
-enum OutCodec {
-    /// One JSON value a line
-    #[default]
-    Json,
-    /// Strings as they are, anything else as JSON
-    String,
-    /// JSON with sorted keys
-    SortedJson,
-    /// JSON over several lines
-    PrettyJson,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -1,19 +1,16 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::{Codec, OutCodec, RunArgs, StatsFormat};
+use super::{RunArgs, StatsFormat};
 use crate::clock::Clock;
 use crate::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use crate::error::Error;
-use crate::framing::Framing;
 use crate::graph::Graph;
 use crate::load::{Language, Loaded};
-use crate::operator::{ERR, IN};
-use crate::pipeline::{ErrorInput, Input, InputCodec, Output, OutputCodec, Pipeline};
+use crate::operator::ERR;
+use crate::pipeline::{ErrorInput, Input, Output, Pipeline};
 use crate::report;
-use crate::run::{NamedSink, RunPlan, Summary};
-use crate::sink::SinkConfig;
-use crate::source::SourceConfig;
+use crate::run::{RunPlan, Summary};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -131,7 +128,7 @@ fn progress_width(args: &RunArgs) -> Option<usize> {
     (!args.quiet && std::io::stderr().is_terminal()).then_some(PROGRESS_WIDTH)
 }
 
-/// The sources of the file; standard input when it names none.
+/// The sources of the file; that of the command line when it names none.
 fn inputs(
     graph: &Graph,
     declared: Vec<SourceEndpoint>,
@@ -139,17 +136,7 @@ fn inputs(
     args: &RunArgs,
     plan: &mut RunPlan,
 ) -> Result<Vec<Input>, Error> {
-    let codec = match args.codec {
-        Codec::Json => InputCodec::Json,
-        Codec::String => InputCodec::String,
-    };
-    let standard = || SourceEndpoint {
-        port: IN.to_string(),
-        config: SourceConfig::Stdin { framing: Framing::Lines },
-        codec,
-        errors: None,
-    };
-    let sources = if declared.is_empty() { vec![standard()] } else { declared };
+    let sources = if declared.is_empty() { vec![args.ends.source()] } else { declared };
     let mut inputs = Vec::with_capacity(sources.len());
     for source in sources {
         let node = graph.input(&source.port).ok_or_else(|| {
@@ -171,20 +158,12 @@ fn inputs(
     Ok(inputs)
 }
 
-/// The sinks of the file; standard output for ports that it names none for.
+/// The sinks of the file; that of the command line for ports that it names none for.
 fn outputs(
     graph: &Graph,
     declared: Vec<SinkEndpoint>,
     args: &RunArgs,
     plan: &mut RunPlan,
 ) -> Vec<Vec<Output>> {
-    let codec = match (args.ports, args.out_codec) {
-        (true, _) => OutputCodec::WithPort,
-        (false, OutCodec::Json) => OutputCodec::Json,
-        (false, OutCodec::String) => OutputCodec::String,
-        (false, OutCodec::SortedJson) => OutputCodec::SortedJson,
-        (false, OutCodec::PrettyJson) => OutputCodec::PrettyJson,
-    };
-    let rest = NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout };
-    wire_sinks(graph, declared, (rest, codec), plan)
+    wire_sinks(graph, declared, args.ends.sink(), plan)
 }

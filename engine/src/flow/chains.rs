@@ -1,17 +1,18 @@
 //! Codecs and interceptors of connectors by their names.
 
 use super::settings::{Named, Settings, complain};
-use crate::codec::FORMATS;
+use crate::codec::{FORMATS, names};
 use crate::framing::Framing;
 use crate::interceptor::{MESSAGE_BYTES_MAX, PACKINGS, Packing, Postprocessor, Preprocessor};
-use crate::pipeline::{InputCodec, OutputCodec};
+use crate::pipeline::{Encoding, InputCodec, OutputCodec};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
 use temblor_lang::value::Arena;
 
 /// Codecs of tremor that are not part of this build.
 const CODECS_MISSING: [&str; 2] = ["avro", "confluent-schema-registry"];
-const PREPROCESSORS: [&str; 8] = [
+/// The preprocessors.
+pub const PREPROCESSORS: [&str; 8] = [
     "base64",
     "decompress",
     "gelf-chunking",
@@ -21,7 +22,8 @@ const PREPROCESSORS: [&str; 8] = [
     "separate",
     "textual-length-prefixed",
 ];
-const POSTPROCESSORS: [&str; 10] = [
+/// The postprocessors.
+pub const POSTPROCESSORS: [&str; 10] = [
     "base64",
     "chunk",
     "collect",
@@ -97,6 +99,30 @@ pub fn codec(settings: &Settings, compiler: &mut Compiler<'_>) -> (InputCodec, O
     }
 }
 
+/// How a source of a Temblor file reads its messages; JSON when it does not say.
+pub fn reader(settings: &Settings, compiler: &mut Compiler<'_>) -> InputCodec {
+    let arena = Arena::new();
+    match settings.codec(&arena, compiler) {
+        Some(named) if named.is_plain() => names::reader(named.name).unwrap_or_else(|| {
+            unknown("codec", &named, &names::reading(), &CODECS_MISSING, compiler);
+            InputCodec::Json
+        }),
+        _ => codec(settings, compiler).0,
+    }
+}
+
+/// How a sink of a Temblor file writes events.
+pub fn writer(settings: &Settings, compiler: &mut Compiler<'_>) -> Encoding {
+    let arena = Arena::new();
+    match settings.codec(&arena, compiler) {
+        Some(named) if named.is_plain() => names::writer(named.name).unwrap_or_else(|| {
+            unknown("codec", &named, &names::writing(), &CODECS_MISSING, compiler);
+            Encoding::default()
+        }),
+        _ => Encoding { codec: codec(settings, compiler).1, post: None },
+    }
+}
+
 /// The preprocessors, in order.
 pub fn preprocessors(settings: &Settings, compiler: &mut Compiler<'_>) -> Vec<Preprocessor> {
     let arena = Arena::new();
@@ -120,20 +146,17 @@ fn preprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Prepro
                 .map_or(MESSAGE_BYTES_MAX, |length| length.min(MESSAGE_BYTES_MAX)),
             buffered: config.flag("buffered", compiler).unwrap_or(true),
         },
-        "remove-empty" => Preprocessor::RemoveEmpty,
-        "base64" => Preprocessor::Base64,
         "decompress" => match config.text("algorithm", compiler) {
             None | Some("autodetect") => Preprocessor::Decompress(None),
             Some(name) => Preprocessor::Decompress(Some(packing(name, named, compiler)?)),
         },
-        "ingest-ns" => Preprocessor::IngestNs,
-        "length-prefixed" => Preprocessor::LengthPrefixed,
-        "textual-length-prefixed" => Preprocessor::TextualLengthPrefixed,
-        "gelf-chunking" => Preprocessor::GelfChunking,
-        _ => {
-            unknown("preprocessor", named, &PREPROCESSORS, &[], compiler);
-            return None;
-        }
+        name => match Preprocessor::plain(name) {
+            Some(plain) => plain,
+            None => {
+                unknown("preprocessor", named, &PREPROCESSORS, &[], compiler);
+                return None;
+            }
+        },
     })
 }
 
@@ -193,12 +216,6 @@ fn postprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Postp
         "separate" => {
             Postprocessor::Separate(separator(config.text("separator", compiler), named, compiler))
         }
-        "base64" => Postprocessor::Base64,
-        "length-prefixed" => Postprocessor::LengthPrefixed,
-        "textual-length-prefixed" => Postprocessor::TextualLengthPrefixed,
-        "ingest-ns" => Postprocessor::IngestNs,
-        "gelf-chunking" => Postprocessor::GelfChunking,
-        "collect" => Postprocessor::Join { bytes_max: 0 },
         "chunk" => match config.whole("max_bytes", 1, compiler) {
             Some(most) => {
                 Postprocessor::Join { bytes_max: usize::try_from(most).unwrap_or(usize::MAX) }
@@ -208,10 +225,13 @@ fn postprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Postp
                 return None;
             }
         },
-        _ => {
-            unknown("postprocessor", named, &POSTPROCESSORS, &[], compiler);
-            return None;
-        }
+        name => match Postprocessor::plain(name) {
+            Some(plain) => plain,
+            None => {
+                unknown("postprocessor", named, &POSTPROCESSORS, &[], compiler);
+                return None;
+            }
+        },
     })
 }
 

@@ -24,8 +24,6 @@ use temblor_lang::value::Arena;
 /// The connectors that this build has.
 pub const KINDS: [&str; 8] =
     ["bench", "crononome", "exit", "file", "metrics", "metronome", "null", "stdio"];
-/// Bytes that are read at once where the connector does not say.
-const CHUNK_BYTES: u64 = 8192;
 /// Bytes that can be read at once, at the most.
 const CHUNK_BYTES_MAX: u64 = 16 << 20;
 
@@ -148,12 +146,7 @@ impl Shape<'_> {
             _ => return None,
         };
         let plain = matches!(self.kind, "null" | "exit" | "metrics");
-        let config = match self.after.stream {
-            Some((packing, level)) if !plain => {
-                SinkConfig::Packed { inner: Box::new(config), packing, level }
-            }
-            _ => config,
-        };
+        let config = config.packed(self.after.stream.filter(|_| !plain));
         Some(SinkEndpoint {
             port: port.end.clone(),
             config,
@@ -261,7 +254,8 @@ fn file_of(config: &Config<'_>, compiler: &mut Compiler<'_>) -> Option<FileSetti
 }
 
 fn chunk_bytes(config: &Config<'_>, compiler: &mut Compiler<'_>) -> usize {
-    let bytes = config.whole("chunk_size", 1, compiler).unwrap_or(CHUNK_BYTES);
+    let bytes =
+        config.whole("chunk_size", 1, compiler).unwrap_or(ChainedConfig::CHUNK_BYTES as u64);
     bytes.min(CHUNK_BYTES_MAX) as usize
 }
 
@@ -275,14 +269,11 @@ fn read(file: Option<&FileSettings>, chain: &[Preprocessor], codec: InputCodec) 
             skip_bytes: 0,
         }),
         (Some(framing), None) => SourceConfig::Stdin { framing },
-        (None, path) => SourceConfig::Chained(ChainedConfig {
-            path,
-            chain: chain.to_vec(),
-            chunk_bytes: file.map_or(CHUNK_BYTES as usize, |file| file.chunk_bytes),
-            iterations: 1,
-            interval_ns: 0,
-            stop_after: None,
-        }),
+        (None, path) => {
+            let once = ChainedConfig::once(path, chain.to_vec());
+            let chunk_bytes = file.map_or(once.chunk_bytes, |file| file.chunk_bytes);
+            SourceConfig::Chained(ChainedConfig { chunk_bytes, ..once })
+        }
     }
 }
 

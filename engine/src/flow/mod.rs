@@ -2,9 +2,9 @@
 //! (`graph::flow`); a connector becomes a source, a sink, or both.
 
 mod absent;
-mod chains;
+pub mod chains;
 mod connector;
-mod settings;
+pub mod settings;
 
 pub use connector::KINDS as CONNECTOR_KINDS;
 

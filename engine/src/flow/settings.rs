@@ -4,8 +4,9 @@
 use crate::graph::{CONNECTOR_KEYS, FlowConnector, connector_setting};
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::lower::Compiler;
+use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
+use temblor_lang::syntax::tree::EndpointDef;
 use temblor_lang::value::{Arena, Frozen, Record, Value, to_json};
 
 /// The settings of a connector.
@@ -40,6 +41,16 @@ impl Settings {
             values.push((name.text.clone(), binding.value.span, value.unwrap_or_default()));
         }
         Self { values, span: connector.definition.name.span }
+    }
+
+    /// Evaluates those settings of a source or sink that connectors have as well.
+    pub fn of_endpoint(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Self {
+        let shared = def.with.iter().filter(|one| CONNECTOR_KEYS.contains(&one.name.text.as_str()));
+        let values = shared.map(|binding| {
+            let value = compiler.constant(&binding.value, &Scope::default(), None);
+            (binding.name.text.clone(), binding.value.span, value.unwrap_or_default())
+        });
+        Self { values: values.collect(), span: def.kind.span }
     }
 
     fn entry(&self, name: &str) -> Option<(Span, Value<'_>)> {
@@ -103,6 +114,12 @@ impl Settings {
 }
 
 impl<'a> Named<'a> {
+    /// Whether it is a name alone.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        self.config.is_none()
+    }
+
     /// A name without configuration.
     pub fn plain_at(name: &'a str, span: Span) -> Self {
         Self { name, config: None, span }

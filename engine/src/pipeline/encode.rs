@@ -35,6 +35,15 @@ pub enum OutputCodec {
     Format(Format),
 }
 
+/// How an event becomes bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Encoding {
+    /// How it is written.
+    pub codec: OutputCodec,
+    /// What happens to the encoded event; nothing means that a newline ends it.
+    pub post: Option<Box<[Postprocessor]>>,
+}
+
 /// Where the events of a port go.
 #[derive(Debug)]
 pub struct Output {
@@ -174,11 +183,15 @@ fn encode(
 ) -> Result<(), String> {
     let start = bytes.len();
     match (output.codec, event.raw) {
-        (OutputCodec::Json | OutputCodec::String, Some(raw)) => bytes.extend_from_slice(raw),
+        (OutputCodec::Json, Some(raw)) => bytes.extend_from_slice(raw),
+        // As JSON a string has quotes, which are no part of it.
+        (OutputCodec::String, Some(raw)) if event.value.as_str().is_none() => {
+            bytes.extend_from_slice(raw);
+        }
         (OutputCodec::Json, None) => push_json(bytes, event.value, JsonStyle::AsRead),
         (OutputCodec::SortedJson, _) => push_json(bytes, event.value, JsonStyle::Sorted),
         (OutputCodec::PrettyJson, _) => push_json(bytes, event.value, JsonStyle::Pretty),
-        (OutputCodec::String, None) => push_text(bytes, event.value),
+        (OutputCodec::String, _) => push_text(bytes, event.value),
         (OutputCodec::WithPort, _) => {
             bytes.extend_from_slice(b"{\"port\":");
             push_json_string(bytes, port);

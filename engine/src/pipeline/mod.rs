@@ -9,7 +9,7 @@ mod ordered;
 pub use arrival::{ErrorInput, Input};
 pub use decode::{Decoder, InputCodec};
 pub(crate) use encode::describe;
-pub use encode::{Output, OutputCodec, Place};
+pub use encode::{Encoding, Output, OutputCodec, Place};
 
 use crate::batch::{BadFrame, Batch};
 use crate::clock::Timestamp;

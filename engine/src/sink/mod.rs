@@ -72,6 +72,17 @@ pub enum SinkConfig {
     },
 }
 
+impl SinkConfig {
+    /// The same sink behind one compressed stream, if there is to be one: how, and with which level.
+    #[must_use]
+    pub fn packed(self, stream: Option<(Packing, Option<i64>)>) -> Self {
+        match stream {
+            Some((packing, level)) => SinkConfig::Packed { inner: Box::new(self), packing, level },
+            None => self,
+        }
+    }
+}
+
 /// What becomes of the content of an existing output file. A run that goes on from a checkpoint always
 /// appends: what is there is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

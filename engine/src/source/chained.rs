@@ -43,6 +43,18 @@ pub struct ChainedConfig {
     pub stop_after: Option<Duration>,
 }
 
+impl ChainedConfig {
+    /// Bytes that are read at once where nobody says.
+    pub const CHUNK_BYTES: usize = 8192;
+
+    /// A file, or standard input, once and as fast as may be.
+    #[must_use]
+    pub fn once(path: Option<PathBuf>, chain: Vec<Preprocessor>) -> Self {
+        let chunk_bytes = Self::CHUNK_BYTES;
+        Self { path, chain, chunk_bytes, iterations: 1, interval_ns: 0, stop_after: None }
+    }
+}
+
 /// A source with preprocessors.
 pub struct ChainedSource {
     config: ChainedConfig,

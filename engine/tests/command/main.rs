@@ -1,5 +1,7 @@
 //! The command as a user meets it: what goes in, what comes out, what is said and the exit code.
 
+mod ends;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};

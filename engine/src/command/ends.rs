@@ -1,0 +1,101 @@
+//! Where events come from and go to, and how, when the program itself does not say.
+
+use crate::codec::names;
+use crate::endpoint::SourceEndpoint;
+use crate::flow::chains::{POSTPROCESSORS, PREPROCESSORS};
+use crate::interceptor::{Postprocessor, Preprocessor};
+use crate::operator::IN;
+use crate::pipeline::{Encoding, InputCodec, OutputCodec};
+use crate::run::NamedSink;
+use crate::sink::{FileMode, SinkConfig};
+use crate::source::SourceConfig;
+use crate::source::chained::ChainedConfig;
+use crate::source::file::FileConfig;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use std::path::PathBuf;
+
+/// Both ends of a program that names none.
+#[derive(Debug, Args)]
+pub struct EndArgs {
+    /// Where events come from, when the program does not say [default: standard input]
+    #[arg(short, long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Where events go, when the program does not say [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// How the input is read
+    #[arg(long, alias = "decoder", value_name = "CODEC", default_value = "json", value_parser = reading())]
+    codec: InputCodec,
+    /// How the output is written
+    #[arg(long, alias = "encoder", value_name = "CODEC", default_value = "json", value_parser = writing())]
+    out_codec: Encoding,
+    /// What is done to the bytes of the input before they are decoded, in this order; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = preprocessors())]
+    preprocessor: Vec<Preprocessor>,
+    /// What is done to encoded events, in this order, instead of a newline; may be repeated
+    #[arg(long, value_name = "NAME", value_parser = postprocessors())]
+    postprocessor: Vec<Postprocessor>,
+    /// Write each event as {"port": …, "event": …}
+    #[arg(long, conflicts_with = "out_codec")]
+    ports: bool,
+}
+
+/// Codecs that read, by name.
+pub fn reading() -> impl TypedValueParser<Value = InputCodec> {
+    PossibleValuesParser::new(names::reading()).try_map(|name| named(names::reader(&name)))
+}
+
+fn writing() -> impl TypedValueParser<Value = Encoding> {
+    PossibleValuesParser::new(names::writing()).try_map(|name| named(names::writer(&name)))
+}
+
+fn preprocessors() -> impl TypedValueParser<Value = Preprocessor> {
+    PossibleValuesParser::new(PREPROCESSORS).try_map(|name| named(Preprocessor::plain(&name)))
+}
+
+fn postprocessors() -> impl TypedValueParser<Value = Postprocessor> {
+    let plain = POSTPROCESSORS.into_iter().filter(|name| Postprocessor::plain(name).is_some());
+    PossibleValuesParser::new(plain).try_map(|name| named(Postprocessor::plain(&name)))
+}
+
+fn named<T>(found: Option<T>) -> Result<T, &'static str> {
+    found.ok_or("it has no meaning without a configuration")
+}
+
+impl EndArgs {
+    /// The source of a program that names none.
+    pub fn source(&self) -> SourceEndpoint {
+        let framing = names::framing(self.codec);
+        let config = match (&self.input, &self.preprocessor[..]) {
+            (None, []) => SourceConfig::Stdin { framing },
+            (Some(path), []) => {
+                let patterns = vec![path.display().to_string()];
+                SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 })
+            }
+            (path, chain) => {
+                SourceConfig::Chained(ChainedConfig::once(path.clone(), chain.to_vec()))
+            }
+        };
+        SourceEndpoint { port: IN.to_string(), config, codec: self.codec, errors: None }
+    }
+
+    /// Where the events of ports go that the program names no sink for, and how they are written.
+    pub fn sink(&self) -> (NamedSink, Encoding) {
+        let sink = match &self.output {
+            None => NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout },
+            Some(path) => NamedSink {
+                name: path.display().to_string(),
+                config: SinkConfig::File { path: path.clone(), mode: FileMode::Truncate },
+            },
+        };
+        let mut encoding = self.out_codec.clone();
+        if self.ports {
+            encoding = Encoding { codec: OutputCodec::WithPort, post: None };
+        }
+        if !self.postprocessor.is_empty() {
+            encoding.post = Some(self.postprocessor.clone().into_boxed_slice());
+        }
+        (sink, encoding)
+    }
+}
