@@ -158,7 +158,7 @@ fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoi
         other => {
             let message = format!("unknown kind of source `{other}`");
             let complaint = Diagnostic::error("E0519", def.kind.span, message);
-            compiler.diagnostics.push(complaint.with_nearest(other, SOURCE_KINDS));
+            compiler.diagnostics.push(complaint.with_known(other, &SOURCE_KINDS));
             return None;
         }
     };
@@ -335,7 +335,7 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
         other => {
             let message = format!("unknown kind of sink `{other}`");
             let complaint = Diagnostic::error("E0519", def.kind.span, message);
-            compiler.diagnostics.push(complaint.with_nearest(other, SINK_KINDS));
+            compiler.diagnostics.push(complaint.with_known(other, &SINK_KINDS));
             return None;
         }
     };

@@ -118,4 +118,14 @@ impl Diagnostic {
             None => self,
         }
     }
+
+    /// Adds the name that is nearest to a wrong one, or else all that there are.
+    #[must_use]
+    pub fn with_known(self, wrong: &str, known: &[&str]) -> Self {
+        let with_nearest = self.with_nearest(wrong, known.iter().copied());
+        match with_nearest.help {
+            Some(_) => with_nearest,
+            None => with_nearest.with_help(format!("known are {}", known.join(", "))),
+        }
+    }
 }

@@ -62,8 +62,7 @@ pub fn unknown(
             .with_help(format!("this build has {}", known.join(", ")))
     } else {
         let message = format!("unknown {what} `{name}`");
-        Diagnostic::error("E0519", named.span, message)
-            .with_nearest(name, known.iter().chain(missing).copied())
+        Diagnostic::error("E0519", named.span, message).with_known(name, known)
     });
 }
 
