@@ -1,7 +1,10 @@
 //! From the syntax tree to a program: names become slots, paths to modules become functions,
 //! what is constant is evaluated. Whatever is wrong is a diagnostic; lowering goes on behind it.
 
+mod bytes;
+mod call;
 mod complain;
+mod control;
 mod expression;
 mod fold;
 mod function;

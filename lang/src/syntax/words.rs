@@ -83,7 +83,7 @@ pub(super) const OPERATOR_WORDS: [&str; 5] = ["where", "drop", "window", "each",
 
 /// What a rule is called in a message; rules without a name would only confuse.
 pub(super) fn name(rule: Rule) -> Option<&'static str> {
-    form(rule).or_else(|| sign(rule)).or_else(|| word(rule))
+    form(rule).or_else(|| clause(rule)).or_else(|| sign(rule)).or_else(|| word(rule))
 }
 
 /// The words of the language among rules.
@@ -131,46 +131,53 @@ fn starts(rule: Rule) -> Vec<Rule> {
     }
 }
 
+/// What is read as an expression or as a part of one.
+const EXPRESSIONS: [Rule; 37] = [
+    Rule::iexpr,
+    Rule::if_statement,
+    Rule::operand,
+    Rule::postfix,
+    Rule::number,
+    Rule::list,
+    Rule::record,
+    Rule::paren,
+    Rule::named,
+    Rule::meta,
+    Rule::bare_meta,
+    Rule::event,
+    Rule::state,
+    Rule::args,
+    Rule::group,
+    Rule::window,
+    Rule::literal,
+    Rule::recur,
+    Rule::patch,
+    Rule::merge,
+    Rule::bytes,
+    Rule::presence,
+    Rule::match_expr,
+    Rule::imatch_expr,
+    Rule::for_expr,
+    Rule::ifor_expr,
+    Rule::if_expr,
+    Rule::iif_expr,
+    Rule::block,
+    Rule::iblock,
+    Rule::let_expr,
+    Rule::emit_expr,
+    Rule::drop_expr,
+    Rule::positional,
+    Rule::script_body,
+    Rule::group_dim,
+    Rule::bytes_part,
+];
+
 fn form(rule: Rule) -> Option<&'static str> {
     use Rule as R;
+    if EXPRESSIONS.contains(&rule) {
+        return Some("an expression");
+    }
     Some(match rule {
-        R::iexpr
-        | R::if_statement
-        | R::operand
-        | R::postfix
-        | R::number
-        | R::list
-        | R::record
-        | R::paren
-        | R::named
-        | R::meta
-        | R::bare_meta
-        | R::event
-        | R::state
-        | R::args
-        | R::group
-        | R::window
-        | R::literal
-        | R::recur
-        | R::patch
-        | R::merge
-        | R::bytes
-        | R::presence
-        | R::match_expr
-        | R::imatch_expr
-        | R::for_expr
-        | R::ifor_expr
-        | R::if_expr
-        | R::iif_expr
-        | R::block
-        | R::iblock
-        | R::let_expr
-        | R::emit_expr
-        | R::drop_expr
-        | R::positional
-        | R::script_body
-        | R::group_dim
-        | R::bytes_part => "an expression",
         R::pattern
         | R::elem_pattern
         | R::record_pat
@@ -215,6 +222,19 @@ fn form(rule: Rule) -> Option<&'static str> {
         | R::pipeline_body
         | R::config => "a statement",
         R::step | R::flow_chain | R::step_operator | R::operator_name => "a step",
+        R::deploy_file => "`use`, `define flow` or `deploy flow`",
+        R::module_file => "`use`, `const`, `fn`, `intrinsic` or `define`",
+        R::script_file => "an expression",
+        R::query_file | R::program_file => "a statement",
+        R::EOI => "the end of the text",
+        _ => return None,
+    })
+}
+
+/// Clauses, by how each starts.
+fn clause(rule: Rule) -> Option<&'static str> {
+    use Rule as R;
+    Some(match rule {
         R::params | R::call_args => "`(`",
         R::for_names => "`(key, value)`",
         R::windows => "`[window]`",
@@ -230,11 +250,6 @@ fn form(rule: Rule) -> Option<&'static str> {
         R::fn_block => "`with`",
         R::fn_cases => "`of`",
         R::varargs => "`...`",
-        R::deploy_file => "`use`, `define flow` or `deploy flow`",
-        R::module_file => "`use`, `const`, `fn`, `intrinsic` or `define`",
-        R::script_file => "an expression",
-        R::query_file | R::program_file => "a statement",
-        R::EOI => "the end of the text",
         _ => return None,
     })
 }
@@ -280,70 +295,71 @@ fn sign(rule: Rule) -> Option<&'static str> {
     })
 }
 
+/// The words of the language.
+const WORDS: [(Rule, &str); 61] = [
+    (Rule::kw_absent, "`absent`"),
+    (Rule::kw_args, "`args`"),
+    (Rule::kw_as, "`as`"),
+    (Rule::kw_by, "`by`"),
+    (Rule::kw_case, "`case`"),
+    (Rule::kw_connect, "`connect`"),
+    (Rule::kw_connector, "`connector`"),
+    (Rule::kw_const, "`const`"),
+    (Rule::kw_copy, "`copy`"),
+    (Rule::kw_create, "`create`"),
+    (Rule::kw_default, "`default`"),
+    (Rule::kw_define, "`define`"),
+    (Rule::kw_deploy, "`deploy`"),
+    (Rule::kw_drop, "`drop`"),
+    (Rule::kw_each, "`each`"),
+    (Rule::kw_elif, "`elif`"),
+    (Rule::kw_else, "`else`"),
+    (Rule::kw_emit, "`emit`"),
+    (Rule::kw_end, "`end`"),
+    (Rule::kw_erase, "`erase`"),
+    (Rule::kw_event, "`event`"),
+    (Rule::kw_false, "`false`"),
+    (Rule::kw_flow, "`flow`"),
+    (Rule::kw_fn, "`fn`"),
+    (Rule::kw_for, "`for`"),
+    (Rule::kw_from, "`from`"),
+    (Rule::kw_group, "`group`"),
+    (Rule::kw_having, "`having`"),
+    (Rule::kw_if, "`if`"),
+    (Rule::kw_insert, "`insert`"),
+    (Rule::kw_into, "`into`"),
+    (Rule::kw_intrinsic, "`intrinsic`"),
+    (Rule::kw_let, "`let`"),
+    (Rule::kw_match, "`match`"),
+    (Rule::kw_merge, "`merge`"),
+    (Rule::kw_move, "`move`"),
+    (Rule::kw_null, "`null`"),
+    (Rule::kw_of, "`of`"),
+    (Rule::kw_operator, "`operator`"),
+    (Rule::kw_patch, "`patch`"),
+    (Rule::kw_pipeline, "`pipeline`"),
+    (Rule::kw_present, "`present`"),
+    (Rule::kw_recur, "`recur`"),
+    (Rule::kw_script, "`script`"),
+    (Rule::kw_select, "`select`"),
+    (Rule::kw_set, "`set`"),
+    (Rule::kw_state, "`state`"),
+    (Rule::kw_stream, "`stream`"),
+    (Rule::kw_then, "`then`"),
+    (Rule::kw_to, "`to`"),
+    (Rule::kw_true, "`true`"),
+    (Rule::kw_update, "`update`"),
+    (Rule::kw_upsert, "`upsert`"),
+    (Rule::kw_use, "`use`"),
+    (Rule::kw_when, "`when`"),
+    (Rule::kw_where, "`where`"),
+    (Rule::kw_window, "`window`"),
+    (Rule::kw_with, "`with`"),
+    (Rule::op_and, "`and`"),
+    (Rule::op_or, "`or`"),
+    (Rule::op_xor, "`xor`"),
+];
+
 fn word(rule: Rule) -> Option<&'static str> {
-    use Rule as R;
-    Some(match rule {
-        R::kw_absent => "`absent`",
-        R::kw_args => "`args`",
-        R::kw_as => "`as`",
-        R::kw_by => "`by`",
-        R::kw_case => "`case`",
-        R::kw_connect => "`connect`",
-        R::kw_connector => "`connector`",
-        R::kw_const => "`const`",
-        R::kw_copy => "`copy`",
-        R::kw_create => "`create`",
-        R::kw_default => "`default`",
-        R::kw_define => "`define`",
-        R::kw_deploy => "`deploy`",
-        R::kw_drop => "`drop`",
-        R::kw_each => "`each`",
-        R::kw_elif => "`elif`",
-        R::kw_else => "`else`",
-        R::kw_emit => "`emit`",
-        R::kw_end => "`end`",
-        R::kw_erase => "`erase`",
-        R::kw_event => "`event`",
-        R::kw_false => "`false`",
-        R::kw_flow => "`flow`",
-        R::kw_fn => "`fn`",
-        R::kw_for => "`for`",
-        R::kw_from => "`from`",
-        R::kw_group => "`group`",
-        R::kw_having => "`having`",
-        R::kw_if => "`if`",
-        R::kw_insert => "`insert`",
-        R::kw_into => "`into`",
-        R::kw_intrinsic => "`intrinsic`",
-        R::kw_let => "`let`",
-        R::kw_match => "`match`",
-        R::kw_merge => "`merge`",
-        R::kw_move => "`move`",
-        R::kw_null => "`null`",
-        R::kw_of => "`of`",
-        R::kw_operator => "`operator`",
-        R::kw_patch => "`patch`",
-        R::kw_pipeline => "`pipeline`",
-        R::kw_present => "`present`",
-        R::kw_recur => "`recur`",
-        R::kw_script => "`script`",
-        R::kw_select => "`select`",
-        R::kw_set => "`set`",
-        R::kw_state => "`state`",
-        R::kw_stream => "`stream`",
-        R::kw_then => "`then`",
-        R::kw_to => "`to`",
-        R::kw_true => "`true`",
-        R::kw_update => "`update`",
-        R::kw_upsert => "`upsert`",
-        R::kw_use => "`use`",
-        R::kw_when => "`when`",
-        R::kw_where => "`where`",
-        R::kw_window => "`window`",
-        R::kw_with => "`with`",
-        R::op_and => "`and`",
-        R::op_or => "`or`",
-        R::op_xor => "`xor`",
-        _ => return None,
-    })
+    WORDS.iter().find(|(one, _)| *one == rule).map(|(_, name)| *name)
 }
