@@ -124,6 +124,14 @@ pub fn bad_reference(text: &str, span: Span, reason: &str) -> Diagnostic {
         .with_help("write `name`, `[name]` or `[outer][inner]`")
 }
 
+/// Text that is no field reference, in a place that Logstash looks at only when an event comes.
+pub fn failing_reference(text: &str, span: Span, reason: &str) -> Diagnostic {
+    let message = format!("`{text}` is no field reference: {reason}");
+    Diagnostic::warning("W0729", Class::Behaviour, span, message)
+        .with_label("this fails for every event, as in Logstash")
+        .with_help("write `name`, `[name]` or `[outer][inner]`")
+}
+
 /// `${NAME}` without a value.
 pub fn unset_variable(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0713", span, format!("the environment variable `{name}` is not set"))
@@ -147,6 +155,13 @@ pub fn absent_pattern(span: Span, reason: &str) -> Diagnostic {
 pub fn without_effect(option: &str, span: Span, reason: &str) -> Diagnostic {
     let message = format!("`{option}` has no effect {reason}");
     Diagnostic::warning("W0727", Class::Behaviour, span, message)
+}
+
+/// `\n` where a newline cannot be written so.
+pub fn two_characters(option: &str, span: Span) -> Diagnostic {
+    let message = format!("`{option}` is a backslash and a letter here, not one character");
+    Diagnostic::warning("W0728", Class::Behaviour, span, message)
+        .with_help("write the character itself between the quotes, or set `config.support_escapes`")
 }
 
 /// A condition that cannot be meant.

@@ -6,11 +6,12 @@ use super::codec::{DecodeState, Decoder, Moment};
 use super::complain;
 use super::datum::Datum;
 use super::event::LogEvent;
-use super::filter::{Added, Name, add};
+use super::filter::{Name, add, added_texts};
 use super::options::{Arguments, OptionSpec, Takes, option, required};
 use super::reference::FieldRef;
 use super::settings::Settings;
 use super::syntax::tree::Plugin;
+use super::template::Template;
 use crate::codec::Format;
 use crate::event::Event;
 use crate::framing::Framing;
@@ -148,7 +149,7 @@ pub struct Intake {
     /// `type`
     class: Option<String>,
     tags: Vec<String>,
-    added: Vec<(Name, Added)>,
+    added: Vec<(Name, Vec<Template>)>,
     /// The command of exec and pipe.
     command: Option<String>,
     /// What heartbeats carry.
@@ -282,9 +283,7 @@ fn intake(kind: Kind, arguments: &mut Arguments<'_>) -> Option<Intake> {
     let decoder = codec(arguments);
     let mut added = Vec::new();
     for (key, value) in arguments.pairs("add_field") {
-        if let Some(name) = Name::compile(&key, value.span, arguments) {
-            added.push((name, Added::of(&value)));
-        }
+        added.push((Name::compile(&key, value.span, arguments), added_texts(&value)));
     }
     let tags = arguments.texts("tags").unwrap_or_default();
     let beat = beat(arguments);
@@ -592,8 +591,11 @@ impl Intake {
         }
         for (name, value) in &self.added {
             if let Some(field) = name.of(event, arena, moment.now) {
-                let value = value.value(event, arena, moment.now);
-                add(event, &field, value, arena);
+                for text in value {
+                    let value = Datum::Str(text.render(event, arena, moment.now));
+                    // What stands in the way stays.
+                    let _ = add(event, &field, value, arena);
+                }
             }
         }
         if let Some(class) = &self.class

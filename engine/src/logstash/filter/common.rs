@@ -5,7 +5,7 @@ use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Setting, SettingKind};
-use crate::logstash::reference::FieldRef;
+use crate::logstash::reference::{FieldRef, Refused};
 use crate::logstash::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
@@ -17,6 +17,8 @@ pub enum Name {
     Fixed(FieldRef),
     /// `%{a}_b`
     Open(Template),
+    /// `a[b]`, which Logstash finds out when an event comes.
+    Wrong,
 }
 
 impl Name {
@@ -25,16 +27,16 @@ impl Name {
         text: &str,
         span: temblor_lang::span::Span,
         arguments: &mut Arguments<'_>,
-    ) -> Option<Self> {
+    ) -> Self {
         let template = Template::parse(text);
         if !template.is_constant() {
-            return Some(Name::Open(template));
+            return Name::Open(template);
         }
         match FieldRef::parse(text) {
-            Ok(field) => Some(Name::Fixed(field)),
+            Ok(field) => Name::Fixed(field),
             Err(reason) => {
-                arguments.complain(complain::bad_reference(text, span, reason));
-                None
+                arguments.complain(complain::failing_reference(text, span, reason));
+                Name::Wrong
             }
         }
     }
@@ -52,6 +54,7 @@ impl Name {
                 let text = template.render(event, arena, now);
                 FieldRef::parse(text).ok().map(std::borrow::Cow::Owned)
             }
+            Name::Wrong => None,
         }
     }
 }
@@ -83,6 +86,19 @@ impl Added {
                 entries.iter().map(|(key, value)| (key.clone(), Added::of(value))).collect(),
             ),
             SettingKind::Codec(plugin) => Added::Text(Template::parse(&plugin.name.text)),
+        }
+    }
+
+    /// As [`Added::of`]; nothing in it depends on the event.
+    #[must_use]
+    pub fn constant(setting: &Setting) -> Self {
+        match &setting.kind {
+            SettingKind::Text(text) => Added::Fixed(text.clone()),
+            SettingKind::List(items) => Added::List(items.iter().map(Added::constant).collect()),
+            SettingKind::Hash(entries) => Added::Map(
+                entries.iter().map(|(key, value)| (key.clone(), Added::constant(value))).collect(),
+            ),
+            _ => Added::of(setting),
         }
     }
 
@@ -122,10 +138,13 @@ pub fn number(text: &str) -> Datum<'static> {
 /// What happens to an event when its filter succeeds.
 #[derive(Debug, Default)]
 pub struct Common {
-    add_field: Vec<(Name, Added)>,
+    add_field: Vec<(Name, Vec<Template>)>,
     remove_field: Vec<Name>,
     add_tag: Vec<Template>,
     remove_tag: Vec<Template>,
+    /// What the filter tags an event with when a field cannot be added or removed; filters that have no
+    /// tag for that go on.
+    failed: Vec<String>,
 }
 
 impl Common {
@@ -133,18 +152,23 @@ impl Common {
     pub fn compile(arguments: &mut Arguments<'_>) -> Self {
         let mut common = Self::default();
         for (key, value) in arguments.pairs("add_field") {
-            if let Some(name) = Name::compile(&key, value.span, arguments) {
-                common.add_field.push((name, Added::of(&value)));
-            }
+            let name = Name::compile(&key, value.span, arguments);
+            common.add_field.push((name, added_texts(&value)));
         }
         for (text, span) in arguments.texts("remove_field").unwrap_or_default() {
-            common.remove_field.extend(Name::compile(&text, span, arguments));
+            common.remove_field.push(Name::compile(&text, span, arguments));
         }
         let templates = |texts: Option<Vec<(String, _)>>| {
             texts.unwrap_or_default().iter().map(|(text, _)| Template::parse(text)).collect()
         };
         common.add_tag = templates(arguments.texts("add_tag"));
         common.remove_tag = templates(arguments.texts("remove_tag"));
+        common.failed = match arguments.plugin {
+            "mutate" => arguments.tags("tag_on_failure", "_mutate_error"),
+            "kv" => arguments.tags("tag_on_failure", "_kv_filter_error"),
+            "csv" => vec!["_csvparsefailure".to_string()],
+            _ => Vec::new(),
+        };
         common
     }
 
@@ -159,19 +183,9 @@ impl Common {
 
     /// Applies the options.
     pub fn apply<'a>(&'a self, event: &mut LogEvent<'a>, arena: &'a Arena, now: DateTime<Utc>) {
-        for (name, added) in &self.add_field {
-            let Some(field) = name.of(event, arena, now) else { continue };
-            match added.value(event, arena, now) {
-                Datum::List(items) => {
-                    items.into_iter().for_each(|item| add(event, &field, item, arena));
-                }
-                value => add(event, &field, value, arena),
-            }
-        }
-        for name in &self.remove_field {
-            if let Some(field) = name.of(event, arena, now) {
-                event.remove(&field);
-            }
+        if !self.change_fields(event, arena, now) && !self.failed.is_empty() {
+            self.failed.iter().for_each(|tag| event.tag(tag));
+            return;
         }
         if !self.add_tag.is_empty() {
             self.add_tags(event, arena, now);
@@ -184,6 +198,35 @@ impl Common {
         }
     }
 
+    /// Adds and removes fields; whether all went well. What goes wrong ends it where that has a tag.
+    fn change_fields<'a>(
+        &'a self,
+        event: &mut LogEvent<'a>,
+        arena: &'a Arena,
+        now: DateTime<Utc>,
+    ) -> bool {
+        let ends = !self.failed.is_empty();
+        for (name, texts) in &self.add_field {
+            let added = name.of(event, arena, now).is_some_and(|field| {
+                texts.iter().all(|text| {
+                    let value = Datum::Str(text.render(event, arena, now));
+                    add(event, &field, value, arena).is_ok()
+                })
+            });
+            if ends && !added {
+                return false;
+            }
+        }
+        for name in &self.remove_field {
+            match name.of(event, arena, now) {
+                Some(field) => drop(event.remove(&field)),
+                None if ends => return false,
+                None => {}
+            }
+        }
+        true
+    }
+
     /// Other than failure tags, these are added even if they are there.
     fn add_tags<'a>(&'a self, event: &mut LogEvent<'a>, arena: &'a Arena, now: DateTime<Utc>) {
         for tag in &self.add_tag {
@@ -193,17 +236,71 @@ impl Common {
     }
 }
 
-/// Adds to a field: what is there already becomes a list.
-pub fn add<'a>(event: &mut LogEvent<'a>, field: &FieldRef, value: Datum<'a>, arena: &'a Arena) {
+/// What `add_field` adds under one name: always texts, as Logstash completes each value as one.
+pub fn added_texts(setting: &Setting) -> Vec<Template> {
+    match &setting.kind {
+        SettingKind::Hash(entries) => {
+            let pair = |(key, value): &(String, Setting)| {
+                format!("[{}, {}]", quoted(key), inspected(value))
+            };
+            entries.iter().map(|entry| Template::parse(&pair(entry))).collect()
+        }
+        _ => setting.items().iter().map(|item| Template::parse(&ruby_text(item))).collect(),
+    }
+}
+
+/// A value of a configuration where Ruby's `to_s` makes a text of it.
+pub fn ruby_text(setting: &Setting) -> String {
+    match &setting.kind {
+        SettingKind::Text(text) => text.clone(),
+        _ => inspected(setting),
+    }
+}
+
+/// A value as Ruby's `inspect` writes it.
+fn inspected(setting: &Setting) -> String {
+    match &setting.kind {
+        SettingKind::Text(text) => quoted(text),
+        SettingKind::Number(text) => number(text).text(),
+        SettingKind::List(items) => {
+            format!("[{}]", items.iter().map(inspected).collect::<Vec<_>>().join(", "))
+        }
+        SettingKind::Hash(entries) => {
+            let entry =
+                |(key, value): &(String, Setting)| format!("{}=>{}", quoted(key), inspected(value));
+            format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        SettingKind::Codec(plugin) => plugin.name.text.clone(),
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Adds to a field: what is there already becomes a list, as Ruby's `Array()` makes one.
+pub fn add<'a>(
+    event: &mut LogEvent<'a>,
+    field: &FieldRef,
+    value: Datum<'a>,
+    arena: &'a Arena,
+) -> Result<(), Refused> {
     match event.get_mut(field) {
         Some(Datum::List(items)) => items.push(value),
-        Some(old) if *old != Datum::Null => {
-            let first = std::mem::take(old);
-            *old = Datum::List(vec![first, value]);
+        Some(old) => {
+            let mut items = match std::mem::take(old) {
+                Datum::Null => Vec::new(),
+                Datum::Map(map) => map
+                    .into_entries()
+                    .into_iter()
+                    .map(|(key, value)| Datum::List(vec![Datum::Str(key), value]))
+                    .collect(),
+                one => vec![one],
+            };
+            items.push(value);
+            *old = Datum::List(items);
         }
-        _ => {
-            // A scalar in the way: the field is left out, as there is nobody to tell.
-            let _ = event.set(field, value, arena);
-        }
+        None => return event.set(field, value, arena),
     }
+    Ok(())
 }

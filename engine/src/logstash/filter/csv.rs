@@ -1,5 +1,7 @@
 //! `csv`: reads a field as one line of separated values.
 
+mod moment;
+
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
@@ -8,7 +10,6 @@ use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::ruby::{read_float, read_integer};
 use crate::logstash::saved;
-use crate::logstash::timestamp::parse_iso8601;
 use std::any::Any;
 use temblor_lang::value::Arena;
 
@@ -36,7 +37,8 @@ pub static DECLARATION: Declaration = Declaration {
 enum Kind {
     Integer,
     Float,
-    Date,
+    Day,
+    Moment,
     Boolean,
 }
 
@@ -61,7 +63,8 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         let kind = match value.text().unwrap_or_default() {
             "integer" => Kind::Integer,
             "float" => Kind::Float,
-            "date" | "date_time" => Kind::Date,
+            "date" => Kind::Day,
+            "date_time" => Kind::Moment,
             "boolean" => Kind::Boolean,
             _ => {
                 let wanted = "one of integer, float, date, date_time, boolean";
@@ -72,9 +75,10 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         convert.push((column, kind));
     }
     let columns = arguments.texts("columns").unwrap_or_default();
-    let mut separator = arguments.text("separator").unwrap_or_else(|| ",".to_string());
-    if separator == "\\t" {
-        separator = "\t".to_string();
+    let separator = arguments.text("separator").unwrap_or_else(|| ",".to_string());
+    if separator.contains("\\t") && !arguments.settings.escapes {
+        let span = arguments.place("separator");
+        arguments.complain(complain::two_characters("separator", span));
     }
     let quote = arguments.text("quote_char").unwrap_or_else(|| "\"".to_string());
     Some(Box::new(Csv {
@@ -244,7 +248,8 @@ impl Csv {
             None => None,
             Some(Kind::Integer) => read_integer(text, None).map(Datum::Int),
             Some(Kind::Float) => read_float(text).map(Datum::Float),
-            Some(Kind::Date) => parse_iso8601(text).map(Datum::Time),
+            Some(Kind::Day) => moment::day(text).map(Datum::Time),
+            Some(Kind::Moment) => moment::moment(text).map(Datum::Time),
             Some(Kind::Boolean) => Some(match text.trim().to_lowercase().as_str() {
                 "true" => Datum::Bool(true),
                 "false" => Datum::Bool(false),

@@ -1,4 +1,4 @@
-//! `drop`: ends events, all or a share of them.
+//! `drop`: ends events, all or a share of them. It never succeeds: the common options do nothing.
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::event::LogEvent;
@@ -29,6 +29,6 @@ impl Filter for Drop {
         if self.percentage >= 100.0 || thrown < self.percentage {
             event.cancelled = true;
         }
-        Outcome::Matched
+        Outcome::Unmatched
     }
 }

@@ -4,7 +4,7 @@ use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
-use crate::logstash::reference::FieldRef;
+use crate::logstash::reference::{FieldRef, Refused};
 use crate::logstash::timestamp::parse_iso8601;
 use temblor_lang::value::Arena;
 use temblor_stdlib::formats::json;
@@ -49,9 +49,12 @@ impl Filter for Json {
         let arena = turn.arena;
         let text = match event.get(&self.source) {
             None | Some(Datum::Null) => return Outcome::Unmatched,
-            Some(value) => value.text_in(arena),
+            Some(Datum::Bool(false)) => return Outcome::Unmatched,
+            Some(Datum::Str(text)) => Some(*text),
+            // What is no text cannot be read.
+            Some(_) => None,
         };
-        let Some(parsed) = read(text, arena) else {
+        let Some(parsed) = text.and_then(|text| read(text, arena)) else {
             return if self.skip { Outcome::Unmatched } else { turn.fail(event, &self.tags) };
         };
         match (&self.target, parsed) {
@@ -59,18 +62,22 @@ impl Filter for Json {
                 Ok(()) => Outcome::Matched,
                 Err(_) => turn.fail(event, &self.tags),
             },
-            (None, Datum::Map(map)) => {
-                merge(event, map, turn);
-                Outcome::Matched
-            }
+            (None, Datum::Map(map)) => match merge(event, map, turn) {
+                Ok(()) => Outcome::Matched,
+                Err(_) => turn.fail(event, &self.tags),
+            },
             (None, Datum::Null) => Outcome::Unmatched,
             (None, _) => turn.fail(event, &self.tags),
         }
     }
 }
 
-/// The fields of the text over those of the event.
-fn merge<'a>(event: &mut LogEvent<'a>, mut map: Map<'a>, turn: &Turn<'a, '_>) {
+/// The fields of the text over those of the event. A key with brackets is a field reference.
+fn merge<'a>(
+    event: &mut LogEvent<'a>,
+    mut map: Map<'a>,
+    turn: &Turn<'a, '_>,
+) -> Result<(), Refused> {
     let timestamp = map.remove("@timestamp");
     let metadata = map.remove("@metadata");
     if let Some(Datum::Map(metadata)) = metadata {
@@ -80,19 +87,24 @@ fn merge<'a>(event: &mut LogEvent<'a>, mut map: Map<'a>, turn: &Turn<'a, '_>) {
             .for_each(|(key, value)| event.metadata.insert(key, value));
     }
     for (key, value) in map.into_entries() {
-        event.data.insert(key, value);
+        if key.contains(['[', ']']) {
+            event.set(&FieldRef::parse(key)?, value, turn.arena)?;
+        } else {
+            event.data.insert(key, value);
+        }
     }
     event.check_tags();
     match timestamp {
-        None => {}
+        None | Some(Datum::Null | Datum::Bool(false)) => {}
         Some(Datum::Str(text)) if parse_iso8601(text).is_some() => {
             let time = parse_iso8601(text).expect("it was read a line ago");
             event.data.insert("@timestamp", Datum::Time(time));
         }
         Some(bad) => {
-            event.data.insert("_@timestamp", bad);
+            event.data.insert("_@timestamp", Datum::Str(bad.text_in(turn.arena)));
             event.tag("_timestampparsefailure");
             event.data.insert("@timestamp", Datum::Time(turn.now));
         }
     }
+    Ok(())
 }

@@ -104,7 +104,10 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         prefix: Template::parse(&arguments.text("prefix").unwrap_or_default()),
         include: templates(arguments.texts("include_keys")),
         exclude: templates(arguments.texts("exclude_keys")),
-        defaults: defaults.iter().map(|(key, value)| (key.clone(), Added::of(value))).collect(),
+        defaults: defaults
+            .iter()
+            .map(|(key, value)| (key.clone(), Added::constant(value)))
+            .collect(),
         duplicates: arguments.flag("allow_duplicate_values", true),
         recursive: arguments.flag("recursive", false),
         timeout_tag: arguments
@@ -230,9 +233,13 @@ impl Kv {
     ) -> Result<(), TooLong> {
         let mut scanner = Scanner::new(&self.tooling, text);
         while let Some((key, value)) = scanner.next()? {
+            // Whether a value is empty counts before anything is cut from it.
+            if value.is_empty() && !self.tooling.allow_empty {
+                continue;
+            }
             let Some(key) = self.key(key, choice, turn) else { continue };
             let value = self.value(value, turn);
-            if value.is_empty() && !self.tooling.allow_empty {
+            if !self.duplicates && found.get(key).is_some_and(|old| has(old, value)) {
                 continue;
             }
             let mut datum = Datum::Str(value);
@@ -243,7 +250,7 @@ impl Kv {
                     datum = Datum::Map(inner);
                 }
             }
-            self.store(found, key, datum);
+            store(found, key, datum);
         }
         Ok(())
     }
@@ -277,21 +284,26 @@ impl Kv {
             None => value,
         }
     }
+}
 
-    fn store<'a>(&self, found: &mut Map<'a>, key: &'a str, value: Datum<'a>) {
-        match found.get_mut(key) {
-            None => found.append(key, value),
-            Some(Datum::List(items)) => {
-                if self.duplicates || !items.contains(&value) {
-                    items.push(value);
-                }
-            }
-            Some(old) => {
-                if self.duplicates || *old != value {
-                    let first = std::mem::take(old);
-                    *old = Datum::List(vec![first, value]);
-                }
-            }
+/// Whether a value is there already: as an item, or, as Ruby's `include?` has it, as a part of the one
+/// text or as a key of the one map.
+fn has(old: &Datum<'_>, value: &str) -> bool {
+    match old {
+        Datum::List(items) => items.iter().any(|item| item.as_str() == Some(value)),
+        Datum::Str(text) => text.contains(value),
+        Datum::Map(map) => map.get(value).is_some(),
+        _ => false,
+    }
+}
+
+fn store<'a>(found: &mut Map<'a>, key: &'a str, value: Datum<'a>) {
+    match found.get_mut(key) {
+        None => found.append(key, value),
+        Some(Datum::List(items)) => items.push(value),
+        Some(old) => {
+            let first = std::mem::take(old);
+            *old = Datum::List(vec![first, value]);
         }
     }
 }

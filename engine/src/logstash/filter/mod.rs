@@ -36,7 +36,7 @@ mod urldecode;
 mod useragent;
 mod uuid;
 
-pub use common::{Added, Common, Name, add};
+pub use common::{Added, Common, Name, add, added_texts, ruby_text};
 pub(super) use grok::library as grok_library;
 pub(super) use grok::{leading_float, leading_integer};
 pub(super) use json::read as read_json;

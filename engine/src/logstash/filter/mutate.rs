@@ -56,6 +56,8 @@ enum Step {
     Join(FieldRef, String),
     Merge(Name, Vec<Name>),
     Copy(FieldRef, Name),
+    /// An operation on what is no field reference: it fails.
+    Fail,
 }
 
 #[derive(Debug)]
@@ -66,7 +68,7 @@ struct Mutate {
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let mut steps = Vec::new();
-    let template = |value: &Setting| value.text().map(Template::parse);
+    let template = |value: &Setting| Some(Template::parse(&super::ruby_text(value)));
     each(arguments, "coerce", &mut steps, |field, value, _| {
         Some(Step::Coerce(field, template(value)?))
     });
@@ -75,11 +77,8 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
             arguments.complain(complain::bad_value("rename", new.span, "a hash of names"));
             continue;
         };
-        let names =
-            (Name::compile(&old, new.span, arguments), Name::compile(text, new.span, arguments));
-        if let (Some(old), Some(new)) = names {
-            steps.push(Step::Rename(old, new));
-        }
+        let old = Name::compile(&old, new.span, arguments);
+        steps.push(Step::Rename(old, Name::compile(text, new.span, arguments)));
     }
     each(arguments, "update", &mut steps, |field, value, _| {
         Some(Step::Update(field, template(value)?))
@@ -106,15 +105,15 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     each(arguments, "split", &mut steps, |field, value, _| Some(Step::Split(field, text(value)?)));
     each(arguments, "join", &mut steps, |field, value, _| Some(Step::Join(field, text(value)?)));
     for (key, value) in arguments.pairs("merge") {
-        let Some(target) = Name::compile(&key, value.span, arguments) else { continue };
+        let target = Name::compile(&key, value.span, arguments);
         let sources = value
             .items()
             .iter()
-            .filter_map(|item| Name::compile(item.text()?, item.span, arguments));
+            .filter_map(|item| Some(Name::compile(item.text()?, item.span, arguments)));
         steps.push(Step::Merge(target, sources.collect()));
     }
     each(arguments, "copy", &mut steps, |field, value, arguments| {
-        Some(Step::Copy(field, Name::compile(value.text()?, value.span, arguments)?))
+        Some(Step::Copy(field, Name::compile(value.text()?, value.span, arguments)))
     });
     let tag = arguments.text("tag_on_failure");
     let tag_on_failure = tag.unwrap_or_else(|| "_mutate_error".to_string());
@@ -137,7 +136,10 @@ fn each(
                 }
                 None => {}
             },
-            Err(reason) => arguments.complain(complain::bad_reference(&key, value.span, reason)),
+            Err(reason) => {
+                arguments.complain(complain::failing_reference(&key, value.span, reason));
+                steps.push(Step::Fail);
+            }
         }
     }
 }
@@ -151,7 +153,10 @@ fn fields(
     for (text, span) in arguments.texts(option).unwrap_or_default() {
         match FieldRef::parse(&text) {
             Ok(field) => steps.push(make(field)),
-            Err(reason) => arguments.complain(complain::bad_reference(&text, span, reason)),
+            Err(reason) => {
+                arguments.complain(complain::failing_reference(&text, span, reason));
+                steps.push(Step::Fail);
+            }
         }
     }
 }
@@ -165,8 +170,10 @@ fn gsub(arguments: &mut Arguments<'_>, steps: &mut Vec<Step>) {
     }
     for triple in texts.chunks_exact(3) {
         let [(field, span), (needle, needle_span), (replacement, _)] = triple else { continue };
-        let field = FieldRef::parse(field)
-            .map_err(|reason| arguments.complain(complain::bad_reference(field, *span, reason)));
+        let field = FieldRef::parse(field).map_err(|reason| {
+            arguments.complain(complain::failing_reference(field, *span, reason));
+            steps.push(Step::Fail);
+        });
         let substitution = Substitution::compile(needle, replacement).map_err(|reason| {
             arguments.complain(complain::bad_pattern(needle, *needle_span, &reason));
         });
@@ -236,6 +243,7 @@ impl Step {
             Step::Case(..) | Step::Strip(_) | Step::Split(..) | Step::Join(..) => {
                 return self.in_place(event, arena);
             }
+            Step::Fail => return Err(Failed),
             Step::Merge(target, sources) => {
                 let target = target.of(event, arena, now).ok_or(Failed)?;
                 merge_all(event, &target, sources, turn)?;

@@ -113,7 +113,9 @@ impl Filter for Prune {
         for (values, wanted) in [(&self.keep_values, true), (&self.remove_values, false)] {
             for (name, expression) in values {
                 let name = name.rendered(before, now);
-                let stays = |text: &str| expression.is_in(text, before, now) == wanted;
+                let stays = |text: Option<&str>| {
+                    text.is_some_and(|text| expression.is_in(text, before, now)) == wanted
+                };
                 data.retain(|key, value| *key != *name || keep(value, stays));
             }
         }
@@ -122,13 +124,15 @@ impl Filter for Prune {
     }
 }
 
-/// Whether a value stays; the items of a list go one by one.
-fn keep(value: &mut Datum<'_>, stays: impl Fn(&str) -> bool) -> bool {
+/// Whether a value stays; the items of a list go one by one. `stays` decides about `None` where there
+/// is no text, in which no expression is ever found.
+fn keep(value: &mut Datum<'_>, stays: impl Fn(Option<&str>) -> bool) -> bool {
     match value {
+        Datum::Null | Datum::Bool(false) => true,
         Datum::List(items) => {
-            items.retain(|item| stays(&item.text()));
+            items.retain(|item| stays(item.as_str()));
             !items.is_empty()
         }
-        one => stays(&one.text()),
+        one => stays(one.as_str()),
     }
 }

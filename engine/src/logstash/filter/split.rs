@@ -2,6 +2,7 @@
 //! new events; the old one ends.
 
 use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
@@ -31,8 +32,10 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let field = arguments.field("field", "message")?;
     let target = arguments.field_or_none("target");
     let terminator = arguments.text("terminator").unwrap_or_else(|| "\n".to_string());
-    // A newline is meant, though without escapes nobody can write one here.
-    let terminator = if terminator == "\\n" { "\n".to_string() } else { terminator };
+    if terminator.contains("\\n") && !arguments.settings.escapes {
+        let span = arguments.place("terminator");
+        arguments.complain(complain::two_characters("terminator", span));
+    }
     Some(Box::new(Split { field, terminator, target, failure: "_split_type_failure".to_string() }))
 }
 
@@ -40,21 +43,16 @@ impl Filter for Split {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let pieces: Vec<Datum<'a>> = match event.get(&self.field) {
             Some(Datum::Str(text)) => {
-                let mut pieces: Vec<_> = match self.terminator.as_str() {
-                    "" => vec![*text],
-                    terminator => text.split(terminator).collect(),
-                };
-                // Ruby drops empty pieces at the end before the number of pieces is looked at.
-                while pieces.last().is_some_and(|piece| piece.is_empty()) {
-                    pieces.pop();
-                }
-                if pieces.len() <= 1 {
+                // Empty pieces count: a text that ends with the terminator has two.
+                if !text.contains(self.terminator.as_str()) {
                     return Outcome::Unmatched;
                 }
-                pieces.into_iter().filter(|piece| !piece.is_empty()).map(Datum::Str).collect()
+                let pieces = text.split(self.terminator.as_str());
+                pieces.filter(|piece| !piece.is_empty()).map(Datum::Str).collect()
             }
             Some(Datum::List(items)) => {
-                items.iter().filter(|item| **item != Datum::Null).cloned().collect()
+                let filled = |item: &&Datum<'a>| !matches!(item, Datum::Null | Datum::Str(""));
+                items.iter().filter(filled).cloned().collect()
             }
             _ => {
                 event.tag(&self.failure);

@@ -6,7 +6,7 @@ use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
-use crate::logstash::options::{Arguments, Setting, SettingKind, Takes, gone, option};
+use crate::logstash::options::{Arguments, Setting, Takes, gone, option};
 use crate::logstash::pattern::Pattern;
 use crate::logstash::reference::FieldRef;
 use crate::logstash::template::Template;
@@ -56,7 +56,7 @@ enum Lookup {
     /// The first expression that is found.
     Regex(Vec<(Pattern, Added)>),
     /// All keys inside of the value are replaced.
-    Inside(Option<Pattern>, Vec<(Option<Pattern>, String, Added)>),
+    Inside(Option<Pattern>, HashMap<String, String>),
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
@@ -111,36 +111,23 @@ fn lookup(
     };
     if exact && !regex {
         return Lookup::Exact(
-            entries.iter().map(|(key, value)| (key.clone(), constant(value))).collect(),
+            entries.iter().map(|(key, value)| (key.clone(), Added::constant(value))).collect(),
         );
     }
     if exact {
-        let patterns =
-            entries.iter().filter_map(|(key, value)| Some((compile(key, value)?, constant(value))));
+        let patterns = entries
+            .iter()
+            .filter_map(|(key, value)| Some((compile(key, value)?, Added::constant(value))));
         return Lookup::Regex(patterns.collect());
     }
-    let Some((_, first)) = entries.first() else { return Lookup::Inside(None, Vec::new()) };
-    let written = |key: &str| if regex { key.to_string() } else { regex::escape(key) };
-    let all: Vec<_> = entries.iter().map(|(key, _)| written(key)).collect();
+    // Keys are texts here, whatever `regex` says.
+    let Some((_, first)) = entries.first() else { return Lookup::Inside(None, HashMap::new()) };
+    let all: Vec<_> = entries.iter().map(|(key, _)| regex::escape(key)).collect();
     let union = compile(&all.join("|"), first);
-    let each = entries.iter().map(|(key, value)| {
-        let pattern = if regex { compile(&format!("\\A(?:{key})\\z"), value) } else { None };
-        (pattern, key.clone(), constant(value))
-    });
-    let each = each.collect();
-    Lookup::Inside(union, each)
-}
-
-/// A value of the dictionary; nothing in it depends on the event.
-fn constant(setting: &Setting) -> Added {
-    match &setting.kind {
-        SettingKind::Text(text) => Added::Fixed(text.clone()),
-        SettingKind::List(items) => Added::List(items.iter().map(constant).collect()),
-        SettingKind::Hash(entries) => {
-            Added::Map(entries.iter().map(|(key, value)| (key.clone(), constant(value))).collect())
-        }
-        _ => Added::of(setting),
-    }
+    Lookup::Inside(
+        union,
+        entries.iter().map(|(key, value)| (key.clone(), super::ruby_text(value))).collect(),
+    )
 }
 
 impl Filter for Translate {
@@ -160,7 +147,7 @@ impl Translate {
             return None;
         }
         let source = match event.get(&self.source)? {
-            Datum::List(items) => items.first()?.clone(),
+            Datum::List(items) => items.first().cloned().unwrap_or_default(),
             value => value.clone(),
         };
         let found = self.find(&source, event, turn)?;
@@ -230,27 +217,14 @@ impl Translate {
 }
 
 /// The text with all keys replaced, if there is one in it.
-fn inside(
-    text: &str,
-    union: &Pattern,
-    entries: &[(Option<Pattern>, String, Added)],
-) -> Option<String> {
+fn inside(text: &str, union: &Pattern, entries: &HashMap<String, String>) -> Option<String> {
     let found = union.find_all(text).ok()?;
     let mut out = String::new();
     let mut end = 0;
     for groups in &found {
         let (from, to) = groups[0]?;
-        let part = &text[from..to];
         out.push_str(&text[end..from]);
-        let entry = entries.iter().find(|(pattern, key, _)| match pattern {
-            Some(pattern) => pattern.is_in(part),
-            None => key == part,
-        });
-        match entry {
-            Some((_, _, Added::Fixed(value))) => out.push_str(value),
-            Some((_, _, Added::Number(value))) => out.push_str(&value.text()),
-            _ => out.push_str(part),
-        }
+        out.push_str(entries.get(&text[from..to]).map_or("", String::as_str));
         end = to;
     }
     out.push_str(&text[end..]);

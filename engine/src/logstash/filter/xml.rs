@@ -64,7 +64,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
             continue;
         };
         match Path::parse(&text) {
-            Ok(path) => paths.extend(Name::compile(name, span, arguments).map(|name| (path, name))),
+            Ok(path) => paths.push((path, Name::compile(name, span, arguments))),
             Err(reason) => arguments.complain(complain::bad_pattern(&text, span, &reason)),
         }
     }

@@ -90,8 +90,8 @@ filters can be run without them, and `--skip-missing` leaves such filters out."#
         code: "E0712",
         title: "text that is no field reference",
         text: r###"A field is `name`, `[name]` or `[outer][inner]`; brackets must be closed and hold something."###,
-        wrong: r###"filter { mutate { uppercase => ["a[b"] } }"###,
-        right: r###"filter { mutate { uppercase => ["[a][b]"] } }"###,
+        wrong: r###"filter { json { source => "a[b" } }"###,
+        right: r###"filter { json { source => "[a][b]" } }"###,
     },
     Page {
         code: "E0713",
@@ -191,5 +191,21 @@ in it. Logstash refuses to start with an option that its plugin does not have."#
         text: r###"The plugin takes the option, but what the rest says leaves nothing for it to do."###,
         wrong: r###"filter { useragent { source => "agent" prefix => "ua_" } }"###,
         right: r###"filter { useragent { source => "agent" } }"###,
+    },
+    Page {
+        code: "W0728",
+        title: "a backslash and a letter that stay two characters",
+        text: r###"Without `config.support_escapes`, `"\n"` is a backslash and an `n`. Regular expressions read the two as
+a newline; where the text itself counts, as here, nothing will be cut at newlines or tabs."###,
+        wrong: r###"filter { csv { separator => "\t" } }"###,
+        right: r###"filter { csv { separator => "	" } }"###,
+    },
+    Page {
+        code: "W0729",
+        title: "a name that fails for every event",
+        text: r###"Logstash reads the names in `mutate` and in the options of all filters only when an event comes. One
+that is no field reference loads, and fails then: `mutate` ends there and adds its failure tag."###,
+        wrong: r###"filter { mutate { add_field => { "meta_[source]" => "1" } } }"###,
+        right: r###"filter { mutate { add_field => { "[meta][source]" => "1" } } }"###,
     },
 ];
