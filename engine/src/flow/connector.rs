@@ -49,33 +49,9 @@ pub fn lower(
     let (codec_in, codec_out) = chains::codec(&settings, compiler);
     let before = chains::preprocessors(&settings, compiler);
     let after = chains::postprocessors(&settings, compiler);
-    let known: &[&str] = match kind {
-        "file" => &["path", "mode", "chunk_size"],
-        "crononome" => &["entries"],
-        "metronome" => &["interval"],
-        "exit" => &["delay", "graceful"],
-        "bench" => &BENCH_KEYS,
-        _ => &[],
-    };
-    let said = compiler.diagnostics.len();
-    let config = settings.config(known, &arena, compiler);
-    if matches!(kind, "stdio" | "null" | "metrics") {
-        // They do not look at their configuration, whatever it is.
-        for one in &mut compiler.diagnostics[said..] {
-            one.severity = Severity::Warning;
-        }
-    }
+    let config = configuration(kind, &settings, &arena, compiler);
     let needs_codec = matches!(kind, "file" | "stdio" | "bench");
-    let has_codec = settings.codec(&arena, compiler).is_some();
-    if needs_codec && !has_codec {
-        let message = format!("the connector `{kind}` needs a codec");
-        let complaint = Diagnostic::error("E0507", settings.span, message)
-            .with_help("such as: codec = \"json\"");
-        compiler.diagnostics.push(complaint);
-    } else if !needs_codec && has_codec {
-        let message = format!("the connector `{kind}` gives and takes values; it has no codec");
-        complain(compiler, settings.span_of("codec"), message);
-    }
+    check_codec(kind, needs_codec, &settings, compiler);
     let file = if kind == "file" { file_of(&config, compiler) } else { None };
     check_ports(connector, kind, file.as_ref().map(|file| file.reads), compiler);
     let shape =
@@ -97,6 +73,45 @@ pub fn lower(
         for port in connector.gives.iter().chain(&connector.takes) {
             graph.meter_connector(&connector.name, &port.name, &port.end, interval_s);
         }
+    }
+}
+
+/// The settings of a connector's own.
+fn configuration<'a>(
+    kind: &str,
+    settings: &'a Settings,
+    arena: &'a Arena,
+    compiler: &mut Compiler<'_>,
+) -> Config<'a> {
+    let known: &[&str] = match kind {
+        "file" => &["path", "mode", "chunk_size"],
+        "crononome" => &["entries"],
+        "metronome" => &["interval"],
+        "exit" => &["delay", "graceful"],
+        "bench" => &BENCH_KEYS,
+        _ => &[],
+    };
+    let said = compiler.diagnostics.len();
+    let config = settings.config(known, arena, compiler);
+    if matches!(kind, "stdio" | "null" | "metrics") {
+        // They do not look at their configuration, whatever it is.
+        for one in &mut compiler.diagnostics[said..] {
+            one.severity = Severity::Warning;
+        }
+    }
+    config
+}
+
+fn check_codec(kind: &str, needs: bool, settings: &Settings, compiler: &mut Compiler<'_>) {
+    let has = settings.codec(&Arena::new(), compiler).is_some();
+    if needs && !has {
+        let message = format!("the connector `{kind}` needs a codec");
+        let complaint = Diagnostic::error("E0507", settings.span, message)
+            .with_help("such as: codec = \"json\"");
+        compiler.diagnostics.push(complaint);
+    } else if !needs && has {
+        let message = format!("the connector `{kind}` gives and takes values; it has no codec");
+        complain(compiler, settings.span_of("codec"), message);
     }
 }
 
