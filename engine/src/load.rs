@@ -338,7 +338,9 @@ fn compile_by(
 fn script(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {
     let parsed = syntax::parse_script(&compiler.sources, source);
     compiler.diagnostics.extend(parsed.diagnostics);
+    compiler.begin_state(&Frozen::default());
     let script = compiler.lower_script(&parsed.tree, Scope::default(), Rules::SCRIPT, None);
+    compiler.end_state();
     let node = ScriptNode::new(script, Vec::new(), Arc::default(), Arc::default());
     Graph::of_operator(Box::new(node))
 }

@@ -218,6 +218,9 @@ impl<'c, 'r> Builder<'c, 'r> {
             .any(|one| one.role == EndpointRole::Sink && one.name.text == ERR);
         let first = self.graph.nodes.len();
         self.statements(&program.query, &mut level);
+        // The `err` port of a source.
+        self.compiler.metadata_is_written(Some("error"));
+        self.compiler.end_metadata();
         if let (true, Some(Instance::Output(node))) = (has_sink, level.instance(ERR)) {
             self.error_ports.push((first..self.graph.nodes.len(), *node));
         }

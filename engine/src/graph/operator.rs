@@ -24,6 +24,9 @@ impl Builder<'_, '_> {
         };
         let mut settings =
             Settings::new(kind.path, definition.define.span).with_tables(self.tables.clone());
+        if kind.path.starts_with("logstash::") {
+            self.compiler.metadata_is_written(None);
+        }
         for binding in &def.with {
             self.setting(kind, binding, definition, &args, &mut settings);
         }
@@ -72,7 +75,13 @@ impl Builder<'_, '_> {
         let value = self.compiler.constant(&binding.value, &definition.scope, self.args_of(args));
         let Some(value) = value else { return };
         match check(setting, &value) {
-            Ok(value) => settings.set(setting.name, span, Given::Constant(value)),
+            Ok(value) => {
+                // A text may be a place, or the name of one, that the operator writes to.
+                if let Some(key) = value.get().as_str().and_then(|place| place.split('.').next()) {
+                    self.compiler.metadata_is_written(Some(key.trim_start_matches('$')));
+                }
+                settings.set(setting.name, span, Given::Constant(value));
+            }
             Err(expected) => {
                 let got = to_json(value.get());
                 self.complain(complain::bad_setting(setting.name, &expected, &got, span));

@@ -23,6 +23,7 @@ impl Builder<'_, '_> {
                 self.compiler.constant(state, &definition.scope, known).unwrap_or_default()
             }
         };
+        self.compiler.begin_state(&initial);
         let main = self.section(&def.main, definition, &args);
         let mut sections = Vec::with_capacity(def.ports.len());
         for (port, script) in &def.ports {
@@ -34,6 +35,7 @@ impl Builder<'_, '_> {
             }
             sections.push((port.text.clone(), self.section(script, definition, &args)));
         }
+        self.compiler.end_state();
         Some(Step::Operator(Box::new(ScriptNode::new(main, sections, args, initial))))
     }
 

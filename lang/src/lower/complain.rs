@@ -278,6 +278,20 @@ pub fn unknown_local(name: &str, span: Span) -> Diagnostic {
     )
 }
 
+pub fn unwritten<'n>(
+    place: &str,
+    field: &str,
+    span: Span,
+    known: impl IntoIterator<Item = &'n str>,
+) -> Diagnostic {
+    let message = format!("nothing writes `{place}`");
+    let complaint = Diagnostic::warning("W0622", Class::Behaviour, span, message);
+    match nearest(field, known) {
+        Some(name) => complaint.with_help(format!("did you mean `{name}`?")),
+        None => complaint.with_help("it is never there; assign it with `let`, or leave it out"),
+    }
+}
+
 pub fn hidden_binding(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0614",

@@ -143,6 +143,7 @@ impl Compiler<'_> {
         if let (TargetRoot::Local(slot), []) = (&target.root, target.segments.as_slice()) {
             names.give(*slot, &Origins::of(&value));
         }
+        self.note_write(target.root, &target.segments, &value, names);
         Expr::Let(Box::new(target), Box::new(value))
     }
 

@@ -166,6 +166,7 @@ impl Compiler<'_> {
             self.diagnostics.push(complain::unknown_local(name, span));
         }
         self.answer(names);
+        self.check_fields_of_locals(names);
         for (name, span) in names.unread() {
             self.diagnostics.push(complain::unread_local(name, span));
         }

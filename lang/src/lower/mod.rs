@@ -6,6 +6,7 @@ mod call;
 mod complain;
 mod control;
 mod expression;
+mod fields;
 mod fold;
 mod function;
 mod inference;
@@ -29,6 +30,7 @@ use crate::program::{Block, EventChanges, Expr, Formula, Script};
 use crate::span::{SourceId, Sources, Span};
 use crate::syntax::tree;
 use crate::value::Frozen;
+use fields::Fields;
 use module::Module;
 use names::{Names, Position};
 use std::collections::BTreeSet;
@@ -49,6 +51,10 @@ pub struct Compiler<'r> {
     pub coverage: Option<Coverage>,
     /// The names of all lookup tables that there will be; `None` when that is not known.
     pub tables: Option<BTreeSet<String>>,
+    /// The state that the scripts being lowered share, when all of them will be.
+    state: Option<Fields>,
+    /// What the program does with metadata.
+    metadata: Fields,
     modules: Vec<Module>,
     /// Stands for constants whose value has a mistake, so that no use of one is a second mistake.
     broken: Arc<Frozen>,
@@ -68,6 +74,8 @@ impl<'r> Compiler<'r> {
             budget: None,
             coverage: None,
             tables: None,
+            state: None,
+            metadata: Fields::default(),
             modules: Vec::new(),
             broken: Arc::default(),
             loading: Vec::new(),
@@ -131,6 +139,7 @@ impl<'r> Compiler<'r> {
         }
         opposites::pair(&mut body);
         self.check_names(&names);
+        self.gather_state(&mut names);
         self.check_reached(tree.items.iter().filter_map(|item| match item {
             tree::Item::Expr(expr) => Some(expr),
             _ => None,

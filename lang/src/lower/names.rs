@@ -1,6 +1,7 @@
 //! The names of one script, function or formula while it is lowered: which slot a local has, and
 //! what may be said here at all.
 
+use super::fields::Accesses;
 use super::inference::{Origins, Question};
 use crate::program::{AggregateCall, EventChanges};
 use crate::span::Span;
@@ -97,6 +98,8 @@ pub(super) struct Names {
     lets: Vec<(String, usize, Span)>,
     /// Where the values of slots come from.
     origins: HashMap<usize, Origins>,
+    /// What is written to fields and read from them.
+    pub accesses: Accesses,
     /// What is asked about the kinds of locals, and where.
     pub questions: Vec<(Question, Span)>,
     /// Slots whose value is used.
@@ -132,6 +135,7 @@ impl Names {
             bound: Vec::new(),
             assigned: HashMap::new(),
             origins: HashMap::new(),
+            accesses: Accesses::default(),
             questions: Vec::new(),
             lets: Vec::new(),
             used: HashSet::new(),
@@ -178,6 +182,7 @@ impl Names {
     pub fn parameter(&mut self, name: &str) -> usize {
         let slot = self.assign(name);
         self.origins.entry(slot).or_default().add(Origins::ANY);
+        self.accesses.open(slot);
         slot
     }
 
@@ -208,6 +213,11 @@ impl Names {
             self.lets.push((name.to_string(), slot, span));
         }
         slot
+    }
+
+    /// Whether a `let`, or a call, gives the slot a value.
+    pub fn is_assigned(&self, slot: usize) -> bool {
+        self.assigned.contains_key(&slot)
     }
 
     /// Locals of `let` that nothing reads.
@@ -247,6 +257,7 @@ impl Names {
         let slot = self.fresh();
         self.bound.push((name.to_string(), slot));
         self.origins.entry(slot).or_default().add(Origins::ANY);
+        self.accesses.open(slot);
         slot
     }
 

@@ -26,6 +26,7 @@ impl Compiler<'_> {
             };
         }
         let segments: Vec<_> = self.segments(&path.segments, (scope, names));
+        self.note_read(&root, &segments, names);
         let constant_root = matches!(&root, Root::Expr(expr) if expr.as_constant().is_some());
         if !constant_root {
             return Expr::Path(Box::new(Path { root, segments, span: path.span }));
@@ -173,6 +174,7 @@ impl Compiler<'_> {
     ) -> Expr {
         let root = self.root(&path.root, path.span, (scope, names));
         let segments = self.segments(&path.segments, (scope, names));
+        self.note_read(&root, &segments, names);
         Expr::Presence(wanted, Box::new(Path { root, segments, span: path.span }))
     }
 

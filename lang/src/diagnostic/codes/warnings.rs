@@ -213,4 +213,18 @@ run."###,
 event"###,
         right: r###"event"###,
     },
+    Page {
+        code: "W0622",
+        title: "a field that is read and never written",
+        text: r###"No statement that can run writes this field, so that it is never there. Looked
+at are locals; the state of a script, with all scripts of its ports and what `state` gives it at first;
+and, in a Temblor file, whose events begin without metadata, metadata. The order of statements does not
+count. No warning is given where another may have written the field: an input, a function, a pattern,
+an operator, a computed name. A state that an earlier version of the program saved (`--state`) may
+have a field that this one no longer writes."###,
+        wrong: r###"let found = {"count": event.a};
+found.cuont"###,
+        right: r###"let found = {"count": event.a};
+found.count"###,
+    },
 ];
