@@ -204,6 +204,11 @@ pub fn unreachable_arm(span: Span, default: Span) -> Diagnostic {
         .with_place(default, "this one takes everything")
 }
 
+pub fn repeated_arm(span: Span, earlier: Span) -> Diagnostic {
+    Diagnostic::warning("W0603", Class::Behaviour, span, "this arm is never reached")
+        .with_place(earlier, "this one takes the same")
+}
+
 pub fn redundant_field(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0604",

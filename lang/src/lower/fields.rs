@@ -2,12 +2,13 @@
 //! overestimated: the order of statements does not count, and whatever is not seen through may
 //! hold any field. So a field that is reported is never there.
 
+use super::inference::{Origin, Origins};
 use super::names::Names;
 use super::{Compiler, complain};
 use crate::program::{Block, Expr, Key, Patch, PatchOp, Root, Segment, TargetRoot};
 use crate::span::Span;
 use crate::syntax::tree::BinaryOp;
-use crate::value::{Frozen, Value};
+use crate::value::{Frozen, Kind, Value};
 use std::collections::{BTreeMap, HashSet};
 
 /// A value with more fields than this, inner ones included, may hold any field: the analysis must
@@ -20,30 +21,36 @@ struct Shape {
     /// It may have any field.
     open: bool,
     fields: BTreeMap<Box<str>, Shape>,
+    /// Where it comes from as a whole.
+    origins: Origins,
 }
 
 impl Shape {
     fn any() -> Self {
-        Self { open: true, fields: BTreeMap::new() }
+        Self { open: true, fields: BTreeMap::new(), origins: Origins::any() }
     }
 
     /// The shape of a value; `room` is how many fields may still be taken in.
     fn of_value(value: Value<'_>, room: &mut usize) -> Self {
+        let mut shape = Self::default();
+        shape.origins.add(Origin::Kind(value.kind()));
         let Value::Record(record) = value else {
             // Null is what a local or `state` often starts with: it has no field.
-            return Self { open: !matches!(value, Value::Null), fields: BTreeMap::new() };
+            shape.open = !matches!(value, Value::Null);
+            return shape;
         };
         if record.len() > *room {
             return Self::any();
         }
         *room -= record.len();
         let fields = record.iter().map(|(name, value)| (name.into(), Self::of_value(value, room)));
-        Self { open: false, fields: fields.collect() }
+        shape.fields = fields.collect();
+        shape
     }
 
     /// The shape of what `expr` gives when it is assigned to all of `holder`.
     fn of(expr: &Expr, holder: Holder) -> Self {
-        let mut shape = Self::default();
+        let mut shape = Self { origins: Origins::of(expr), ..Self::default() };
         shape.take_in(expr, holder);
         shape
     }
@@ -120,7 +127,11 @@ impl Shape {
         match segments {
             [] => self.join(value),
             [Segment::Field(name, ..), rest @ ..] => {
-                self.fields.entry(name.clone()).or_default().write(rest, value);
+                let field = self.fields.entry(name.clone()).or_default();
+                if !rest.is_empty() {
+                    field.origins.add(Origin::Kind(Kind::Record));
+                }
+                field.write(rest, value);
             }
             _ => self.open = true,
         }
@@ -128,6 +139,7 @@ impl Shape {
 
     fn join(&mut self, other: Shape) {
         self.open |= other.open;
+        self.origins.extend(&other.origins);
         for (name, shape) in other.fields {
             self.fields.entry(name).or_default().join(shape);
         }
@@ -193,7 +205,7 @@ impl Fields {
 
     /// Something that is not looked at writes this field.
     pub fn write_any(&mut self, name: &str) {
-        self.shape.fields.entry(name.into()).or_default().open = true;
+        self.shape.fields.entry(name.into()).or_default().join(Shape::any());
     }
 
     fn read(&mut self, segments: &[Segment]) {
@@ -248,6 +260,15 @@ impl Accesses {
     /// A slot that a pattern, a loop or a call fills may have any field.
     pub fn open(&mut self, slot: usize) {
         self.locals.entry(slot).or_default().open();
+    }
+
+    /// Where the values of a field of a local come from; `None` when it may be anywhere.
+    pub fn origins(&self, slot: usize, path: &[Box<str>]) -> Option<&Origins> {
+        let mut here = &self.locals.get(&slot)?.shape;
+        for name in path {
+            here = here.fields.get(name).filter(|_| !here.open)?;
+        }
+        Some(&here.origins)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Functions of the user.
 
+use super::inference::Origins;
 use super::module::Scope;
 use super::names::{Names, Position, Rules};
 use super::{Compiler, complain};
@@ -17,6 +18,7 @@ pub(super) fn intrinsic(def: &tree::IntrinsicDef, builtin: &'static Function) ->
         slots: 0,
         body: UserFnBody::Intrinsic(builtin),
         pure: builtin.purity == Purity::Pure,
+        returns: builtin.returns,
         span: def.span,
     }
 }
@@ -43,6 +45,14 @@ impl Compiler<'_> {
             }
         };
         self.check_names(&names);
+        let returns = match &body {
+            UserFnBody::Intrinsic(builtin) => builtin.returns,
+            UserFnBody::Block(block) => Origins::of_blocks([block]).known(&names),
+            UserFnBody::Cases(cases) => {
+                let blocks = cases.cases.iter().map(|case| &case.body);
+                Origins::of_blocks(blocks.chain([&cases.default])).known(&names)
+            }
+        };
         UserFn {
             name: def.name.text.as_str().into(),
             params: def.params.len(),
@@ -50,6 +60,7 @@ impl Compiler<'_> {
             slots: names.slots,
             body,
             pure: !names.impure,
+            returns,
             span: def.span,
         }
     }

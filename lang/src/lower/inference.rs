@@ -5,7 +5,7 @@ use super::kinds::kind;
 use super::names::Names;
 use super::{Compiler, complain};
 use crate::diagnostic::Diagnostic;
-use crate::program::{Block, Expr};
+use crate::program::{Block, Expr, Path, Root, Segment};
 use crate::span::Span;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
 use crate::value::Kind;
@@ -14,12 +14,14 @@ use crate::value::Kind;
 const ORIGINS_MAX: usize = 16;
 
 /// Where a value comes from, as far as its kind is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
     /// Something of this kind.
     Kind(Kind),
     /// The local in this slot.
     Local(usize),
+    /// A field of the local in this slot, or of a record in it.
+    Field(usize, Box<[Box<str>]>),
 }
 
 /// The places that a value may come from; none for what never gives a value.
@@ -30,6 +32,11 @@ impl Origins {
     /// Nothing is known.
     pub const ANY: Origin = Origin::Kind(Kind::Any);
 
+    /// Nothing is known.
+    pub fn any() -> Self {
+        Self(vec![Self::ANY])
+    }
+
     /// The origins of the value of an expression.
     pub fn of(expr: &Expr) -> Self {
         let mut origins = Origins::default();
@@ -37,9 +44,17 @@ impl Origins {
         origins
     }
 
+    /// The origins of what functions with these bodies give.
+    pub fn of_blocks<'b>(blocks: impl IntoIterator<Item = &'b Block>) -> Self {
+        let mut origins = Origins::default();
+        origins.gather_all(blocks.into_iter());
+        origins
+    }
+
     fn gather(&mut self, expr: &Expr) {
         match expr {
             Expr::Local(slot, _) => self.add(Origin::Local(*slot)),
+            Expr::Path(path) => self.add(field(path).unwrap_or(Origin::Kind(kind(expr)))),
             Expr::Let(_, value) => self.gather(value),
             Expr::Match(one) => self.gather_all(one.arms.iter().map(|arm| &arm.body)),
             Expr::If(arms, Some(otherwise)) => {
@@ -75,7 +90,7 @@ impl Origins {
 
     /// All places of `other` as well.
     pub fn extend(&mut self, other: &Origins) {
-        other.0.iter().for_each(|origin| self.add(*origin));
+        other.0.iter().for_each(|origin| self.add(origin.clone()));
     }
 
     fn is_open(&self) -> bool {
@@ -83,19 +98,30 @@ impl Origins {
     }
 
     fn asks_locals(&self) -> bool {
-        self.0.iter().any(|origin| matches!(origin, Origin::Local(_)))
+        self.0.iter().any(|origin| !matches!(origin, Origin::Kind(_)))
     }
 
-    /// The kind of all places; `seen` are the locals that are looked at already.
-    fn kind(&self, names: &Names, seen: &mut Vec<usize>) -> Option<Kind> {
+    /// The kind of all places, as far as it is known.
+    pub fn known(&self, names: &Names) -> Kind {
+        self.kind(names, &mut Vec::new()).unwrap_or(Kind::Any)
+    }
+
+    /// The kind of all places; `seen` are the locals and fields that are looked at already. None
+    /// when there is never a value.
+    fn kind(&self, names: &Names, seen: &mut Vec<Origin>) -> Option<Kind> {
         let mut all = None;
         for origin in &self.0 {
             let one = match origin {
                 Origin::Kind(kind) => Some(*kind),
-                Origin::Local(slot) if seen.contains(slot) => None,
+                other if seen.contains(other) => None,
                 Origin::Local(slot) => {
-                    seen.push(*slot);
+                    seen.push(origin.clone());
                     names.origins(*slot).map_or(Some(Kind::Any), |from| from.kind(names, seen))
+                }
+                Origin::Field(slot, path) => {
+                    seen.push(origin.clone());
+                    let from = names.accesses.origins(*slot, path);
+                    from.map_or(Some(Kind::Any), |from| from.kind(names, seen))
                 }
             };
             all = match (all, one) {
@@ -105,6 +131,16 @@ impl Origins {
         }
         all
     }
+}
+
+/// The field of a local that a path leads to, when all its segments are names.
+fn field(path: &Path) -> Option<Origin> {
+    let Root::Local(slot, _) = &path.root else { return None };
+    let names = path.segments.iter().map(|segment| match segment {
+        Segment::Field(name, ..) => Some(name.clone()),
+        _ => None,
+    });
+    Some(Origin::Field(*slot, names.collect::<Option<_>>()?))
 }
 
 /// The kind of values of which some are of one and some of the other kind.
@@ -141,7 +177,7 @@ impl Question {
 
     /// The warning, if the answer is no.
     fn answer(&self, span: Span, names: &Names) -> Option<Diagnostic> {
-        let known = |origins: &Origins| origins.kind(names, &mut Vec::new()).unwrap_or(Kind::Any);
+        let known = |origins: &Origins| origins.known(names);
         match self {
             Question::Equal(left, right) => {
                 let (left, right) = (known(left), known(right));

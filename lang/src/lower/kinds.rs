@@ -5,7 +5,7 @@ use super::inference::{Origins, Question, operand, operands};
 use super::names::Names;
 use super::{Compiler, complain};
 use crate::builtin::Function;
-use crate::program::{Binary, Expr, Pattern, Root};
+use crate::program::{Binary, Comprehension, Expr, Pattern, Root, Segment};
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
 use crate::value::{Kind, Value};
@@ -23,10 +23,24 @@ pub(super) fn kind(expr: &Expr) -> Kind {
         Expr::Unary(UnaryOp::Minus | UnaryOp::Plus, ..) => Kind::Number,
         Expr::Binary(binary) => result(binary),
         Expr::Call(call) => call.function.returns,
-        Expr::For(comprehension) if comprehension.into.is_none() => Kind::Array,
+        Expr::CallUser(function, ..) => function.returns,
+        Expr::For(comprehension) => gathered(comprehension),
+        Expr::Path(path) if matches!(path.segments.last(), Some(Segment::Range(..))) => Kind::Array,
         Expr::Path(path) if path.segments.is_empty() && matches!(path.root, Root::Meta) => {
             Kind::Record
         }
+        _ => Kind::Any,
+    }
+}
+
+/// What a loop gives: an array, or its sum behind `into`.
+fn gathered(comprehension: &Comprehension) -> Kind {
+    match (&comprehension.into, comprehension.fold.unwrap_or(BinaryOp::Add)) {
+        (None, _) => Kind::Array,
+        (Some(into), BinaryOp::Add) => match kind(into) {
+            container @ (Kind::Array | Kind::Record | Kind::String) => container,
+            _ => Kind::Any,
+        },
         _ => Kind::Any,
     }
 }

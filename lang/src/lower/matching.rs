@@ -12,7 +12,7 @@ use crate::program::{
 };
 use crate::span::Span;
 use crate::syntax::tree::{self, PatternKind};
-use crate::value::{Key, Value};
+use crate::value::{Key, Value, to_json};
 use halfbrown::HashMap;
 
 type Code<'s, 'n> = (&'s Scope, &'n mut Names);
@@ -34,6 +34,7 @@ impl Compiler<'_> {
             self.check_pattern(&origins, &arm.pattern, tree.pattern.span, names);
             arms.push(arm);
         }
+        self.check_repeated(&tree.arms, &arms);
         let switches = switches(&arms);
         let lookups = lookups(&tree.arms, self.registry);
         Expr::Match(Box::new(Match { target, arms, switches, lookups, span }))
@@ -48,6 +49,21 @@ impl Compiler<'_> {
                     let complaint = complain::unreachable_arm(late.span, arms[at].span);
                     self.diagnostics.push(complaint);
                 }
+            }
+        }
+    }
+
+    /// Warns of arms that ask what an arm above has asked without a guard.
+    fn check_repeated(&mut self, trees: &[tree::Arm], arms: &[Arm]) {
+        let mut asked: HashMap<String, Span> = HashMap::new();
+        for (tree, arm) in trees.iter().zip(arms) {
+            let Some(question) = question(&tree.pattern, &arm.pattern) else { continue };
+            match asked.get(&question) {
+                Some(earlier) => {
+                    self.diagnostics.push(complain::repeated_arm(tree.span, *earlier));
+                }
+                None if arm.guard.is_none() => drop(asked.insert(question, tree.pattern.span)),
+                None => {}
             }
         }
     }
@@ -168,6 +184,22 @@ impl Compiler<'_> {
                 self.diagnostics.push(complain::redundant_field(name, field.span));
             }
         }
+    }
+}
+
+/// What an arm asks of the target, where equal texts mean equal questions.
+fn question(tree: &tree::Pattern, pattern: &Pattern) -> Option<String> {
+    match (&tree.kind, pattern) {
+        (PatternKind::Bind(_, inner), pattern) => question(inner, pattern),
+        (PatternKind::Test(test), _) => Some(format!("~ {}|{}|", test.name.text, test.pattern)),
+        (_, Pattern::Expr(expr)) => match expr.as_constant()? {
+            value @ (Value::Null | Value::Bool(_) | Value::Int(_) | Value::UInt(_)) => {
+                Some(to_json(value))
+            }
+            Value::Str(text) => Some(format!("\"{text}")),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -372,6 +372,8 @@ pub struct UserFn {
     pub body: UserFnBody,
     /// Whether the result depends on nothing but the arguments.
     pub pure: bool,
+    /// The kind of its result, whenever it gives one.
+    pub returns: value::Kind,
     /// The definition.
     pub span: Span,
 }

@@ -27,7 +27,7 @@ end"###,
     Page {
         code: "W0603",
         title: "an arm that is never reached",
-        text: r###"An arm above takes everything."###,
+        text: r###"An arm above takes everything, or asks the same without a guard."###,
         wrong: r###"match event of
   case _ => "other"
   case 1 => "one"
