@@ -9,7 +9,7 @@ use crate::logstash::datum::{Datum, iso8601};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::reference::FieldRef;
-use digest::Method;
+pub(super) use digest::Method;
 
 /// `fingerprint`
 pub static DECLARATION: Declaration = Declaration {
@@ -59,7 +59,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         arguments.complain(complain::bad_value("key", span, "the length of a prefix, 0 to 32"));
     }
     let concatenate = arguments.flag("concatenate_sources", false);
-    if concatenate {
+    if concatenate || method == Method::Punctuation {
         sources.sort_by(|(left, _), (right, _)| left.cmp(right));
     }
     let target = if arguments.ecs.is_on() { "[event][hash]" } else { "fingerprint" };
@@ -82,6 +82,8 @@ impl Filter for Fingerprint {
                 let uuid = turn.random.uuid();
                 event.set(&self.target, Datum::Str(arena.str(&uuid)), arena)
             }
+            // Punctuation is taken from one field at a time.
+            Method::Punctuation => self.one_by_one(event, turn),
             _ if self.concatenate || self.all_fields => {
                 let text = self.concatenated(event);
                 let value = self.digest(&Datum::Str(arena.str(&text)), turn);
@@ -128,9 +130,9 @@ impl Fingerprint {
             }
         } else {
             for (name, field) in &self.sources {
-                if let Some(value) = event.get(field) {
-                    out.push_str(&format!("|{name}|{}", text(value)));
-                }
+                // A field that is not there has an empty text.
+                let text = event.get(field).map(text).unwrap_or_default();
+                out.push_str(&format!("|{name}|{text}"));
             }
         }
         out.push('|');
@@ -147,8 +149,32 @@ fn text(value: &Datum<'_>) -> String {
             let fields = fields.iter().map(|(key, value)| format!("|{key}|{}", text(value)));
             format!("{}|", fields.collect::<String>())
         }
-        Datum::List(items) => items.iter().map(text).collect::<Vec<_>>().join(","),
+        other => interpolated(other),
+    }
+}
+
+/// A value where Ruby puts it into a text: lists and maps as `inspect` writes them.
+pub(super) fn interpolated(value: &Datum<'_>) -> String {
+    match value {
+        Datum::List(_) | Datum::Map(_) => inspected(value),
         Datum::Time(time) => iso8601(*time),
         other => other.text(),
+    }
+}
+
+fn inspected(value: &Datum<'_>) -> String {
+    match value {
+        Datum::Null => "nil".to_string(),
+        Datum::Str(text) => {
+            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+        }
+        Datum::List(items) => {
+            format!("[{}]", items.iter().map(inspected).collect::<Vec<_>>().join(", "))
+        }
+        Datum::Map(map) => {
+            let entry = |(key, value)| format!("\"{key}\"=>{}", inspected(value));
+            format!("{{{}}}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        scalar => scalar.text(),
     }
 }

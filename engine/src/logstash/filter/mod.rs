@@ -35,6 +35,12 @@ mod truncate;
 mod urldecode;
 mod useragent;
 mod uuid;
+mod anonymize;
+mod checksum;
+mod environment;
+mod extractnumbers;
+mod i18n;
+mod tld;
 
 pub use common::{Added, Common, Name, add, added_texts, ruby_text};
 pub(super) use grok::library as grok_library;
@@ -207,6 +213,7 @@ pub static FILTERS: &[&Declaration] = &[
     &urldecode::DECLARATION,
     &syslog_pri::DECLARATION,
     &uuid::DECLARATION,
+    &uuid::JAVA,
     &truncate::DECLARATION,
     &json_encode::DECLARATION,
     &cidr::DECLARATION,
@@ -223,4 +230,10 @@ pub static FILTERS: &[&Declaration] = &[
     &alter::DECLARATION,
     &range::DECLARATION,
     &useragent::DECLARATION,
+    &anonymize::DECLARATION,
+    &checksum::DECLARATION,
+    &environment::DECLARATION,
+    &extractnumbers::DECLARATION,
+    &i18n::DECLARATION,
+    &tld::DECLARATION,
 ];

@@ -17,6 +17,10 @@ pub static DECLARATION: Declaration = Declaration {
     make,
 };
 
+/// `java_uuid`, the same in Logstash's other language.
+pub static JAVA: Declaration =
+    Declaration { name: "java_uuid", doc: DECLARATION.doc, options: DECLARATION.options, make };
+
 #[derive(Debug)]
 struct Uuid {
     target: FieldRef,

@@ -9,11 +9,12 @@ use hmac::{Hmac, Mac};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use temblor_lang::value::Arena;
 
 /// How a digest is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
+pub(in crate::logstash::filter) enum Method {
     Sha1,
     Sha256,
     Sha384,
@@ -27,7 +28,7 @@ pub(super) enum Method {
 }
 
 impl Method {
-    pub(super) const NAMES: &[&str] = &[
+    pub(in crate::logstash::filter) const NAMES: &[&str] = &[
         "SHA1",
         "SHA256",
         "SHA384",
@@ -40,7 +41,7 @@ impl Method {
         "PUNCTUATION",
     ];
 
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(in crate::logstash::filter) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "SHA1" => Method::Sha1,
             "SHA256" => Method::Sha256,
@@ -57,7 +58,7 @@ impl Method {
     }
 
     /// The digest of `value`, whose text is `text`.
-    pub(super) fn digest<'a>(
+    pub(in crate::logstash::filter) fn digest<'a>(
         self,
         value: &Datum<'_>,
         text: &str,
@@ -113,9 +114,16 @@ fn hash<D: Digest, M: Mac + hmac::digest::KeyInit>(text: &str, key: Option<&str>
 /// The address with only the first bits of `key`.
 fn network<'a>(text: &str, key: Option<&str>, arena: &'a Arena) -> Datum<'a> {
     let length = key.and_then(|key| key.parse::<u32>().ok()).filter(|length| *length <= 32);
-    let address = text.parse::<std::net::Ipv4Addr>();
-    let (Some(length), Ok(address)) = (length, address) else { return Datum::Null };
-    let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
-    let network = std::net::Ipv4Addr::from(u32::from(address) & mask);
+    let (Some(length), Ok(address)) = (length, text.parse::<IpAddr>()) else { return Datum::Null };
+    let network = match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
+            IpAddr::from(Ipv4Addr::from(u32::from(address) & mask))
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128 - length).unwrap_or(0);
+            IpAddr::from(Ipv6Addr::from(u128::from(address) & mask))
+        }
+    };
     Datum::Str(arena.str(&network.to_string()))
 }
