@@ -22,6 +22,7 @@ pub use format::{LINE_CHARS_MAX, TextKind, format};
 use grammar::{Grammar, Pair, Rule};
 pub use keywords::KEYWORDS;
 use pest::Parser;
+use pest::iterators::Pairs;
 pub use print::{print_deploy, print_expr, print_program, print_query, print_script};
 pub use scan::NESTING_MAX;
 use tree::{Deploy, Program, Query, Script};
@@ -93,23 +94,21 @@ fn parse<T: Default>(
         diagnostics.push(failure::too_deep(at, source, &scan.tokens));
         return Parsed { tree: T::default(), diagnostics };
     }
-    let covered = match Grammar::parse(rule, text) {
+    let (mut builder, mut tree) = (Builder::new(source), T::default());
+    let accept = |mut pairs: Pairs<'_, Rule>| {
+        tree = pairs.next().map_or_else(T::default, |file| build(&mut builder, file));
+    };
+    match Grammar::parse(rule, text) {
         Ok(pairs) => {
             // The grammar knows better, but it takes the mark of the recovery for an expression.
             diagnostics.retain(|one| text[one.span.range()].starts_with(recover::MARK));
-            Some((String::new(), Some(pairs)))
+            accept(pairs);
         }
-        _ => recover::recover(text, source, rule, &scan, &mut diagnostics).map(|text| (text, None)),
-    };
-    let mut tree = T::default();
-    if let Some((covered, pairs)) = covered {
-        let pairs = pairs.or_else(|| Grammar::parse(rule, &covered).ok());
-        if let Some(file) = pairs.and_then(|mut pairs| pairs.next()) {
-            let mut builder = Builder::new(source);
-            tree = build(&mut builder, file);
-            diagnostics.append(&mut builder.diagnostics);
+        Err(error) => {
+            recover::recover(&scan, (source, rule), error, &mut diagnostics, accept);
         }
     }
+    diagnostics.append(&mut builder.diagnostics);
     diagnostics.sort_by_key(|one| (one.span.start, one.span.end));
     Parsed { tree, diagnostics }
 }

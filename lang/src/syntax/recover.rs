@@ -7,6 +7,8 @@ use super::scan::{Kind, Scan, Token};
 use crate::diagnostic::Diagnostic;
 use crate::span::SourceId;
 use pest::Parser;
+use pest::error::Error;
+use pest::iterators::Pairs;
 
 /// After so many errors the rest is not worth reading.
 const ERRORS_MAX: usize = 20;
@@ -18,19 +20,26 @@ const READINGS_MIN: usize = 4;
 /// What covers a place. It is a control character, so the text itself cannot hold it unnoticed.
 pub(super) const MARK: char = '\u{1A}';
 
-/// Covers what cannot be read until the grammar accepts the text, and reports each place. `None`
-/// when nothing of the text can be saved.
+/// Covers what cannot be read until the grammar accepts the text, and reports each place. What is
+/// left of the text is given to `accept`; nothing is when nothing can be saved. `error` is that of the
+/// text as it is.
 pub(super) fn recover(
-    text: &str,
-    source: SourceId,
-    rule: Rule,
     scan: &Scan,
+    (source, rule): (SourceId, Rule),
+    mut error: Error<Rule>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<String> {
+    accept: impl FnOnce(Pairs<'_, Rule>),
+) {
+    let text = scan.source();
     let mut covered = text.to_string();
     let mut last: Option<(usize, usize)> = None;
     for reading in 0..ERRORS_MAX * 2 {
-        let Err(error) = Grammar::parse(rule, &covered) else { return Some(covered) };
+        if reading > 0 {
+            match Grammar::parse(rule, &covered) {
+                Ok(pairs) => return accept(pairs),
+                Err(next) => error = next,
+            }
+        }
         let failure = Failure::new(&error);
         let inside = last.filter(|(start, end)| (*start..=*end).contains(&failure.at));
         let repeated = inside.is_some()
@@ -40,18 +49,16 @@ pub(super) fn recover(
         }
         let spent = reading * text.len() > BYTES_REREAD_MAX && reading >= READINGS_MIN;
         if spent || diagnostics.len() >= ERRORS_MAX {
-            return None;
+            return;
         }
-        let region = if repeated {
-            widen(scan, last?, text.len())
-        } else {
-            region(scan, failure.at, text.len())
+        let region = match last.filter(|_| repeated) {
+            Some(last) => widen(scan, last, text.len()),
+            None => region(scan, failure.at, text.len()),
         };
-        let (start, end) = region?;
+        let Some((start, end)) = region else { return };
         cover(&mut covered, start, end);
         last = Some((start, end));
     }
-    None
 }
 
 fn nothing_between(text: &str, from: usize, to: usize) -> bool {
