@@ -11,6 +11,7 @@ mod doc;
 mod fmt;
 mod logstash;
 mod lsp;
+mod misspelt;
 mod convert;
 mod diff;
 mod generate;
@@ -299,7 +300,7 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let command = Command::parse();
+    let command = Command::try_parse().unwrap_or_else(|error| misspelt::explained(error).exit());
     let code = match command.verb {
         Verb::Run(args) => run::run(args),
         Verb::Check(args) => check::check(&args),

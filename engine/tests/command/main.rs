@@ -439,3 +439,19 @@ fn scripts_read_lookup_tables() {
     assert!(ran.err.contains("line 3"), "{}", ran.err);
     assert_eq!((ran.out.as_str(), ran.code), ("", Some(1)));
 }
+
+#[test]
+fn misspelt_commands_are_told_what_is_meant() {
+    for (word, meant) in [("rnu", "'run'"), ("chekc", "'check'"), ("comvert", "'convert'")] {
+        let ran = temblor(&[word], b"");
+        let tip = ran.err.lines().find(|line| line.contains("tip:")).unwrap_or("none");
+        assert!(tip.contains("similar subcommand") && tip.contains(meant), "{}", ran.err);
+        assert_eq!((ran.out.as_str(), ran.code), ("", Some(2)));
+    }
+    let file = temblor(&["examples/rules.tmb"], b"");
+    assert!(file.err.contains("'run examples/rules.tmb'"), "{}", file.err);
+    let unknown = temblor(&["zzz"], b"");
+    assert!(!unknown.err.contains("similar"), "{}", unknown.err);
+    let help = temblor(&["help", "rnu"], b"");
+    assert_eq!(help.code, Some(2), "{}", help.err);
+}
