@@ -225,6 +225,13 @@ pub trait Operator: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The hash by which the row of an event is found, and its key; `None` where the step itself says
+    /// what the key is.
+    fn key<'a>(&self, event: &Event<'a>, arena: &'a Arena) -> Option<(u128, Value<'a>)> {
+        let _ = (event, arena);
+        None
+    }
+
     /// Puts other columns into the row of a key; adds the row if there is none.
     ///
     /// # Errors
@@ -297,6 +304,8 @@ pub trait AnyOperator: Send + Sync + fmt::Debug {
     fn usage(&self, state: &dyn Any) -> Option<Usage>;
     /// See [`Operator::rows`].
     fn rows<'a>(&self, state: &dyn Any, arena: &'a Arena) -> Option<Vec<Row<'a>>>;
+    /// See [`Operator::key`].
+    fn key<'a>(&self, event: &Event<'a>, arena: &'a Arena) -> Option<(u128, Value<'a>)>;
     /// See [`Operator::amend`].
     ///
     /// # Errors
@@ -364,6 +373,10 @@ impl<O: Operator> AnyOperator for O {
 
     fn rows<'a>(&self, state: &dyn Any, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
         Operator::rows(self, state.downcast_ref().expect(OWN_STATE), arena)
+    }
+
+    fn key<'a>(&self, event: &Event<'a>, arena: &'a Arena) -> Option<(u128, Value<'a>)> {
+        Operator::key(self, event, arena)
     }
 
     fn amend(&self, state: &mut dyn Any, hash: u128, columns: Value<'_>) -> Result<(), CallError> {

@@ -2,6 +2,7 @@
 //! remember, to be read and replaced. The nodes do the very same as in production.
 
 use super::{Arrival, Graph, Memory, Receiver, States, Step, Way};
+use crate::event::Event;
 use crate::operator::{AnyOperator, Emitter, Surroundings};
 use crate::row::Row;
 use std::time::{Duration, Instant};
@@ -19,6 +20,8 @@ pub struct Visit {
     pub after: Vec<Owned>,
     /// Whether the node is an operator, script or select.
     pub works: bool,
+    /// The hash of the row that the event leads to, and its key, where only the node knows them.
+    pub key: Option<(u128, Owned)>,
     /// How long the node took.
     pub took: Duration,
 }
@@ -36,6 +39,7 @@ impl Graph {
         let mut visits = Vec::new();
         while let Some(arrival) = way.pop() {
             let (node, event, waiting) = (arrival.node, arrival.event, way.len());
+            let key = self.key(node, &event, around.arena());
             let started = Instant::now();
             if !self.visit_one(arrival, way, memory, around, &mut emitter, receiver) {
                 break;
@@ -44,9 +48,16 @@ impl Graph {
             let after = way[waiting.min(way.len())..].iter().rev();
             let after = after.map(|next: &Arrival<'_>| Owned::from(next.event.value)).collect();
             let works = matches!(self.nodes[node].step, Step::Operator(_));
-            visits.push(Visit { node, before: Owned::from(event.value), after, works, took });
+            let before = Owned::from(event.value);
+            visits.push(Visit { node, before, after, works, key, took });
         }
         visits
+    }
+
+    fn key<'a>(&self, node: usize, event: &Event<'a>, arena: &'a Arena) -> Option<(u128, Owned)> {
+        let Step::Operator(operator) = &self.nodes[node].step else { return None };
+        let (hash, key) = operator.key(event, arena)?;
+        Some((hash, Owned::from(key)))
     }
 
     /// What each node remembers that can tell it, by its name.

@@ -12,6 +12,7 @@ use super::saved;
 use super::trace::{Notebook, Passage};
 use crate::event::Event;
 use crate::operator::{Emitter, IN, Operator, Surroundings};
+use crate::row::Row;
 use chrono::{DateTime, Utc};
 use std::fmt;
 use temblor_lang::builtin::CallError;
@@ -232,6 +233,23 @@ impl Operator for LogstashPipeline {
             Some(PipelineState { intakes, program: self.program.restore(parts.get(1)?)? })
         };
         restored().ok_or_else(other_configuration)
+    }
+
+    fn rows<'a>(&self, state: &PipelineState, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        self.program.rows(&state.program, arena)
+    }
+
+    fn amend(
+        &self,
+        state: &mut PipelineState,
+        hash: u128,
+        columns: Value<'_>,
+    ) -> Result<(), CallError> {
+        self.program.amend(&mut state.program, hash, columns)
+    }
+
+    fn forget(&self, state: &mut PipelineState, hash: u128) -> bool {
+        self.program.forget(&mut state.program, hash)
     }
 
     fn wants_ticks(&self) -> bool {

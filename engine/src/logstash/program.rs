@@ -1,6 +1,8 @@
 //! A filter section as steps: filters and branches in the order of the text. Events that a filter
 //! makes go on behind it; the order of events is kept.
 
+mod tables;
+
 use super::catalog::Stock;
 use super::condition::{Compiler, NoOrder, Test};
 use super::datum::Datum;
@@ -48,6 +50,7 @@ struct Arm {
 
 #[derive(Debug)]
 struct Node {
+    name: &'static str,
     filter: Box<dyn Filter>,
     span: Span,
     common: Common,
@@ -138,7 +141,7 @@ impl<'c> ProgramBuilder<'c> {
         let memory = filter.memory().map(|_| self.program.memory(&*filter));
         self.program.stateful |= memory.is_some() && !filter.remembers_only_to_be_fast();
         self.program.ticking |= filter.wants_ticks();
-        Some(Node { filter, span: plugin.span, common, memory })
+        Some(Node { name: declaration.name, filter, span: plugin.span, common, memory })
     }
 }
 

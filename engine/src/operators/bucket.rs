@@ -104,6 +104,11 @@ fn limit(event: &Event<'_>) -> Option<Limit> {
     Some(Limit { rate, window_ns: (range_ns / windows).max(1), windows, ..Limit::default() })
 }
 
+/// The hash of a dimension of a class.
+fn both(class: u128, dimensions: u128) -> u128 {
+    class.rotate_left(1) ^ dimensions
+}
+
 impl State {
     /// All limits: the hashes of class and dimensions, one of both, and the limit.
     fn limits(&self) -> impl Iterator<Item = (u128, u128, u128, &Limit)> {
@@ -112,8 +117,7 @@ impl State {
         classes.flat_map(|(class, of_class)| {
             let limits = of_class.limits.iter();
             limits.filter_map(move |(dimensions, _, limit)| {
-                let both = class.rotate_left(1) ^ dimensions;
-                Some((class, dimensions, both, &**limit.as_ref()?))
+                Some((class, dimensions, both(class, dimensions), &**limit.as_ref()?))
             })
         })
     }
@@ -225,6 +229,13 @@ impl Operator for Bucket {
             Row::new(hash, &columns, arena)
         });
         Some(limits.collect())
+    }
+
+    fn key<'a>(&self, event: &Event<'a>, arena: &'a Arena) -> Option<(u128, Value<'a>)> {
+        let class = field(event, "class")?;
+        let dimensions = field(event, "dimensions").unwrap_or(Value::Null);
+        let hash = both(hash128(class), hash128(dimensions));
+        Some((hash, arena.array([class, dimensions])))
     }
 
     fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {

@@ -17,6 +17,7 @@ use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
 use crate::logstash::settings::{Ecs, Settings as Surroundings};
 use crate::logstash::syntax::tree::{Plugin, Statement, Value as Tree, ValueKind, Word};
 use crate::operator::{self, AnyOperator, ELSE, Emitter, OUT, Operator};
+use crate::row::Row;
 use std::sync::LazyLock;
 use temblor_lang::builtin::{CallError, Tables};
 use temblor_lang::diagnostic::{Diagnostic, Severity};
@@ -394,6 +395,23 @@ impl Operator for FilterStep {
         let arena = Arena::new();
         let saved = Datum::from_value(saved.copy_into(&arena), &arena);
         self.program.restore(&saved).ok_or_else(other_configuration)
+    }
+
+    fn rows<'a>(&self, state: &ProgramState, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        self.program.rows(state, arena)
+    }
+
+    fn amend(
+        &self,
+        state: &mut ProgramState,
+        hash: u128,
+        columns: Value<'_>,
+    ) -> Result<(), CallError> {
+        self.program.amend(state, hash, columns)
+    }
+
+    fn forget(&self, state: &mut ProgramState, hash: u128) -> bool {
+        self.program.forget(state, hash)
     }
 
     fn wants_ticks(&self) -> bool {

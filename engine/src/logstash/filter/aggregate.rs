@@ -1,7 +1,7 @@
 //! `aggregate`: code gathers in a map what belongs to one task, over several events. Filters with the
 //! same text in `task_id` share their maps.
 
-use super::{Declaration, Filter, Outcome, Turn, ruby::script};
+use super::{Declaration, Filter, Outcome, Shelf, Turn, ruby::script};
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
@@ -86,6 +86,14 @@ struct Ends {
 /// A task.
 /// What code may set in `map_meta`, and what is kept of it.
 const OWN_LIMITS: [&str; 2] = ["timeout", "inactivity_timeout"];
+
+/// What is saved of a task.
+static SHELVES: [Shelf; 1] = [Shelf {
+    name: "",
+    at: None,
+    columns: &["map", "created_ns", "last_ns", "timeout", "inactivity_timeout"],
+    rest: None,
+}];
 
 #[derive(Debug)]
 struct Task {
@@ -186,6 +194,10 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 impl Filter for Aggregate {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Tasks::default()))
+    }
+
+    fn shelves(&self) -> &'static [Shelf] {
+        &SHELVES
     }
 
     fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {

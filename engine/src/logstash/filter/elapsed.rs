@@ -1,6 +1,6 @@
 //! `elapsed`: the time between a tagged start and a tagged end with the same value in a field.
 
-use super::{Declaration, Filter, Outcome, Turn};
+use super::{Declaration, Filter, Outcome, Shelf, Turn};
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
@@ -65,9 +65,17 @@ fn has_tag(event: &LogEvent<'_>, tag: &str) -> bool {
     }
 }
 
+/// What is saved of a start: when it was, and when it was seen.
+static SHELVES: [Shelf; 1] =
+    [Shelf { name: "", at: None, columns: &["start_ns", "seen_ns"], rest: None }];
+
 impl Filter for Elapsed {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Starts::new()))
+    }
+
+    fn shelves(&self) -> &'static [Shelf] {
+        &SHELVES
     }
 
     fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {

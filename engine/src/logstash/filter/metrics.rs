@@ -1,7 +1,7 @@
 //! `metrics`: counts events and measures values; every few seconds an event tells the figures. The
 //! counted events are not touched.
 
-use super::{Declaration, Filter, Outcome, Turn};
+use super::{Declaration, Filter, Outcome, Shelf, Turn};
 use crate::logstash::complain;
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
@@ -210,9 +210,20 @@ fn entry<'g>(all: &'g mut BTreeMap<String, Figures>, name: &str) -> Option<&'g m
     all.get_mut(name)
 }
 
+/// What is saved of a meter or timer.
+static SHELVES: [Shelf; 2] = [
+    Shelf { name: "meter", at: Some(0), columns: &FIGURES, rest: None },
+    Shelf { name: "timer", at: Some(1), columns: &FIGURES, rest: None },
+];
+const FIGURES: [&str; 8] = ["count", "fresh", "min", "max", "mean", "spread", "rates", "sample"];
+
 impl Filter for Metrics {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Gathered::default()))
+    }
+
+    fn shelves(&self) -> &'static [Shelf] {
+        &SHELVES
     }
 
     fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {

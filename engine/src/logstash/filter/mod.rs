@@ -67,6 +67,19 @@ pub enum Outcome {
     Unmatched,
 }
 
+/// How a table of what a filter saves is to be read: `{key: [column, …]}`.
+#[derive(Debug)]
+pub struct Shelf {
+    /// What it is called beside other tables of the filter; empty for the only one.
+    pub name: &'static str,
+    /// Where it is in a list that is saved; `None` when it is all that is saved.
+    pub at: Option<usize>,
+    /// The names of the leading items of each row.
+    pub columns: &'static [&'static str],
+    /// The name of all items behind them.
+    pub rest: Option<&'static str>,
+}
+
 /// A filter of a configuration; it never changes while it runs.
 pub trait Filter: Send + Sync + Debug {
     /// Takes one event.
@@ -87,6 +100,11 @@ pub trait Filter: Send + Sync + Debug {
     fn restore(&self, saved: &Datum<'_>) -> Option<Box<dyn Any + Send>> {
         let _ = saved;
         self.memory()
+    }
+
+    /// How what it saves is to be read by a person.
+    fn shelves(&self) -> &'static [Shelf] {
+        &[]
     }
 
     /// Filters that give the same name share what they remember.

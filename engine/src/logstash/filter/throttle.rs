@@ -1,7 +1,7 @@
 //! `throttle`: succeeds for events that come too seldom or too often in a window of the event's own
 //! time. It ends no event itself.
 
-use super::{Declaration, Filter, Outcome, Turn};
+use super::{Declaration, Filter, Outcome, Shelf, Turn};
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
@@ -72,6 +72,10 @@ const AGE_STEPS: i64 = 20;
 /// So many times the keys that were said may be there between two ticks.
 const KEYS_OVER_MAX: usize = 2;
 
+/// What is saved of a key: the windows as pairs of number and count.
+static SHELVES: [Shelf; 1] =
+    [Shelf { name: "", at: None, columns: &["origin", "latest"], rest: Some("counts") }];
+
 impl Filter for Throttle {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
         Some(Box::new(Memory { keys: HashMap::new(), max_age: self.max_age }))
@@ -94,6 +98,10 @@ impl Filter for Throttle {
         } else {
             (memory.max_age + step).min(self.max_age)
         };
+    }
+
+    fn shelves(&self) -> &'static [Shelf] {
+        &SHELVES
     }
 
     fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {

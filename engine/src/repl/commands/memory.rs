@@ -92,14 +92,16 @@ enum Named {
 
 impl Named {
     /// The hash of the row that is meant, which need not be there yet.
-    fn hash(&self, rows: &[Row<'_>]) -> u128 {
+    fn hash(&self, rows: &[Row<'_>], known: &HashMap<u128, String>) -> u128 {
         let arena = Arena::new();
         match self {
             Self::Hash(hash) => *hash,
             Self::Key(key) => {
                 let key = key.read(&arena);
-                let row = rows.iter().find(|row| row.key == Some(key));
-                row.map_or_else(|| hash128(key), |row| row.hash)
+                let row = rows.iter().find(|row| row.key == Some(key)).map(|row| row.hash);
+                let shown = to_json(key);
+                let shown = known.iter().find(|(_, known)| **known == shown).map(|(hash, _)| *hash);
+                row.or(shown).unwrap_or_else(|| hash128(key))
             }
         }
     }
@@ -116,8 +118,9 @@ fn forget(session: &mut Session, step: &str, text: &str) -> Result<(), String> {
     let named = key(session, text)?;
     let pipeline = pipeline(&mut session.pipeline)?;
     let (arena, name) = (Arena::new(), pipeline.node_of(step)?);
+    let known = pipeline.known_keys(&mut session.samples)?;
     let rows = pipeline.rehearsal.rows(&name, &arena).ok_or_else(|| no_table(&name))?;
-    match pipeline.rehearsal.forget(&name, named.hash(&rows)) {
+    match pipeline.rehearsal.forget(&name, named.hash(&rows, &known)) {
         true => Ok(()),
         false => Err(format!("error: {name} does not know {}", named.show())),
     }
@@ -129,8 +132,9 @@ fn set(session: &mut Session, step: &str, text: &str) -> Result<(), String> {
     let (named, columns) = (key(session, named)?, value(session, columns)?);
     let pipeline = pipeline(&mut session.pipeline)?;
     let (arena, name) = (Arena::new(), pipeline.node_of(step)?);
+    let shown = pipeline.known_keys(&mut session.samples)?;
     let rows = pipeline.rehearsal.rows(&name, &arena).ok_or_else(|| no_table(&name))?;
-    let (hash, columns) = (named.hash(&rows), columns.read(&arena));
+    let (hash, columns) = (named.hash(&rows, &shown), columns.read(&arena));
     let known = rows.iter().find(|row| row.hash == hash);
     let columns = match known {
         Some(row) => row.changed(columns, &arena).map(|row| row.columns),
@@ -174,7 +178,9 @@ impl Pipeline {
                 let arena = Arena::new();
                 let name = &self.rehearsal.graph().nodes()[visit.node].name;
                 let keeps = self.rehearsal.rows(name, &arena);
-                if let Some(key) = keeps.and_then(|_| self.key_at(visit)) {
+                if let Some((hash, key)) = &visit.key {
+                    keys.insert(*hash, to_json(key.read(&arena)));
+                } else if let Some(key) = keeps.and_then(|_| self.key_at(visit)) {
                     let key = key.read(&arena);
                     keys.insert(hash128(key), to_json(key));
                 }

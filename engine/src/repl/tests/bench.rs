@@ -171,13 +171,13 @@ fn rows_of_tables_are_changed() {
         &[":state 1 set 0 = {\"text\": \"q\", \"count\": 2}", ":advance 10s"],
         "out: {\"a\":\"q\"}",
     );
-    let bucket = "set $class = \"k\", $rate = 5 |> bucket";
-    told(
-        &mut session,
-        bucket,
-        &[":state"],
-        " rate=5 window_ns=10000000 windows=100 counts=[[0,3]]",
-    );
+    let bucket = "set $class = \"k\", $rate = 5, $dimensions = event.a |> bucket";
+    let row = "[\"k\",\"x\"] rate=5 window_ns=10000000 windows=100 counts=[[0,2]]";
+    told(&mut session, bucket, &[":state"], row);
+    let set = ":state 2 set [\"k\", \"y\"] = {\"rate\": 9}";
+    told(&mut session, bucket, &[set], "[\"k\",\"y\"] rate=9 window_ns=10000000");
+    let one = "  1 entries";
+    told(&mut session, bucket, &[":state 2 forget [\"k\", \"x\"]"], one);
 }
 
 #[test]

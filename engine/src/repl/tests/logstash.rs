@@ -104,3 +104,50 @@ fn what_is_wrong_with_a_configuration_is_told() {
     assert!(wrong.failed && wrong.text.contains("did you mean `mutate`"), "{}", wrong.text);
     std::fs::remove_file(&file).expect("the file is there");
 }
+
+#[test]
+fn what_filters_remember_is_read_and_changed() {
+    let file = std::env::temp_dir().join(format!("temblor-kept-{}.conf", std::process::id()));
+    let configuration = r#"filter {
+      grok { match => { "message" => "%{WORD:id} %{WORD:what} %{INT:ms:int}" } }
+      aggregate { task_id => "%{id}" code => "map['sum'] ||= 0; map['sum'] += event.get('ms')
+        event.set('sum', map['sum'])" }
+      throttle { key => "%{id}" after_count => 1 period => 60 add_tag => "throttled" }
+      metrics { meter => "events.%{what}" }
+      if [what] == "start" { mutate { add_tag => "start" } }
+      elapsed { start_tag => "start" end_tag => "end" unique_id_field => "id" }
+    }"#;
+    std::fs::write(&file, configuration).expect("it can be written");
+    let mut session = Session::new(Vec::new(), Colour::Off);
+    session.enter(":sample a start 1");
+    session.enter(":sample b start 2");
+    session.enter(":mode json");
+    let loaded = session.load_configuration(&file, Wishes::default());
+    assert!(!loaded.failed, "{}", loaded.text);
+    let state = session.enter(":state").text;
+    for row in [
+        "  [\"aggregate\",\"a\"] map={\"sum\":1} created_ns=1 last_ns=1 timeout=null",
+        "  [\"elapsed\",\"b\"] start_ns=2 seen_ns=2\n",
+        "  [\"metrics meter\",\"events.start\"] count=2 fresh=2",
+        "  [\"throttle\",\"a\"] origin=0 latest=0 counts=[0,1]\n",
+    ] {
+        assert!(state.contains(row), "{row} in {state}");
+    }
+    let set = session.enter(":state main set [\"aggregate\", \"b\"] = {\"map\": {\"sum\": 40}}");
+    assert!(set.text.contains("[\"aggregate\",\"b\"] map={\"sum\":40}"), "{}", set.text);
+    let forgotten = session.enter(":state main forget [\"throttle\", \"b\"]").text;
+    assert!(!forgotten.contains("[\"throttle\",\"b\"]"), "{forgotten}");
+    session.enter(":goto 2");
+    let sent = session.enter(":send").text;
+    assert!(sent.contains("\"sum\":42") && !sent.contains("throttled"), "{sent}");
+    for (entry, reason) in [
+        (":state main set [\"aggregate\", \"b\"] = {\"mop\": 1}", "there is no column `mop`"),
+        (":state main set [\"elapsed\", \"b\"] = {\"start_ns\": \"x\"}", "not of the kinds"),
+        (":state main set [\"elapsed\", \"q\"] = {\"start_ns\": 1}", "a key that was seen"),
+        (":state main forget [\"elapsed\", \"q\"]", "does not know [\"elapsed\",\"q\"]"),
+    ] {
+        let reply = session.enter(entry);
+        assert!(reply.failed && reply.text.contains(reason), "{entry}: {}", reply.text);
+    }
+    std::fs::remove_file(&file).expect("the file is there");
+}
