@@ -2,8 +2,10 @@
 //! program and every tool for programs load it here.
 
 mod modules;
+mod text;
 
 pub use modules::Directories;
+pub use text::Text;
 
 use crate::endpoint::Endpoints;
 use crate::graph::{Builder, Graph, Notation};
@@ -15,9 +17,9 @@ use temblor_lang::budget::Budget;
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
 use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
-use temblor_lang::span::{Source, SourceId, Sources};
-use temblor_lang::syntax;
+use temblor_lang::span::{Source, Sources};
 use temblor_lang::syntax::tree::{DefineKind, Item};
+use temblor_lang::syntax::{self, Parsed};
 use temblor_lang::value::Frozen;
 
 /// Program texts larger than this are refused.
@@ -232,14 +234,30 @@ pub fn check(
     loader: &dyn Loader,
     (budget, given): (Option<Arc<Budget>>, &Given<'_>),
 ) -> Loaded {
+    let mut sources = Sources::default();
+    let source = sources.add(name, text);
+    let tree = Text::of_file(&sources, source, language);
+    let text = sources.get(source).map_or_else(String::new, |source| source.text.clone());
+    check_read(name, text, (language, &tree), loader, (budget, given))
+}
+
+/// As [`check`], for a text that was read already, as the first of its sources.
+#[must_use]
+pub fn check_read(
+    name: &str,
+    text: String,
+    (language, tree): (Language, &Text),
+    loader: &dyn Loader,
+    (budget, given): (Option<Arc<Budget>>, &Given<'_>),
+) -> Loaded {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
     compiler.budget = budget;
-    if language == Language::Script
-        && let Some(module) = only_module(name, &text)
-    {
-        return check_module(compiler, name, text, &module);
+    let program = Source { name: name.to_string(), text: text.clone() };
+    compiler.sources.add(name, text);
+    match tree {
+        Text::Module(module) => check_module(compiler, program, module),
+        tree => lower(compiler, (program, language), tree, given),
     }
-    compile_by(compiler, name, text, language, given)
 }
 
 /// As [`check`], for a file.
@@ -252,27 +270,14 @@ pub fn check_file(file: &Path, path: &[PathBuf], given: &Given<'_>) -> Result<Lo
     Ok(check(&name, text, language, &Directories::new(path, Some(file)), (None, given)))
 }
 
-/// The tree of a text that is a module and no script.
-fn only_module(name: &str, text: &str) -> Option<syntax::tree::Script> {
-    let mut sources = Sources::default();
-    let source = sources.add(name, text);
-    if !syntax::parse_script(&sources, source).has_errors() {
-        return None;
-    }
-    let module = syntax::parse_module(&sources, source);
-    (!module.has_errors()).then_some(module.tree)
-}
-
 fn check_module(
     mut compiler: Compiler<'_>,
-    name: &str,
-    text: String,
-    module: &syntax::tree::Script,
+    program: Source,
+    module: &Parsed<syntax::tree::Script>,
 ) -> Loaded {
-    let program = Source { name: name.to_string(), text: text.clone() };
-    compiler.sources.add(name, text);
+    compiler.diagnostics.extend(module.diagnostics.iter().cloned());
     let mut scope = Scope::default();
-    for item in &module.items {
+    for item in &module.tree.items {
         match item {
             Item::Define(define) => check_scripts(&mut compiler, &define.kind),
             item => compiler.define(item, &mut scope),
@@ -308,23 +313,32 @@ fn compile_by(
 ) -> Loaded {
     let program = Source { name: name.to_string(), text: text.clone() };
     let source = compiler.sources.add(name, text);
+    let tree = Text::of_program(&compiler.sources, source, language);
+    lower(compiler, (program, language), &tree, given)
+}
+
+fn lower(
+    mut compiler: Compiler<'_>,
+    (program, language): (Source, Language),
+    tree: &Text,
+    given: &Given<'_>,
+) -> Loaded {
     let given_tables = given.tables.as_ref();
+    compiler.diagnostics.extend(tree.diagnostics().iter().cloned());
     // A program without declarations has the tables of the command line.
     let mut endpoints = Endpoints::lower(&[], given_tables, &mut compiler);
-    let graph = match language {
-        Language::Script => script(&mut compiler, source),
-        Language::Query => query(&mut compiler, endpoints.tables.clone(), source),
-        Language::Temblor => {
-            let parsed = syntax::parse_program(&compiler.sources, source);
-            compiler.diagnostics.extend(parsed.diagnostics);
+    let graph = match tree {
+        Text::Script(parsed) | Text::Module(parsed) => script(&mut compiler, &parsed.tree),
+        Text::Query(parsed) => Builder::new(&mut compiler, Notation::Long)
+            .with_tables(endpoints.tables.clone())
+            .query(&parsed.tree, None),
+        Text::Program(parsed) => {
             endpoints = Endpoints::lower(&parsed.tree.endpoints, given_tables, &mut compiler);
             Builder::new(&mut compiler, Notation::Short)
                 .with_tables(endpoints.tables.clone())
                 .program(&parsed.tree)
         }
-        Language::Deploy => {
-            let parsed = syntax::parse_deploy(&compiler.sources, source);
-            compiler.diagnostics.extend(parsed.diagnostics);
+        Text::Deploy(parsed) => {
             let graph;
             (graph, endpoints) = crate::flow::lower(&parsed.tree, given, &mut compiler);
             graph
@@ -335,18 +349,10 @@ fn compile_by(
     Loaded { language, graph, endpoints, program, sources, diagnostics, coverage }
 }
 
-fn script(compiler: &mut Compiler<'_>, source: SourceId) -> Graph {
-    let parsed = syntax::parse_script(&compiler.sources, source);
-    compiler.diagnostics.extend(parsed.diagnostics);
+fn script(compiler: &mut Compiler<'_>, tree: &syntax::tree::Script) -> Graph {
     compiler.begin_state(&Frozen::default());
-    let script = compiler.lower_script(&parsed.tree, Scope::default(), Rules::SCRIPT, None);
+    let script = compiler.lower_script(tree, Scope::default(), Rules::SCRIPT, None);
     compiler.end_state();
     let node = ScriptNode::new(script, Vec::new(), Arc::default(), Arc::default());
     Graph::of_operator(Box::new(node))
-}
-
-fn query(compiler: &mut Compiler<'_>, tables: NamedTables, source: SourceId) -> Graph {
-    let parsed = syntax::parse_query(&compiler.sources, source);
-    compiler.diagnostics.extend(parsed.diagnostics);
-    Builder::new(compiler, Notation::Long).with_tables(tables).query(&parsed.tree, None)
 }
