@@ -8,7 +8,7 @@ const KEYWORDS = [
   'define', 'deploy', 'drop', 'each', 'elif', 'else', 'emit', 'end', 'erase', 'flow', 'fn', 'for',
   'from', 'having', 'if', 'insert', 'into', 'intrinsic', 'let', 'match', 'merge', 'mod', 'move', 'not',
   'of', 'operator', 'or', 'over', 'patch', 'pipeline', 'present', 'recur', 'route', 'script', 'select',
-  'set', 'sink', 'sliding', 'source', 'stream', 'then', 'to', 'tumbling', 'update', 'upsert', 'use',
+  'set', 'sink', 'sliding', 'source', 'stream', 'table', 'then', 'to', 'tumbling', 'update', 'upsert', 'use',
   'when', 'where', 'with', 'xor',
 ];
 const ROOTS = ['args', 'event', 'group', 'state', 'window'];

@@ -34,12 +34,13 @@ impl Workspace {
             analysis.lines.offset(&analysis.text, range.start),
             analysis.lines.offset(&analysis.text, range.end),
         );
-        let (found, sources) = self.diagnose(uri);
+        let diagnosed = self.diagnose(uri);
+        let (found, sources) = &*diagnosed;
         let here = found.iter().filter(|one| {
             let span = one.span.range();
             one.span.source.0 == 0 && span.start <= to && from <= span.end
         });
-        here.filter_map(|one| self.fix(uri, one, &sources)).collect()
+        here.filter_map(|one| self.fix(uri, one, sources)).collect()
     }
 
     fn fix(&self, uri: &Uri, one: &Diagnostic, sources: &Sources) -> Option<CodeAction> {

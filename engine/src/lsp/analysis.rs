@@ -3,7 +3,7 @@
 
 use super::DOCUMENT_BYTES_MAX;
 use super::place::Lines;
-use crate::load::{Given, Language, check};
+use crate::load::{Given, Language, Text, check_read};
 use crate::logstash;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,6 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::index::Index;
 use temblor_lang::lower::Loader;
 use temblor_lang::span::{Sources, Span};
-use temblor_lang::syntax;
 
 /// Steps that the folding of constants may take: a text that is being written must not hold up the
 /// editor.
@@ -57,6 +56,8 @@ pub struct Analysis {
     pub index: Index,
     /// Whether it could not be read completely: names may be missing.
     pub is_partial: bool,
+    /// Its tree, while the text is open: it is checked after it was shown.
+    tree: Option<Text>,
 }
 
 impl Analysis {
@@ -65,43 +66,31 @@ impl Analysis {
     pub fn new(text: String, dialect: Dialect) -> Self {
         let lines = Lines::of(&text);
         if text.len() > DOCUMENT_BYTES_MAX {
-            return Self { text, lines, index: Index::default(), is_partial: true };
+            return Self { text, lines, is_partial: true, ..Self::default() };
         }
-        let (index, is_partial) = match dialect {
-            Dialect::Program(language) => names(&text, language),
-            Dialect::Logstash => (Index::default(), false),
+        let Dialect::Program(language) = dialect else {
+            return Self { text, lines, ..Self::default() };
         };
-        Self { text, lines, index, is_partial }
+        let mut sources = Sources::default();
+        let source = sources.add("", text.as_str());
+        let tree = Text::of_file(&sources, source, language);
+        let index = names(&tree, Span::new(source, 0, text.len() + 1));
+        Self { text, lines, index, is_partial: tree.has_errors(), tree: Some(tree) }
+    }
+
+    /// The same without what only a check needs.
+    #[must_use]
+    pub fn names_only(self) -> Self {
+        Self { tree: None, ..self }
     }
 }
 
-fn names(text: &str, language: Language) -> (Index, bool) {
-    let mut sources = Sources::default();
-    let source = sources.add("", text);
-    let whole = Span::new(source, 0, text.len() + 1);
-    match language {
-        Language::Script => {
-            let mut parsed = syntax::parse_script(&sources, source);
-            if parsed.has_errors() {
-                let module = syntax::parse_module(&sources, source);
-                if !module.has_errors() || parsed.tree.items.len() < module.tree.items.len() {
-                    parsed = module;
-                }
-            }
-            (Index::of_script(&parsed.tree, whole), parsed.has_errors())
-        }
-        Language::Query => {
-            let parsed = syntax::parse_query(&sources, source);
-            (Index::of_query(&parsed.tree, whole), parsed.has_errors())
-        }
-        Language::Deploy => {
-            let parsed = syntax::parse_deploy(&sources, source);
-            (Index::of_deploy(&parsed.tree, whole), parsed.has_errors())
-        }
-        Language::Temblor => {
-            let parsed = syntax::parse_program(&sources, source);
-            (Index::of_program(&parsed.tree, whole), parsed.has_errors())
-        }
+fn names(tree: &Text, whole: Span) -> Index {
+    match tree {
+        Text::Script(parsed) | Text::Module(parsed) => Index::of_script(&parsed.tree, whole),
+        Text::Query(parsed) => Index::of_query(&parsed.tree, whole),
+        Text::Deploy(parsed) => Index::of_deploy(&parsed.tree, whole),
+        Text::Program(parsed) => Index::of_program(&parsed.tree, whole),
     }
 }
 
@@ -110,21 +99,21 @@ fn names(text: &str, language: Language) -> (Index, bool) {
 #[must_use]
 pub fn diagnose(
     name: &str,
-    text: &str,
+    analysis: &Analysis,
     dialect: Dialect,
     loader: &dyn Loader,
 ) -> (Vec<Diagnostic>, Sources) {
-    if text.len() > DOCUMENT_BYTES_MAX {
-        return (Vec::new(), Sources::default());
-    }
-    match dialect {
-        Dialect::Program(language) => {
+    let text = analysis.text.clone();
+    match (dialect, &analysis.tree) {
+        _ if text.len() > DOCUMENT_BYTES_MAX => (Vec::new(), Sources::default()),
+        (Dialect::Logstash, _) => logstash::configuration::diagnose(name, text),
+        (Dialect::Program(_), None) => (Vec::new(), Sources::default()),
+        (Dialect::Program(language), Some(tree)) => {
             let budget = Arc::new(Budget::default());
             budget.fill(FOLDING_STEPS_MAX);
-            let loaded =
-                check(name, text.to_string(), language, loader, (Some(budget), &Given::default()));
+            let given = (Some(budget), &Given::default());
+            let loaded = check_read(name, text, (language, tree), loader, given);
             (loaded.diagnostics, loaded.sources)
         }
-        Dialect::Logstash => logstash::configuration::diagnose(name, text.to_string()),
     }
 }

@@ -5,6 +5,7 @@ use super::analysis::{Analysis, Dialect};
 use super::completion::{Context, context};
 use super::configuration;
 use super::hover;
+use super::navigate::Meaning;
 use super::workspace::Workspace;
 use crate::endpoint::{SINK_KINDS, SOURCE_KINDS};
 use crate::flow::CONNECTOR_KINDS;
@@ -13,7 +14,7 @@ use lsp_types::{
     CompletionItem, CompletionItemKind, Documentation, MarkupContent, MarkupKind, Uri,
 };
 use std::collections::BTreeSet;
-use temblor_lang::index::{Symbol, SymbolKind};
+use temblor_lang::index::{Direction, Maker, PartKind, Symbol, SymbolKind};
 use temblor_lang::syntax::KEYWORDS;
 use temblor_stdlib::grok::Library;
 
@@ -69,7 +70,7 @@ fn item_kind(kind: SymbolKind) -> CompletionItemKind {
         SymbolKind::Constant => CompletionItemKind::CONSTANT,
         SymbolKind::Function => CompletionItemKind::FUNCTION,
         SymbolKind::Module => CompletionItemKind::MODULE,
-        SymbolKind::Node => CompletionItemKind::INTERFACE,
+        SymbolKind::Node | SymbolKind::Port => CompletionItemKind::INTERFACE,
         _ => CompletionItemKind::CLASS,
     }
 }
@@ -110,6 +111,9 @@ impl Workspace {
                 named(&known, offset, |kind| kind == SymbolKind::Node, &mut out);
             }
             Context::Stream => streams(&known, offset, &mut out),
+            Context::Port(node, direction) => {
+                known.iter().for_each(|one| self.ports(uri, one, (&node, direction), &mut out));
+            }
             Context::OperatorKind => {
                 for kind in operators::kinds() {
                     let doc = hover::operator(kind);
@@ -191,6 +195,34 @@ impl Workspace {
         symbols
             .filter(|one| one.kind.is_member() && one.parent.is_none())
             .for_each(|one| out.symbol(one));
+    }
+
+    /// `node/`: the ports that its definition names, and those that every node has.
+    fn ports(
+        &self,
+        uri: &Uri,
+        analysis: &Analysis,
+        (node, direction): (&str, Direction),
+        out: &mut Proposals,
+    ) {
+        let index = &analysis.index;
+        let is_node = |one: &Symbol| one.name == node && is_stream(one.kind);
+        let Some(node) = index.symbols.iter().position(is_node) else { return };
+        let kind = PartKind::Port(direction);
+        match index.maker(node) {
+            Some(Maker::Elsewhere(module, name)) => {
+                if let Some(Meaning::Symbol(owner)) = self.member(uri, module, name) {
+                    let ports = owner.analysis.index.parts(owner.symbol, kind);
+                    ports.for_each(|port| out.symbol(port));
+                }
+            }
+            Some(Maker::Here(owner)) => index.parts(*owner, kind).for_each(|one| out.symbol(one)),
+            None => index.parts(node, kind).for_each(|one| out.symbol(one)),
+        }
+        match direction {
+            Direction::In => out.words(["in"], "port"),
+            Direction::Out => out.words(["out", "err"], "port"),
+        }
     }
 
     /// Words, names and modules.
@@ -287,14 +319,14 @@ fn steps(out: &mut Proposals) {
 }
 
 fn streams(known: &[&Analysis], offset: usize, out: &mut Proposals) {
-    let is_node = |kind| {
-        matches!(
-            kind,
-            SymbolKind::Node | SymbolKind::Script | SymbolKind::Operator | SymbolKind::Pipeline
-        )
-    };
-    named(known, offset, is_node, out);
+    named(known, offset, is_stream, out);
     out.words(["in", "out", "err"], "port");
+}
+
+/// Whether a symbol can be named as a stream: what was created, or the definition of its name.
+fn is_stream(kind: SymbolKind) -> bool {
+    let made = [SymbolKind::Script, SymbolKind::Operator, SymbolKind::Pipeline];
+    kind == SymbolKind::Node || made.contains(&kind)
 }
 
 /// The words that an operator's step knows.

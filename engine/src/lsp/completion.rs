@@ -1,6 +1,7 @@
 //! Where the cursor stands, as far as it matters for what can be written there. Only tokens are
 //! looked at: while a person types, the text is seldom a program.
 
+use temblor_lang::index::Direction;
 use temblor_lang::syntax::{TokenClass, classes};
 
 /// What can follow.
@@ -24,6 +25,8 @@ pub enum Context {
     Step,
     /// `from`, `into`: a stream or port.
     Stream,
+    /// `from name/`, `into name/`: the node, and which way events go there.
+    Port(String, Direction),
     /// `define operator x from`
     OperatorKind,
     /// `define window x from`
@@ -122,6 +125,7 @@ impl<'t> Before<'t> {
             "~" | "~=" => Context::Extractor,
             "|>" => Context::Step,
             "from" | "into" => self.source_of(last),
+            "/" => self.port().unwrap_or_else(|| self.clause()),
             _ => self.clause(),
         }
     }
@@ -167,6 +171,17 @@ impl<'t> Before<'t> {
             [_, "source", ..] => Context::Endpoint(true),
             [_, "sink", ..] if word == "into" => Context::Endpoint(false),
             _ => Context::Stream,
+        }
+    }
+
+    /// `from name/`: a slash anywhere else divides.
+    fn port(&self) -> Option<Context> {
+        let mut words = self.tokens().skip(1).map(|piece| self.word(piece));
+        let node = words.next()?.trim_matches('`').to_string();
+        match words.next()? {
+            "from" => Some(Context::Port(node, Direction::Out)),
+            "into" | "|>" => Some(Context::Port(node, Direction::In)),
+            _ => None,
         }
     }
 
@@ -228,6 +243,9 @@ mod tests {
             ("in |> generic::batch w", Context::Clause("generic::batch".to_string())),
             ("rate_limit 5 ", Context::Clause("rate_limit".to_string())),
             ("select event from ", Context::Stream),
+            ("select event from a/", Context::Port("a".to_string(), Direction::Out)),
+            ("select event from b into a/er", Context::Port("a".to_string(), Direction::In)),
+            ("let x = a / ", Context::Anything),
             ("define operator x from ", Context::OperatorKind),
             ("create script s from ", Context::Definition("script".to_string())),
             ("source a from ", Context::Endpoint(true)),

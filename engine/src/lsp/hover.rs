@@ -13,6 +13,13 @@ use temblor_lang::span::{SourceId, Span};
 use temblor_lang::syntax::{KEYWORDS, TokenClass, classes};
 use temblor_lang::value::Kind;
 
+/// The ports that are there without a word.
+const BUILT_IN_PORTS: [(&str, &str); 3] = [
+    ("in", "Where events come in."),
+    ("out", "Where events go that nothing sends elsewhere."),
+    ("err", "Where events go that fail, each with the reason."),
+];
+
 impl Workspace {
     /// What is known about the name or word at a byte.
     #[must_use]
@@ -58,6 +65,10 @@ fn other(target: &Target) -> Option<String> {
             text
         }
         Target::Field(path) => format!("field `{path}`"),
+        Target::Port(_, name) => {
+            let (_, doc) = BUILT_IN_PORTS.iter().find(|(port, _)| port == name)?;
+            format!("{}\n\n{doc}", code(&format!("port {name}")))
+        }
         _ => return None,
     })
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use temblor_lang::builtin::{Aggregate, Function};
-use temblor_lang::index::{Index, Symbol, Target};
+use temblor_lang::index::{Index, Part, Symbol, SymbolKind, Target};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::RESERVED;
 
@@ -90,8 +90,20 @@ impl Workspace {
             Target::Member(module, name) => {
                 self.member(uri, module, name).unwrap_or_else(|| Meaning::Other(target.clone()))
             }
+            Target::Part(part) => {
+                self.part(uri, part).map_or_else(|| Meaning::Other(target.clone()), Meaning::Symbol)
+            }
             other => Meaning::Other(other.clone()),
         }
+    }
+
+    /// An argument or a port of a definition of a module.
+    fn part(&self, uri: &Uri, part: &Part) -> Option<Definition> {
+        let Some(Meaning::Symbol(owner)) = self.member(uri, &part.module, &part.owner) else {
+            return None;
+        };
+        let symbol = owner.analysis.index.part(owner.symbol, part.kind, &part.name)?;
+        Some(Definition { symbol, ..owner })
     }
 
     /// What a module has under a name.
@@ -135,6 +147,11 @@ impl Workspace {
             }
             Meaning::Function(one) => library_place(one.path),
             Meaning::Aggregate(one) => library_place(one.path),
+            // A port that no word defines is one of what has it.
+            Meaning::Other(Target::Port(Some(symbol), _)) => {
+                let analysis = self.document(uri)?.analysis.clone();
+                Some(Definition { uri: uri.clone(), analysis, symbol }.location())
+            }
             Meaning::Other(_) => None,
         }
     }
@@ -145,8 +162,7 @@ impl Workspace {
         let mut own: Vec<_> = own.map(|one| one.span).collect();
         own.dedup();
         let mut found = vec![(definition.uri.clone(), definition.analysis.clone(), own)];
-        let symbol = definition.get();
-        if !symbol.kind.is_member() || symbol.parent.is_some() {
+        if !definition.analysis.index.is_public(definition.symbol) {
             return found;
         }
         for file in self.files() {
@@ -154,7 +170,8 @@ impl Workspace {
             if uri.as_str() == definition.uri.as_str() {
                 continue;
             }
-            let Some(analysis) = self.analysis(&file) else { continue };
+            let name = &definition.get().name;
+            let Some(analysis) = self.analysis_with(&file, name) else { continue };
             let spans = self.places_in(&uri, &analysis, definition);
             if !spans.is_empty() {
                 found.push((uri, analysis, spans));
@@ -165,17 +182,18 @@ impl Workspace {
 
     fn places_in(&self, uri: &Uri, analysis: &Analysis, wanted: &Definition) -> Vec<Span> {
         let name = &wanted.get().name;
-        let members = analysis.index.references.iter().filter_map(|one| match &one.target {
-            Target::Member(module, member) if member == name => Some((one.span, module)),
-            _ => None,
-        });
-        members
-            .filter(|(_, module)| match self.member(uri, module, name) {
-                Some(Meaning::Symbol(found)) => found.is(wanted),
-                _ => false,
-            })
-            .map(|(span, _)| span)
-            .collect()
+        let is_meant = |target: &Target| match target {
+            Target::Member(module, member) if member == name => {
+                let found = self.member(uri, module, name);
+                matches!(found, Some(Meaning::Symbol(found)) if found.is(wanted))
+            }
+            Target::Part(part) if part.name == *name => {
+                self.part(uri, part).is_some_and(|found| found.is(wanted))
+            }
+            _ => false,
+        };
+        let references = analysis.index.references.iter();
+        references.filter(|one| is_meant(&one.target)).map(|one| one.span).collect()
     }
 
     /// Where the name at a byte is used, and where it is defined if `declaration`.
@@ -217,7 +235,9 @@ impl Workspace {
             return Err("there is no name here".to_string());
         };
         let analysis = &self.document(uri).ok_or("the text is not open")?.analysis;
+        let port = |name: &str| format!("the built-in port `{name}`");
         let known = match meaning {
+            Meaning::Symbol(one) if is_built_in(one.get()) => port(&one.get().name),
             Meaning::Symbol(definition) => return Ok((definition, range(analysis, span))),
             Meaning::Function(function) => format!("the built-in function `{}`", function.path),
             Meaning::Aggregate(aggregate) => format!("the built-in aggregate `{}`", aggregate.path),
@@ -226,6 +246,7 @@ impl Workspace {
             Meaning::Other(Target::Setting(_, name)) => format!("the built-in setting `{name}`"),
             Meaning::Other(Target::Extractor(name)) => format!("the built-in extractor `{name}`"),
             Meaning::Other(Target::Kind(name)) => format!("the built-in kind `{name}`"),
+            Meaning::Other(Target::Port(_, name)) => port(&name),
             Meaning::Other(Target::Field(path)) => format!("the field `{path}` of the data"),
             Meaning::Other(_) => "a name that nothing in this text defines".to_string(),
         };
@@ -244,6 +265,9 @@ impl Workspace {
     ) -> Result<BTreeMap<String, Vec<TextEdit>>, String> {
         let written = written(name)?;
         let (definition, _) = self.renameable(uri, offset)?;
+        if definition.get().kind == SymbolKind::Port && written.starts_with('`') {
+            return Err(format!("`{name}` cannot name a port: write letters, digits and `_`"));
+        }
         let mut edits = BTreeMap::new();
         for (uri, analysis, spans) in self.places(&definition) {
             let file = path_of(&uri).unwrap_or_else(|| PathBuf::from(uri.as_str()));
@@ -258,6 +282,12 @@ impl Workspace {
         let open = self.document(uri).map(|document| document.dialect);
         open.unwrap_or_else(|| super::analysis::Dialect::of(file, ""))
     }
+}
+
+/// Whether a symbol is a port that events take when nothing is said.
+fn is_built_in(symbol: &Symbol) -> bool {
+    let is_port = matches!(symbol.kind, SymbolKind::Port | SymbolKind::Node);
+    is_port && ["in", "out", "err"].contains(&symbol.name.as_str())
 }
 
 /// A name as it is written: what is no plain name stands in backticks.

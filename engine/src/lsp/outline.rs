@@ -49,7 +49,7 @@ fn editor_kind(kind: SymbolKind) -> EditorKind {
         SymbolKind::Constant => EditorKind::CONSTANT,
         SymbolKind::Function => EditorKind::FUNCTION,
         SymbolKind::Argument => EditorKind::PROPERTY,
-        SymbolKind::Node => EditorKind::INTERFACE,
+        SymbolKind::Node | SymbolKind::Port => EditorKind::INTERFACE,
         SymbolKind::Module => EditorKind::MODULE,
         SymbolKind::Local | SymbolKind::Parameter | SymbolKind::Binding => EditorKind::VARIABLE,
         _ => EditorKind::CLASS,

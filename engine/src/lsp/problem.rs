@@ -3,24 +3,31 @@
 
 use super::analysis::{self, Analysis};
 use super::place::{Lines, path_of, uri_of};
-use super::workspace::Workspace;
+use super::workspace::{Found, Workspace};
 use super::{DIAGNOSTICS_MAX, DOCUMENT_BYTES_MAX};
 use lsp_types::{
     Diagnostic as EditorDiagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location,
     NumberOrString, Uri,
 };
 use std::path::PathBuf;
+use std::rc::Rc;
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::span::{Sources, Span};
 
 impl Workspace {
     /// What `temblor check` says about an open text.
     #[must_use]
-    pub fn diagnose(&self, uri: &Uri) -> (Vec<Diagnostic>, Sources) {
-        let Some(document) = self.document(uri) else { return Default::default() };
-        let file = path_of(uri).unwrap_or_else(|| PathBuf::from(uri.as_str()));
-        let (name, modules) = (file.display().to_string(), self.modules(uri));
-        analysis::diagnose(&name, &document.analysis.text, document.dialect, &modules)
+    pub fn diagnose(&self, uri: &Uri) -> Rc<Found> {
+        let Some(document) = self.document(uri) else { return Rc::default() };
+        let known = document.found.borrow().clone();
+        known.unwrap_or_else(|| {
+            let file = path_of(uri).unwrap_or_else(|| PathBuf::from(uri.as_str()));
+            let (name, modules) = (file.display().to_string(), self.modules(uri));
+            let found = analysis::diagnose(&name, &document.analysis, document.dialect, &modules);
+            let found = Rc::new(found);
+            document.found.replace(Some(found.clone()));
+            found
+        })
     }
 
     /// As the editor shows it: errors at once, warnings too when there are no errors.
@@ -34,7 +41,8 @@ impl Workspace {
                 ..EditorDiagnostic::default()
             }];
         }
-        let (found, sources) = self.diagnose(uri);
+        let diagnosed = self.diagnose(uri);
+        let (found, sources) = &*diagnosed;
         let has_errors = found.iter().any(|one| one.severity == Severity::Error);
         let mut wanted: Vec<_> =
             found.iter().filter(|one| !has_errors || one.severity == Severity::Error).collect();
@@ -42,7 +50,7 @@ impl Workspace {
         wanted
             .into_iter()
             .take(DIAGNOSTICS_MAX)
-            .map(|one| shown(&document.analysis, uri, one, &sources))
+            .map(|one| shown(&document.analysis, uri, one, sources))
             .collect()
     }
 }

@@ -53,7 +53,7 @@ fn capabilities() -> Value {
     json!({
         "positionEncoding": "utf-16",
         "textDocumentSync": {"openClose": true, "change": 2, "save": false},
-        "completionProvider": {"triggerCharacters": [":", ".", "$", "~", ">", "{"]},
+        "completionProvider": {"triggerCharacters": [":", ".", "$", "~", ">", "{", "/"]},
         "hoverProvider": true,
         "signatureHelpProvider": {"triggerCharacters": ["(", ","]},
         "definitionProvider": true,

@@ -4,7 +4,7 @@
 use super::analysis::Analysis;
 use lsp_types::{SemanticToken, SemanticTokenModifier, SemanticTokenType, SemanticTokensLegend};
 use std::collections::HashMap;
-use temblor_lang::index::{Reference, SymbolKind, Target};
+use temblor_lang::index::{Part, PartKind, Reference, SymbolKind, Target};
 use temblor_lang::syntax::{KEYWORDS, TokenClass, classes};
 
 /// The types, in the order of their numbers.
@@ -108,9 +108,19 @@ fn word(
             let (kind, modifiers) = meaning(analysis, one);
             Some((start, end, kind, modifiers))
         }
+        // A keyword of the language, whatever it is a part of.
         _ if is_keyword => Some((start, end, KEYWORD, 0)),
-        _ => None,
+        _ => within(analysis, start, end),
     }
+}
+
+/// A word of a longer name, such as `generic::batch`.
+fn within(analysis: &Analysis, start: usize, end: usize) -> Option<Piece> {
+    let all = &analysis.index.references;
+    let behind = all.partition_point(|one| one.span.start as usize <= start);
+    let around = all[..behind].last().filter(|one| end <= one.span.end as usize)?;
+    let (kind, modifiers) = meaning(analysis, around);
+    Some((start, end, kind, modifiers))
 }
 
 fn meaning(analysis: &Analysis, one: &Reference) -> (u32, u32) {
@@ -123,12 +133,15 @@ fn meaning(analysis: &Analysis, one: &Reference) -> (u32, u32) {
                 SymbolKind::Constant => (VARIABLE, READONLY),
                 SymbolKind::Function => (FUNCTION, 0),
                 SymbolKind::Module => (NAMESPACE, 0),
-                SymbolKind::Node => (INTERFACE, 0),
+                SymbolKind::Node | SymbolKind::Port => (INTERFACE, 0),
                 _ => (CLASS, 0),
             };
             (kind, modifiers | declared)
         }
         Target::Member(..) => (FUNCTION, 0),
+        Target::Part(Part { kind: PartKind::Argument, .. }) => (PARAMETER, 0),
+        Target::Part(_) => (INTERFACE, 0),
+        Target::Port(..) => (INTERFACE, LIBRARY),
         Target::Module(_) => (NAMESPACE, 0),
         Target::OperatorKind(_) | Target::Extractor(_) => (FUNCTION, LIBRARY),
         Target::Setting(..) => (KEYWORD, 0),

@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::SystemTime;
+use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Loader;
+use temblor_lang::span::Sources;
 
 /// A text that the editor has open.
 #[derive(Debug)]
@@ -27,7 +29,12 @@ pub struct Document {
     pub complete: Rc<Analysis>,
     /// Whether the editor has not been told yet what is wrong with it.
     pub is_dirty: bool,
+    /// What is wrong with it, when that is known: editors ask for fixes at every step of the cursor.
+    pub found: RefCell<Option<Rc<Found>>>,
 }
+
+/// What is wrong with a text, and the texts that this is about.
+pub type Found = (Vec<Diagnostic>, Sources);
 
 /// When a file was written last, and its names.
 type Cached = (Option<SystemTime>, Rc<Analysis>);
@@ -58,7 +65,8 @@ impl Workspace {
         let dialect = Dialect::of(&file, hint);
         let analysis = Rc::new(Analysis::new(text, dialect));
         let complete = analysis.clone();
-        let document = Document { dialect, version, analysis, complete, is_dirty: true };
+        let found = RefCell::default();
+        let document = Document { dialect, version, analysis, complete, is_dirty: true, found };
         self.documents.insert(uri.as_str().to_string(), document);
         self.touch();
     }
@@ -91,6 +99,7 @@ impl Workspace {
         document.analysis = analysis;
         document.version = version;
         document.is_dirty = true;
+        document.found.take();
         self.touch();
     }
 
@@ -99,7 +108,10 @@ impl Workspace {
         for document in self.documents.values_mut() {
             let imports = document.analysis.index.imports.iter();
             let standard = |path: &str| temblor_stdlib::registry().module_paths().contains(&path);
-            document.is_dirty |= imports.into_iter().any(|import| !standard(&import.path));
+            if imports.into_iter().any(|import| !standard(&import.path)) {
+                document.is_dirty = true;
+                document.found.take();
+            }
         }
     }
 
@@ -118,6 +130,13 @@ impl Workspace {
     /// The names of a file, open or not; `None` when it is none of ours.
     #[must_use]
     pub fn analysis(&self, file: &Path) -> Option<Rc<Analysis>> {
+        self.analysis_with(file, "")
+    }
+
+    /// As [`Workspace::analysis`], but a file that nobody has looked into yet is only read as a program
+    /// when a word is in it: of thousands of files, most do not have it.
+    #[must_use]
+    pub fn analysis_with(&self, file: &Path, word: &str) -> Option<Rc<Analysis>> {
         let uri = uri_of(file)?;
         if let Some(document) = self.document(&uri) {
             return Some(document.analysis.clone());
@@ -134,7 +153,10 @@ impl Workspace {
             return None;
         }
         let text = std::fs::read_to_string(file).ok()?;
-        let analysis = Rc::new(Analysis::new(text, Dialect::Program(language)));
+        if !text.contains(word) {
+            return None;
+        }
+        let analysis = Rc::new(Analysis::new(text, Dialect::Program(language)).names_only());
         self.files.borrow_mut().insert(file.to_path_buf(), (stamp, analysis.clone()));
         Some(analysis)
     }

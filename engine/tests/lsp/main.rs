@@ -2,6 +2,7 @@
 
 mod client;
 mod hostile;
+mod parts;
 
 use client::{Client, marked, piece};
 use serde_json::{Value, json};

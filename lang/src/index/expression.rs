@@ -4,8 +4,8 @@ use super::scopes::Walk;
 use super::{SymbolKind, Target};
 use crate::span::Span;
 use crate::syntax::tree::{
-    Arm, Expr, ExprKind, FieldTest, For, Ident, Match, PatchKind, PatchOp, Path, PathRoot, Pattern,
-    PatternKind, Segment, StringLit, StringPart, Test,
+    Arm, Expr, ExprKind, FieldPattern, FieldTest, For, Ident, Match, PatchKind, PatchOp, Path,
+    PathRoot, Pattern, PatternKind, Segment, StringLit, StringPart, Test,
 };
 
 impl Walk {
@@ -18,7 +18,11 @@ impl Walk {
             | ExprKind::Float(_)
             | ExprKind::Drop => {}
             ExprKind::String(text) => self.text(text),
-            ExprKind::Bytes(parts) => parts.iter().for_each(|part| self.expr(&part.value)),
+            ExprKind::Bytes(parts) => parts.iter().for_each(|part| {
+                self.expr(&part.value);
+                let kind = part.kind.iter();
+                kind.for_each(|kind| self.refer(kind.span, Target::Kind(kind.text.clone())));
+            }),
             ExprKind::List(items) | ExprKind::Recur(items) => self.exprs(items),
             ExprKind::Record(fields) => fields.iter().for_each(|(key, value)| {
                 self.text(key);
@@ -52,7 +56,7 @@ impl Walk {
             ExprKind::Let(path, value) => self.assignment(path, value, expr.span),
             ExprKind::Emit(value, port) => {
                 value.iter().for_each(|value| self.expr(value));
-                port.iter().for_each(|port| self.text(port));
+                port.iter().for_each(|port| self.emitted(port));
             }
         }
     }
@@ -69,7 +73,7 @@ impl Walk {
         }
     }
 
-    fn text(&mut self, text: &StringLit) {
+    pub fn text(&mut self, text: &StringLit) {
         for part in &text.parts {
             if let StringPart::Expr(expr) = part {
                 self.expr(expr);
@@ -157,36 +161,41 @@ impl Walk {
             PatternKind::Bind(name, inner) => (vec![name], inner.as_ref()),
             _ => (Vec::new(), &arm.pattern),
         };
-        if let (true, PatternKind::Record(fields)) = (of_event, &pattern.kind) {
-            let names = fields.iter().map(|field| format!("event.{}", field.name.text));
-            self.fields.extend(names);
-        }
-        self.pattern(pattern);
+        self.pattern(pattern, of_event.then_some("event"));
         self.binding(&bound, arm.span, |walk| {
             arm.guard.iter().for_each(|guard| walk.expr(guard));
             walk.exprs(&arm.body);
         });
     }
 
-    pub fn pattern(&mut self, pattern: &Pattern) {
+    /// A pattern; `of` is the path of what it is asked of, where that is known.
+    pub fn pattern(&mut self, pattern: &Pattern, of: Option<&str>) {
         match &pattern.kind {
             PatternKind::Any => {}
             PatternKind::Test(test) => self.test(test),
             PatternKind::Record(fields) => {
-                for field in fields {
-                    match &field.test {
-                        FieldTest::Present | FieldTest::Absent => {}
-                        FieldTest::Test(test) => self.test(test),
-                        FieldTest::Pattern(pattern) => self.pattern(pattern),
-                        FieldTest::Compare(_, expr) => self.expr(expr),
-                    }
-                }
+                fields.iter().for_each(|field| self.field_pattern(field, of));
             }
             PatternKind::Array(items) | PatternKind::Tuple { items, .. } => {
-                items.iter().for_each(|item| self.pattern(item));
+                items.iter().for_each(|item| self.pattern(item, None));
             }
-            PatternKind::Bind(_, inner) => self.pattern(inner),
+            PatternKind::Bind(_, inner) => self.pattern(inner, of),
             PatternKind::Expr(expr) => self.expr(expr),
+        }
+    }
+
+    fn field_pattern(&mut self, field: &FieldPattern, of: Option<&str>) {
+        let name = &field.name.text;
+        let path = of.map_or_else(|| name.clone(), |of| format!("{of}.{name}"));
+        if of.is_some() {
+            self.fields.insert(path.clone());
+        }
+        self.refer(field.name.span, Target::Field(path.clone()));
+        match &field.test {
+            FieldTest::Present | FieldTest::Absent => {}
+            FieldTest::Test(test) => self.test(test),
+            FieldTest::Pattern(pattern) => self.pattern(pattern, of.map(|_| path.as_str())),
+            FieldTest::Compare(_, expr) => self.expr(expr),
         }
     }
 

@@ -2,6 +2,7 @@
 //! It follows the same rules of visibility as lowering, but needs no text to be free of errors.
 
 mod expression;
+mod parts;
 mod query;
 mod scopes;
 #[cfg(test)]
@@ -9,6 +10,8 @@ mod tests;
 
 use crate::span::Span;
 use crate::syntax::tree::{Deploy, Program, Query, Script, Use};
+pub use parts::Maker;
+use parts::Parts;
 use scopes::Walk;
 use std::collections::BTreeSet;
 
@@ -41,6 +44,8 @@ pub enum SymbolKind {
     Flow,
     /// `create stream s`, `create script s …`, `source s …`, `sink s …`, a port of the pipeline
     Node,
+    /// `emit x => "audit"`, `script from side`: a port of a script
+    Port,
     /// `use a::b as c`: the name of a module in this text
     Module,
 }
@@ -63,6 +68,7 @@ impl SymbolKind {
             SymbolKind::Connector => "connector",
             SymbolKind::Flow => "flow",
             SymbolKind::Node => "stream",
+            SymbolKind::Port => "port",
             SymbolKind::Module => "module",
         }
     }
@@ -77,6 +83,7 @@ impl SymbolKind {
                 | SymbolKind::Binding
                 | SymbolKind::Argument
                 | SymbolKind::Node
+                | SymbolKind::Port
                 | SymbolKind::Module
         )
     }
@@ -105,6 +112,37 @@ pub struct Symbol {
     pub parent: Option<usize>,
 }
 
+/// Which way events go through a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Direction {
+    /// Into the node.
+    In,
+    /// Out of it.
+    Out,
+}
+
+/// What a definition has that is named where it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PartKind {
+    /// `args limit`, named by `with limit = 1`
+    Argument,
+    /// `emit x => "audit"`, `into audit`, named by `node/audit`
+    Port(Direction),
+}
+
+/// A part of a definition of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The module's full path.
+    pub module: String,
+    /// The definition.
+    pub owner: String,
+    /// What of it.
+    pub kind: PartKind,
+    /// The part's name.
+    pub name: String,
+}
+
 /// What a reference leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -124,7 +162,11 @@ pub enum Target {
     Kind(String),
     /// A field: `event.a.b`.
     Field(String),
-    /// A port, or a name that nothing defines.
+    /// An argument or a port of a definition of a module.
+    Part(Part),
+    /// A port that no word defines, and the symbol that has it; that of the text itself has none.
+    Port(Option<usize>, String),
+    /// A name that nothing defines.
     Unknown,
 }
 
@@ -161,6 +203,8 @@ pub struct Index {
     pub imports: Vec<Import>,
     /// Paths below `event`, `$`, `state`, `args`, as written: `event.a.b`.
     pub fields: BTreeSet<String>,
+    /// The arguments and ports of definitions, each with its symbol.
+    parts: Parts,
 }
 
 impl Index {
@@ -215,6 +259,33 @@ impl Index {
     /// All places where a symbol is named, its definition first where it is one.
     pub fn references_to(&self, symbol: usize) -> impl Iterator<Item = &Reference> {
         self.references.iter().filter(move |one| one.target == Target::Symbol(symbol))
+    }
+
+    /// The symbol of a part of a definition.
+    #[must_use]
+    pub fn part(&self, owner: usize, kind: PartKind, name: &str) -> Option<usize> {
+        self.parts.get(owner, kind, name)
+    }
+
+    /// The symbols of all parts of one kind that a definition has.
+    pub fn parts(&self, owner: usize, kind: PartKind) -> impl Iterator<Item = &Symbol> {
+        self.parts.of(owner, kind).map(|symbol| &self.symbols[symbol])
+    }
+
+    /// The definition that a node was made from, where it has a name of its own.
+    #[must_use]
+    pub fn maker(&self, node: usize) -> Option<&Maker> {
+        self.parts.maker(node)
+    }
+
+    /// Whether other files can name a symbol: a definition of the text, or a part of one.
+    #[must_use]
+    pub fn is_public(&self, symbol: usize) -> bool {
+        let one = &self.symbols[symbol];
+        match one.parent {
+            None => one.kind.is_member(),
+            Some(owner) => self.parts.contains(symbol) && self.symbols[owner].parent.is_none(),
+        }
     }
 
     /// The symbol of this name that other files can name.

@@ -1,14 +1,15 @@
 //! Queries, flows and chains of a walk: definitions, what is created from them, and the streams and
 //! ports that connect it.
 
+use super::parts::Maker;
 use super::scopes::Walk;
-use super::{SymbolKind, Target};
+use super::{Direction, SymbolKind, Target};
 use crate::span::Span;
 use crate::syntax::tree::{
     ArgDecl, Chain, ChainSelect, Create, CreateKind, Define, DefineKind, Deploy, DeployFlow,
     DeployStatement, Endpoint, EndpointDef, EndpointRole, Expr, ExprKind, FlowDef, FlowStatement,
-    Group, Ident, PathRoot, PipelineDef, Program, Query, ScriptDef, Select, Statement, Step,
-    StepKind, StreamRef, WindowDef,
+    Group, Ident, ModPath, PathRoot, PipelineDef, Program, Query, ScriptDef, Select, Statement,
+    Step, StepKind, WindowDef,
 };
 
 impl Walk {
@@ -62,24 +63,22 @@ impl Walk {
     }
 
     fn deploy_flow(&mut self, flow: &DeployFlow, whole: Span) {
-        let definition = self.find(SymbolKind::Flow, &flow.name.text);
-        match &flow.from {
+        let maker = match &flow.from {
             Some(path) => {
-                self.path(path, &[SymbolKind::Flow]);
+                let maker = Maker::of(self.path(path, &[SymbolKind::Flow]));
                 let symbol = self.symbol(&flow.name, SymbolKind::Flow, flow.span, whole);
                 self.describe(symbol, &flow.docs, format!("deploy flow {}", flow.name.text));
+                maker
             }
             // The name of the instance is that of the definition.
             None => {
+                let definition = self.find(SymbolKind::Flow, &flow.name.text);
                 let target = definition.map_or(Target::Unknown, Target::Symbol);
-                self.refer(flow.name.span, target);
+                self.refer(flow.name.span, target.clone());
+                Maker::of(target)
             }
-        }
-        let named = flow.from.as_ref().and_then(|path| match path.segments.as_slice() {
-            [name] => self.find(SymbolKind::Flow, &name.text),
-            _ => None,
-        });
-        self.with(&flow.with, named.or(definition.filter(|_| flow.from.is_none())));
+        };
+        self.with(&flow.with, maker.as_ref());
     }
 
     fn declare_statement(&mut self, statement: &Statement, whole: Span) {
@@ -178,16 +177,14 @@ impl Walk {
     fn script_node(&mut self, script: &ScriptDef, span: Span) {
         self.arguments(&script.args, span);
         script.state.iter().for_each(|state| self.expr(state));
+        self.script_ports(script);
         script.ports.iter().for_each(|(_, section)| self.script(section, span));
         self.script(&script.main, span);
     }
 
     fn pipeline(&mut self, pipeline: &PipelineDef, span: Span) {
-        for port in pipeline.from.iter().chain(&pipeline.into).flatten() {
-            let symbol = self.symbol(port, SymbolKind::Node, port.span, span);
-            self.describe(symbol, &[], format!("port {}", port.text));
-            self.declare(symbol);
-        }
+        self.pipeline_ports(pipeline.from.as_deref(), Direction::In, span);
+        self.pipeline_ports(pipeline.into.as_deref(), Direction::Out, span);
         self.arguments(&pipeline.args, span);
         self.query(&pipeline.body, span);
     }
@@ -213,57 +210,40 @@ impl Walk {
                 FlowStatement::Define(define) => self.define(define, span),
                 FlowStatement::Create(create) => self.create(create),
                 FlowStatement::Connect(connect) => {
-                    self.connected(&connect.from);
-                    self.connected(&connect.to);
+                    self.connected(&connect.from, Direction::Out);
+                    self.connected(&connect.to, Direction::In);
                 }
             }
         }
     }
 
-    fn connected(&mut self, endpoint: &Endpoint) {
-        let target = self.node(&endpoint.name, defined_by(endpoint.kind));
-        self.refer(endpoint.name.span, target);
-        endpoint.port.iter().for_each(|port| self.refer(port.span, Target::Unknown));
-    }
-
-    /// What the name of a node leads to: what created it, or the definition of the same name.
-    fn node(&self, name: &Ident, definition: Option<SymbolKind>) -> Target {
-        let node = self.find(SymbolKind::Node, &name.text);
-        let kinds = [SymbolKind::Script, SymbolKind::Operator, SymbolKind::Pipeline];
-        let kinds = definition.as_ref().map_or(kinds.as_slice(), std::slice::from_ref);
-        node.or_else(|| self.find_any(kinds, &name.text)).map_or(Target::Unknown, Target::Symbol)
+    fn connected(&mut self, endpoint: &Endpoint, direction: Direction) {
+        let definition = defined_by(endpoint.kind);
+        self.node_and_port(&endpoint.name, endpoint.port.as_ref(), definition, direction);
     }
 
     fn create(&mut self, create: &Create) {
         let Some(kind) = defined_by(create.kind) else { return };
-        let definition = match &create.from {
-            Some(path) => {
-                self.path(path, &[kind]);
-                match path.segments.as_slice() {
-                    [name] => self.find(kind, &name.text),
-                    _ => None,
-                }
-            }
+        let maker = match &create.from {
+            Some(path) => Maker::of(self.path(path, &[kind])),
             None => {
                 let definition = self.find(kind, &create.name.text);
                 let target = definition.map_or(Target::Unknown, Target::Symbol);
-                self.refer(create.name.span, target);
-                definition
+                self.refer(create.name.span, target.clone());
+                Maker::of(target)
             }
         };
-        self.with(&create.with, definition);
-    }
-
-    fn stream(&mut self, stream: &StreamRef) {
-        let target = self.node(&stream.node, None);
-        self.refer(stream.node.span, target);
-        stream.port.iter().for_each(|port| self.refer(port.span, Target::Unknown));
+        let node = self.defined_at(create.name.span, SymbolKind::Node);
+        if let (Some(node), Some(maker)) = (node, &maker) {
+            self.parts.made(node, maker.clone());
+        }
+        self.with(&create.with, maker.as_ref());
     }
 
     /// A stream that something goes into: in a chain a new name is an output.
     fn chain_stream(&mut self, name: &Ident, whole: Span) {
         let target = self.node(name, None);
-        if target != Target::Unknown || matches!(name.text.as_str(), "in" | "out" | "err") {
+        if target != Target::Unknown {
             return self.refer(name.span, target);
         }
         let visible = self.here(whole);
@@ -274,12 +254,18 @@ impl Walk {
 
     fn select(&mut self, select: &Select) {
         self.expr(&select.target);
-        self.stream(&select.from);
-        select.windows.iter().for_each(|window| self.path(window, &[SymbolKind::Window]));
+        self.stream(&select.from, Direction::Out);
+        self.windows(&select.windows);
         select.filter.iter().for_each(|filter| self.expr(filter));
         select.group.iter().for_each(|group| self.group(group));
-        self.stream(&select.into);
+        self.stream(&select.into, Direction::In);
         select.having.iter().for_each(|having| self.expr(having));
+    }
+
+    fn windows(&mut self, windows: &[ModPath]) {
+        for window in windows {
+            self.path(window, &[SymbolKind::Window]);
+        }
     }
 
     fn group(&mut self, group: &Group) {
@@ -290,13 +276,13 @@ impl Walk {
     }
 
     fn chain(&mut self, chain: &Chain, whole: Span) {
-        chain.from.iter().for_each(|from| self.stream(from));
+        chain.from.iter().for_each(|from| self.stream(from, Direction::Out));
         chain.steps.iter().for_each(|step| self.step(step, whole));
     }
 
     fn step(&mut self, step: &Step, whole: Span) {
         match &step.kind {
-            StepKind::Into(into) if into.port.is_some() => self.stream(into),
+            StepKind::Into(into) if into.port.is_some() => self.stream(into, Direction::In),
             StepKind::Into(into) => self.chain_stream(&into.node, whole),
             StepKind::Script(script) => self.script(script, step.span),
             StepKind::Set(pairs) => {
@@ -350,7 +336,7 @@ impl Walk {
 
     fn chain_select(&mut self, select: &ChainSelect) {
         self.expr(&select.target);
-        select.windows.iter().for_each(|window| self.path(window, &[SymbolKind::Window]));
+        self.windows(&select.windows);
         select.filter.iter().for_each(|filter| self.expr(filter));
         select.group.iter().for_each(|group| self.group(group));
         select.having.iter().for_each(|having| self.expr(having));

@@ -1,11 +1,10 @@
 //! What is visible while a text is walked. Constants win over locals; locals belong to the whole
 //! script or function; bindings of patterns hide both until their arm ends.
 
-use super::{Import, Index, Reference, Symbol, SymbolKind, Target, alias};
+use super::parts::Parts;
+use super::{Import, Index, PartKind, Reference, Symbol, SymbolKind, Target, alias};
 use crate::span::Span;
-use crate::syntax::tree::{
-    ArgDecl, Binding, Expr, FnBody, FnDef, Ident, Item, ModPath, Script, Use,
-};
+use crate::syntax::tree::{ArgDecl, Expr, FnBody, FnDef, Ident, Item, ModPath, Script, Use};
 use std::collections::{BTreeSet, HashMap};
 
 /// Names of one file, definition or body.
@@ -26,9 +25,12 @@ struct Frame {
 /// A walk over one text.
 #[derive(Debug)]
 pub(super) struct Walk {
-    symbols: Vec<Symbol>,
-    references: Vec<Reference>,
+    pub symbols: Vec<Symbol>,
+    pub references: Vec<Reference>,
     imports: Vec<Import>,
+    /// Where each symbol is defined.
+    places: HashMap<(u32, SymbolKind), usize>,
+    pub parts: Parts,
     /// For each module's symbol, its full path, and whether the text gives it another name.
     modules: HashMap<usize, (String, bool)>,
     pub fields: BTreeSet<String>,
@@ -46,6 +48,8 @@ impl Walk {
             symbols: Vec::new(),
             references: Vec::new(),
             imports: Vec::new(),
+            places: HashMap::new(),
+            parts: Parts::default(),
             modules: HashMap::new(),
             fields: BTreeSet::new(),
             levels: vec![Level::default()],
@@ -60,9 +64,10 @@ impl Walk {
 
     pub fn finish(mut self) -> Index {
         self.leave_frame();
+        self.settle_parts();
         self.references.sort_by_key(|one| (one.span.start, one.span.end));
-        let Walk { symbols, references, imports, fields, .. } = self;
-        Index { symbols, references, imports, fields }
+        let Walk { symbols, references, imports, fields, parts, .. } = self;
+        Index { symbols, references, imports, fields, parts }
     }
 
     /// Walks with names of its own.
@@ -112,6 +117,7 @@ impl Walk {
             parent,
         });
         let number = self.symbols.len() - 1;
+        self.places.entry((name.span.start, kind)).or_insert(number);
         let target = Target::Symbol(number);
         self.references.push(Reference { span: name.span, target, defines: true });
         number
@@ -237,13 +243,14 @@ impl Walk {
     }
 
     /// `f`, `m::f`, `m::CONST`, `m::window`: one of these kinds, or a member of a module.
-    pub fn path(&mut self, path: &ModPath, kinds: &[SymbolKind]) {
-        let Some((name, modules)) = path.segments.split_last() else { return };
+    pub fn path(&mut self, path: &ModPath, kinds: &[SymbolKind]) -> Target {
+        let Some((name, modules)) = path.segments.split_last() else { return Target::Unknown };
         let target = match self.module(modules) {
             Some(module) => Target::Member(module, name.text.clone()),
             None => self.find_any(kinds, &name.text).map_or(Target::Unknown, Target::Symbol),
         };
-        self.refer(name.span, target);
+        self.refer(name.span, target.clone());
+        target
     }
 
     /// All of a script or module: its definitions can be named anywhere in it.
@@ -325,7 +332,7 @@ impl Walk {
                 FnBody::Block(body) => walk.exprs(body),
                 FnBody::Cases(cases, default) => {
                     for case in cases {
-                        case.patterns.iter().for_each(|one| walk.pattern(one));
+                        case.patterns.iter().for_each(|one| walk.pattern(one, None));
                         case.guard.iter().for_each(|guard| walk.expr(guard));
                         walk.exprs(&case.body);
                     }
@@ -344,28 +351,13 @@ impl Walk {
         for arg in args {
             let symbol = self.symbol(&arg.name, SymbolKind::Argument, arg.name.span, whole);
             self.declare(symbol);
+            self.part_of_owner(PartKind::Argument, &arg.name.text, symbol);
             arg.default.iter().for_each(|default| self.expr(default));
         }
     }
 
-    /// `with a = 1 end` for a definition of this text, when it is known.
-    pub fn with(&mut self, with: &[Binding], definition: Option<usize>) {
-        for binding in with {
-            let is_it = |one: &Symbol| {
-                one.kind == SymbolKind::Argument
-                    && one.parent == definition
-                    && one.name == binding.name.text
-            };
-            let known = definition.and_then(|_| self.symbols.iter().position(is_it));
-            self.refer(binding.name.span, known.map_or(Target::Unknown, Target::Symbol));
-            self.expr(&binding.value);
-        }
-    }
-}
-
-impl Walk {
     /// The symbol of this kind whose name stands at a place.
     pub fn defined_at(&self, name: Span, kind: SymbolKind) -> Option<usize> {
-        self.symbols.iter().position(|one| one.span == name && one.kind == kind)
+        self.places.get(&(name.start, kind)).copied()
     }
 }

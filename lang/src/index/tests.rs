@@ -1,8 +1,8 @@
 //! What a name leads to, shown by where its definition stands.
 
-use super::{Index, SymbolKind, Target};
+use super::{Direction, Index, Part, PartKind, SymbolKind, Target};
 use crate::span::{Sources, Span};
-use crate::syntax::{parse_program, parse_query, parse_script};
+use crate::syntax::{parse_deploy, parse_program, parse_query, parse_script};
 
 fn script(text: &str) -> Index {
     let mut sources = Sources::default();
@@ -99,4 +99,89 @@ fn definitions_and_their_arguments() {
     let kinds: Vec<_> = index.symbols.iter().map(|one| one.kind).collect();
     assert_eq!(kinds, [SymbolKind::Script, SymbolKind::Argument]);
     assert_eq!(index.references_to(0).count(), 4);
+}
+
+fn query(text: &str) -> Index {
+    let mut sources = Sources::default();
+    let source = sources.add("", text);
+    let parsed = parse_query(&sources, source);
+    assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
+    Index::of_query(&parsed.tree, Span::new(source, 0, text.len()))
+}
+
+#[test]
+fn ports_of_scripts_are_what_they_emit() {
+    let text = "define script s script from side event script match event of case %{ a == 1 } => \
+                emit event => \"audit\" case _ => emit \"x\" => \"audit\" end end;\n\
+                create script t from s;\nselect event from in into t/side;\n\
+                select event from t/audit into out;\nselect event from t/err into out";
+    let index = query(text);
+    let audit = text.find("audit");
+    assert_eq!(leads(&index, text, "audit"), [audit; 3]);
+    let side = text.find("side");
+    assert_eq!(leads(&index, text, "side"), [side; 2]);
+    assert!(index.references.iter().any(|one| one.target == Target::Port(Some(0), "err".into())));
+}
+
+#[test]
+fn ports_of_pipelines_are_their_streams() {
+    let text = "define pipeline p from left into right, err pipeline select event from left into \
+                right end;\ncreate pipeline q from p;\nselect event from in into q/left;\n\
+                select event from q/right into out;\nselect event from q/err into err";
+    let index = query(text);
+    assert_eq!(leads(&index, text, "left"), [text.find("left"); 3]);
+    assert_eq!(leads(&index, text, "right"), [text.find("right"); 3]);
+    let of_itself = Target::Port(None, "err".to_string());
+    assert_eq!(index.references.last().map(|one| &one.target), Some(&of_itself));
+}
+
+#[test]
+fn a_port_and_a_stream_of_one_name_are_two() {
+    let text = "define pipeline p from a into b pipeline select event from a into b end;\n\
+                create pipeline p;\ncreate stream b;\nselect event from p/b into b;\n\
+                select event from in into p/a";
+    let places: Vec<_> = text.match_indices('b').map(|(at, _)| at).filter(|at| *at > 20).collect();
+    let index = query(text);
+    let found = leads(&index, text, "b");
+    let (port, stream) = (Some(places[0]), text.find("stream b").map(|at| at + 7));
+    assert_eq!(found, [port, port, stream, port, stream]);
+}
+
+#[test]
+fn parts_of_modules_say_what_they_are_of() {
+    let text = "use my::rules;\ncreate script s from rules::clean with limit = 2 end;\n\
+                select event from in into s;\nselect event from s/audit into out";
+    let part = |kind, name: &str| {
+        let (module, owner) = ("my::rules".to_string(), "clean".to_string());
+        Target::Part(Part { module, owner, kind, name: name.to_string() })
+    };
+    let index = query(text);
+    let targets: Vec<_> = index.references.iter().map(|one| &one.target).collect();
+    assert!(targets.contains(&&part(PartKind::Argument, "limit")), "{targets:?}");
+    assert!(targets.contains(&&part(PartKind::Port(Direction::Out), "audit")), "{targets:?}");
+}
+
+#[test]
+fn flows_connect_ports() {
+    let text = "define flow f args size = 1 flow define pipeline p into extra pipeline \
+                select event from in into extra end; create connector c from m::c; \
+                create pipeline p; connect /pipeline/p/extra to /connector/c/in end;\n\
+                deploy flow g from f with size = 2 end";
+    let mut sources = Sources::default();
+    let source = sources.add("", text);
+    let parsed = parse_deploy(&sources, source);
+    assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
+    let index = Index::of_deploy(&parsed.tree, Span::new(source, 0, text.len()));
+    assert_eq!(leads(&index, text, "extra"), [text.find("extra"); 3]);
+    assert_eq!(leads(&index, text, "size"), [text.find("size"); 2]);
+}
+
+#[test]
+fn fields_of_patterns_are_fields() {
+    let text = "match event of case %{ present a, b ~= %{ c == 1 } } => event.b.c case _ => 1 end";
+    let index = script(text);
+    let fields: Vec<_> = index.fields.iter().map(String::as_str).collect();
+    assert_eq!(fields, ["event.a", "event.b", "event.b.c"]);
+    let same = Target::Field("event.b.c".to_string());
+    assert_eq!(index.references.iter().filter(|one| one.target == same).count(), 2);
 }

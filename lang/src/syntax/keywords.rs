@@ -66,6 +66,7 @@ pub const KEYWORDS: &[(&str, &str)] = &[
     ("source", "`source name from file \"x\"`: where the events of a stream come from."),
     ("state", "What a script remembers from event to event; in front of a body, its start."),
     ("stream", "`create stream s;` makes a name that selects write into and read from."),
+    ("table", "`table name from file \"x.csv\"`: what `lookup::get` and its like look into."),
     ("then", "Stands between a condition and what it leads to."),
     ("to", "Stands between the two ends of `connect`."),
     ("true", "The value true."),
