@@ -218,14 +218,20 @@ fn load(case: &Case, folder: &Path, given: &Given<'_>, counted: bool) -> Result<
 }
 
 /// The filters of a Logstash configuration. Behind the kind stand words for its settings: names of
-/// fields (`disabled`, `v1`) and whether texts have `escapes`.
+/// fields (`disabled`, `v1`), whether texts have `escapes`, and whether odd things are not explained
+/// (`strict`).
 fn logstash(case: &Case, settings: &str) -> Result<Loaded, CaseError> {
     let mut wishes = Wishes { stdin: true, stdout: true, ..Wishes::default() };
     for word in settings.split_whitespace() {
         match (word, Ecs::named(word)) {
             (_, Some(ecs)) => wishes.settings.ecs = ecs,
             ("escapes", _) => wishes.settings.escapes = true,
-            _ => return Err(format!("`{word}` is no setting: write disabled, v1, v8 or escapes")),
+            ("strict", _) => wishes.settings.strict = true,
+            _ => {
+                return Err(format!(
+                    "`{word}` is no setting: write disabled, v1, v8, escapes or strict"
+                ));
+            }
         }
     }
     Ok(configuration::of_text(PROGRAM, program(case).to_string(), &wishes).loaded)

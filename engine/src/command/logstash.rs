@@ -20,6 +20,9 @@ pub(super) struct ConfigurationArgs {
     /// Read backslash escapes in the texts of a Logstash configuration
     #[arg(long, requires = "logstash")]
     support_escapes: bool,
+    /// Take what Logstash does as it is, without explaining what nobody would expect
+    #[arg(long, requires = "logstash")]
+    strict_logstash: bool,
 }
 
 #[derive(Debug, Args)]
@@ -62,7 +65,8 @@ impl ConfigurationArgs {
     /// How configurations are read.
     pub(super) fn settings(&self) -> Settings {
         let (ecs, escapes) = (self.ecs.into(), self.support_escapes);
-        Settings { ecs, escapes, ..Settings::of_environment() }
+        let strict = self.strict_logstash;
+        Settings { ecs, escapes, strict, ..Settings::of_environment() }
     }
 }
 

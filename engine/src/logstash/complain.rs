@@ -159,9 +159,24 @@ pub fn without_effect(option: &str, span: Span, reason: &str) -> Diagnostic {
 
 /// `\n` where a newline cannot be written so.
 pub fn two_characters(option: &str, span: Span) -> Diagnostic {
-    let message = format!("`{option}` is a backslash and a letter here, not one character");
+    let message = format!("`{option}` holds a backslash and a letter here, not one character");
     Diagnostic::warning("W0728", Class::Behaviour, span, message)
         .with_help("write the character itself between the quotes, or set `config.support_escapes`")
+}
+
+/// The code of what is explained, as nobody would expect it.
+const ODD: &str = "W0730";
+
+/// Operations of `mutate` that are written in another order than they run in.
+pub fn runs_before(first: &str, second: &str, span: Span) -> Diagnostic {
+    let message = format!("`{first}` runs before `{second}`, whatever their order in the text");
+    Diagnostic::warning(ODD, Class::Behaviour, span, message)
+        .with_help("put what comes later into a `mutate` of its own")
+}
+
+/// What Logstash does here, though it looks otherwise.
+pub fn odd(span: Span, message: &str, help: &str) -> Diagnostic {
+    Diagnostic::warning(ODD, Class::Behaviour, span, message).with_help(help)
 }
 
 /// A condition that cannot be meant.

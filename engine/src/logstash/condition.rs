@@ -164,7 +164,8 @@ impl Compiler<'_> {
     }
 
     fn membership(&mut self, left: &Operand, right: &Operand) -> Test {
-        if let OperandKind::Field(text) = &right.kind
+        if !self.settings.strict
+            && let OperandKind::Field(text) = &right.kind
             && text.starts_with(['['])
             && text[1..].starts_with(['"', '\''])
         {
@@ -179,6 +180,16 @@ impl Compiler<'_> {
                 self.bad(span, "a list on the left of `in` is not supported by Logstash")
             }
             (Side::Constant(left), Side::Constant(right)) => Test::Constant(left.is_in(right)),
+            (Side::Constant(Constant::Int(_) | Constant::Float(_)), Side::Field(_)) => {
+                if !self.settings.strict {
+                    self.diagnostics.push(complain::odd(
+                        span,
+                        "a number is found in a list of numbers alone, not in a field that equals it",
+                        "compare with `==` where the field is one number",
+                    ));
+                }
+                Test::In(left, right)
+            }
             _ => Test::In(left, right),
         }
     }

@@ -226,6 +226,13 @@ impl<'c> Arguments<'c> {
         self.diagnostics.push(diagnostic);
     }
 
+    /// Adds a diagnostic that explains what Logstash does here; under `--strict-logstash` nobody asks.
+    pub fn explain(&mut self, diagnostic: Diagnostic) {
+        if !self.settings.strict {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
     /// Lets `work` add diagnostics.
     pub fn with_diagnostics<T>(&mut self, work: impl FnOnce(&mut Vec<Diagnostic>) -> T) -> T {
         work(self.diagnostics)

@@ -43,6 +43,8 @@ pub struct Settings {
     pub escapes: bool,
     /// What `${NAME}` stands for.
     pub variables: HashMap<String, String>,
+    /// Whether what Logstash does, but nobody would expect, goes without an explanation.
+    pub strict: bool,
     /// Whether `${NAME}` stays as it is, for whoever reads the text next.
     pub keeps_variables: bool,
 }

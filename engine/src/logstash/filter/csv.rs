@@ -78,7 +78,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let separator = arguments.text("separator").unwrap_or_else(|| ",".to_string());
     if separator.contains("\\t") && !arguments.settings.escapes {
         let span = arguments.place("separator");
-        arguments.complain(complain::two_characters("separator", span));
+        arguments.explain(complain::two_characters("separator", span));
     }
     let quote = arguments.text("quote_char").unwrap_or_else(|| "\"".to_string());
     Some(Box::new(Csv {

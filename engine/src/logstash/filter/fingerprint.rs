@@ -62,6 +62,15 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     if concatenate || method == Method::Punctuation {
         sources.sort_by(|(left, _), (right, _)| left.cmp(right));
     }
+    let all_fields = arguments.flag("concatenate_all_fields", false);
+    if sources.len() > 1 && !concatenate && !all_fields && method != Method::Uuid {
+        let span = arguments.place("source");
+        arguments.explain(complain::odd(
+            span,
+            "each source overwrites the fingerprint of the one before; the last that is there stays",
+            "set `concatenate_sources => true` for one fingerprint of all",
+        ));
+    }
     let target = if arguments.ecs.is_on() { "[event][hash]" } else { "fingerprint" };
     Some(Box::new(Fingerprint {
         sources,
@@ -70,7 +79,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         key,
         base64: arguments.flag("base64encode", false),
         concatenate,
-        all_fields: arguments.flag("concatenate_all_fields", false),
+        all_fields,
     }))
 }
 

@@ -99,9 +99,18 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         }
         matches.push((field, plans));
     }
+    let break_on_match = arguments.flag("break_on_match", true);
+    if !break_on_match && matches.iter().any(|(_, plans)| plans.len() > 1) {
+        let span = arguments.place("break_on_match");
+        arguments.explain(complain::odd(
+            span,
+            "of several patterns for a field, the last alone decides whether grok succeeds",
+            "give the pattern that must match last, or write one `grok` for each",
+        ));
+    }
     Some(Box::new(GrokFilter {
         matches,
-        break_on_match: arguments.flag("break_on_match", true),
+        break_on_match,
         keep_empty: arguments.flag("keep_empty_captures", false),
         tags: arguments.tags("tag_on_failure", "_grokparsefailure"),
         timeout_tag: arguments.text("tag_on_timeout").unwrap_or_else(|| "_groktimeout".to_string()),

@@ -117,6 +117,20 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     }))
 }
 
+/// Explains a separator that looks like a sequence: a character twice means no more than once.
+fn explain_set(arguments: &mut Arguments<'_>, name: &str) {
+    let Some(text) = arguments.text(name) else { return };
+    let twice = |(at, character): (usize, char)| text[..at].contains(character);
+    if !text.contains(['\\', '-']) && text.char_indices().any(twice) {
+        let span = arguments.place(name);
+        arguments.explain(complain::odd(
+            span,
+            &format!("`{name}` is a set of characters, each of which separates"),
+            &format!("write `{name}_pattern` for a sequence"),
+        ));
+    }
+}
+
 /// The regular expression of a separator.
 fn class(
     arguments: &mut Arguments<'_>,
@@ -126,7 +140,10 @@ fn class(
 ) -> Option<Pattern> {
     let (text, name) = match arguments.text(pattern) {
         Some(text) => (text, pattern),
-        None => (format!("[{}]", arguments.text(set).unwrap_or_else(|| default.to_string())), set),
+        None => {
+            explain_set(arguments, set);
+            (format!("[{}]", arguments.text(set).unwrap_or_else(|| default.to_string())), set)
+        }
     };
     compile(arguments, &text, name)
 }

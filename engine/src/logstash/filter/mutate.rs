@@ -2,6 +2,7 @@
 //! it with a tag.
 
 mod convert;
+mod sequence;
 mod text;
 
 pub(in crate::logstash) use text::{capitalize, replace_all, split, strip};
@@ -15,6 +16,7 @@ use crate::logstash::options::{Arguments, Setting, Takes, option};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::template::Template;
 use convert::Target;
+use temblor_lang::span::Span;
 use temblor_lang::value::Arena;
 use text::{Case, Substitution};
 
@@ -67,6 +69,7 @@ struct Mutate {
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    sequence::explain(arguments);
     let mut steps = Vec::new();
     let template = |value: &Setting| Some(Template::parse(&super::ruby_text(value)));
     each(arguments, "coerce", &mut steps, |field, value, _| {
@@ -101,9 +104,17 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         fields(arguments, name, &mut steps, |field| Step::Case(field, case));
     }
     fields(arguments, "strip", &mut steps, Step::Strip);
-    let text = |value: &Setting| value.text().map(str::to_string);
-    each(arguments, "split", &mut steps, |field, value, _| Some(Step::Split(field, text(value)?)));
-    each(arguments, "join", &mut steps, |field, value, _| Some(Step::Join(field, text(value)?)));
+    let separator = |option, value: &Setting, arguments: &mut Arguments<'_>| {
+        let text = value.text()?;
+        explain_escapes(option, text, value.span, arguments);
+        Some(text.to_string())
+    };
+    each(arguments, "split", &mut steps, |field, value, arguments| {
+        Some(Step::Split(field, separator("split", value, arguments)?))
+    });
+    each(arguments, "join", &mut steps, |field, value, arguments| {
+        Some(Step::Join(field, separator("join", value, arguments)?))
+    });
     for (key, value) in arguments.pairs("merge") {
         let target = Name::compile(&key, value.span, arguments);
         let sources = value
@@ -118,6 +129,14 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let tag = arguments.text("tag_on_failure");
     let tag_on_failure = tag.unwrap_or_else(|| "_mutate_error".to_string());
     Some(Box::new(Mutate { steps, tag_on_failure }))
+}
+
+/// Explains `\n` and its like where no regular expression reads them.
+fn explain_escapes(option: &str, text: &str, span: Span, arguments: &mut Arguments<'_>) {
+    let has_escape = ["\\n", "\\t", "\\r"].iter().any(|escape| text.contains(escape));
+    if has_escape && !arguments.settings.escapes {
+        arguments.explain(complain::two_characters(option, span));
+    }
 }
 
 /// Adds a step for each pair of a hash whose keys are fields.
@@ -169,7 +188,8 @@ fn gsub(arguments: &mut Arguments<'_>, steps: &mut Vec<Step>) {
         return;
     }
     for triple in texts.chunks_exact(3) {
-        let [(field, span), (needle, needle_span), (replacement, _)] = triple else { continue };
+        let [(field, span), (needle, needle_span), (replacement, last)] = triple else { continue };
+        explain_escapes("gsub", replacement, *last, arguments);
         let field = FieldRef::parse(field).map_err(|reason| {
             arguments.complain(complain::failing_reference(field, *span, reason));
             steps.push(Step::Fail);

@@ -55,6 +55,21 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         let unresolved = Pattern::compile("%\\{[^}]+\\}").expect("this expression is right");
         vec![Expression::Fixed(unresolved)]
     });
+    let loses = |name: &str| {
+        let keeps = |one: &Expression| match one {
+            Expression::Fixed(pattern) => pattern.is_in(name),
+            Expression::Open(_) => true,
+        };
+        keep.as_ref().is_some_and(|keep| !keep.iter().any(keeps))
+    };
+    if loses("@timestamp") {
+        let span = arguments.place("whitelist_names");
+        arguments.explain(complain::odd(
+            span,
+            "this removes `@timestamp` as well, and `tags` and `@version` unless they are named",
+            "add `^@timestamp$` to the list",
+        ));
+    }
     Some(Box::new(Prune {
         keep: keep.unwrap_or_default(),
         remove,

@@ -34,7 +34,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let terminator = arguments.text("terminator").unwrap_or_else(|| "\n".to_string());
     if terminator.contains("\\n") && !arguments.settings.escapes {
         let span = arguments.place("terminator");
-        arguments.complain(complain::two_characters("terminator", span));
+        arguments.explain(complain::two_characters("terminator", span));
     }
     Some(Box::new(Split { field, terminator, target, failure: "_split_type_failure".to_string() }))
 }

@@ -208,4 +208,13 @@ that is no field reference loads, and fails then: `mutate` ends there and adds i
         wrong: r###"filter { mutate { add_field => { "meta_[source]" => "1" } } }"###,
         right: r###"filter { mutate { add_field => { "[meta][source]" => "1" } } }"###,
     },
+    Page {
+        code: "W0730",
+        title: "what Logstash does here is not what it looks like",
+        text: r###"The configuration runs as in Logstash, which does something that its text does not show: `mutate` has an
+order of its own, the last of several fingerprints stays, separators of `kv` are sets of characters.
+`--strict-logstash` leaves such explanations out; what runs is the same."###,
+        wrong: r###"filter { mutate { gsub => ["a", ",", ""] convert => { "a" => "integer" } } }"###,
+        right: r###"filter { mutate { gsub => ["a", ",", ""] } mutate { convert => { "a" => "integer" } } }"###,
+    },
 ];
