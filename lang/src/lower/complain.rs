@@ -105,7 +105,9 @@ pub fn bad_arity(
         Some(most) => format!("{least} to {most}"),
         None => format!("at least {least}"),
     };
-    Diagnostic::error("E0309", span, format!("{name} takes {wanted} arguments, {got} are given"))
+    let noun = if wanted == "1" { "argument" } else { "arguments" };
+    let are = if got == 1 { "is" } else { "are" };
+    Diagnostic::error("E0309", span, format!("{name} takes {wanted} {noun}, {got} {are} given"))
 }
 
 pub fn nested_binding(span: Span) -> Diagnostic {

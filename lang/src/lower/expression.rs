@@ -266,11 +266,14 @@ impl Compiler<'_> {
     ) -> Expr {
         let left = self.expression(left, Position::VALUE, (scope, names));
         let right = self.expression(right, Position::VALUE, (scope, names));
-        let decided = match (op, left.as_constant()) {
-            (BinaryOp::Or, Some(Value::Bool(true))) => true,
-            (BinaryOp::And, Some(Value::Bool(false))) => true,
-            (_, Some(_)) => right.as_constant().is_some(),
-            _ => false,
+        let decided = match (op, left.as_constant(), right.as_constant()) {
+            // As in tremor, what the left side decides is no constant unless the right side is a
+            // bool: an expression around it fails when it is reached, not before.
+            (BinaryOp::Or, Some(Value::Bool(true)), right) => matches!(right, Some(Value::Bool(_))),
+            (BinaryOp::And, Some(Value::Bool(false)), right) => {
+                matches!(right, Some(Value::Bool(_)))
+            }
+            (_, left, right) => left.is_some() && right.is_some(),
         };
         let binary = Box::new(Binary { op, left, right, span });
         let expr = match op {

@@ -76,7 +76,15 @@ impl Compiler<'_> {
             self.ask(Question::Equal(left, right), binary.span, names);
             return;
         }
+        let is_decided = match (binary.op, binary.left.as_constant()) {
+            (BinaryOp::Or, Some(Value::Bool(left))) => left,
+            (BinaryOp::And, Some(Value::Bool(left))) => !left,
+            _ => false,
+        };
         for (side, origins) in [("left", left), ("right", right)] {
+            if is_decided && side == "right" {
+                continue;
+            }
             let what = format!("the {side} operand of `{}`", binary.op.text());
             let question = Question::Taken(origins, operands(binary.op), what);
             self.ask(question, binary.span, names);

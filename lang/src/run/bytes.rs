@@ -75,8 +75,10 @@ fn signed(part: &BytesPart, value: Value<'_>) -> Result<u64, EvalError> {
     Ok(number.cast_unsigned())
 }
 
-/// The bytes of the number, rounded up to whole bytes, in reverse order; of these the low `bits`.
+/// The bytes of the low `bits` of the number, rounded up to whole bytes, in reverse order; of these
+/// the low `bits`.
 fn push_little(packer: &mut Packer, number: u64, bits: u32) {
+    let number = number & (u64::MAX >> (u64::BITS - bits));
     let unused = u64::BITS - bits.div_ceil(u8::BITS) * u8::BITS;
     packer.push((number << unused).swap_bytes(), bits);
 }

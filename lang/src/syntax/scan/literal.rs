@@ -76,17 +76,13 @@ impl Scanner<'_> {
         let close = format!("\"{}", "#".repeat(hashes));
         match self.text[body + 1..].find(&close) {
             Some(len) => self.at = body + 1 + len + close.len(),
-            None if hashes > 0 => return false,
+            // A name and a comment.
+            None if hashes == 1 => return false,
             None => {
                 self.at = self.text.len();
-                let help = "a raw string ends with the next `\"`";
-                self.lexical(
-                    codes::UNTERMINATED,
-                    start,
-                    body + 1,
-                    "this raw string is not closed",
-                    help,
-                );
+                let help = format!("a raw string that starts so ends with the next `{close}`");
+                let message = "this raw string is not closed";
+                self.lexical(codes::UNTERMINATED, start, body + 1, message, &help);
             }
         }
         self.push(Kind::Text, start);
