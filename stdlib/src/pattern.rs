@@ -2,15 +2,26 @@
 //! bound. Finding never fails; a search that gives up finds nothing.
 
 use crate::onigmo;
+use std::sync::{Arc, OnceLock};
 
 /// Steps back after which a search gives up.
 const BACKTRACKS_MAX: usize = 200_000;
 /// Largest compiled automaton, in bytes.
 const PROGRAM_BYTES_MAX: usize = 16 << 20;
+/// Trees of so many nodes are sure to have an automaton in linear time: the largest class takes less than a
+/// hundredth of `PROGRAM_BYTES_MAX`, and groups nest less deep than `regex` lets them (250).
+const SURE_NODES_MAX: usize = 100;
 
-/// A compiled expression.
+/// A compiled expression. The automaton of one that is sure to have one is made for its first text:
+/// configurations hold hundreds of expressions.
 #[derive(Clone, Debug)]
-pub enum Pattern {
+pub struct Pattern {
+    text: Arc<str>,
+    engine: OnceLock<Engine>,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
     /// Takes time in proportion to the text.
     Linear(regex::Regex),
     /// With look-around, back-references or atomic groups.
@@ -32,29 +43,28 @@ impl Pattern {
 
     /// As [`Pattern::compile`], with the flags of a pattern of Ruby.
     pub fn compile_with(text: &str, options: onigmo::Options) -> Result<Self, String> {
-        let translated = onigmo::translate(text, options).map_err(|error| error.to_string())?;
+        let (tree, shape) = onigmo::read(text, options).map_err(|error| error.to_string())?;
+        let translated = onigmo::emit(&tree);
+        let engine = OnceLock::new();
         if translated.needs_backtracking {
-            let built = fancy_regex::RegexBuilder::new(&translated.pattern)
-                .backtrack_limit(BACKTRACKS_MAX)
-                .delegate_size_limit(PROGRAM_BYTES_MAX)
-                .build();
-            return built
-                .map(|regex| Self::Backtracking(Box::new(regex)))
-                .map_err(|e| e.to_string());
+            let _ = engine.set(Engine::backtracking(&translated.pattern)?);
+        } else if shape.nodes > SURE_NODES_MAX {
+            let _ = engine.set(Engine::linear(&translated.pattern)?);
         }
-        regex::RegexBuilder::new(&translated.pattern)
-            .size_limit(PROGRAM_BYTES_MAX)
-            .build()
-            .map(Self::Linear)
-            .map_err(|error| error.to_string())
+        Ok(Self { text: translated.pattern.into(), engine })
+    }
+
+    fn engine(&self) -> &Engine {
+        let make = || Engine::linear(&self.text).expect("an expression of this size is taken");
+        self.engine.get_or_init(make)
     }
 
     /// The names of its groups, with their numbers.
     #[must_use]
     pub fn names(&self) -> Vec<(String, usize)> {
-        let names: Vec<Option<&str>> = match self {
-            Self::Linear(regex) => regex.capture_names().collect(),
-            Self::Backtracking(regex) => regex.capture_names().collect(),
+        let names: Vec<Option<&str>> = match self.engine() {
+            Engine::Linear(regex) => regex.capture_names().collect(),
+            Engine::Backtracking(regex) => regex.capture_names().collect(),
         };
         let named = names.into_iter().enumerate();
         named.filter_map(|(at, name)| Some((name?.to_string(), at))).collect()
@@ -63,19 +73,19 @@ impl Pattern {
     /// Whether it is found anywhere in `text`.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
-        match self {
-            Self::Linear(regex) => regex.is_match(text),
-            Self::Backtracking(regex) => regex.is_match(text).unwrap_or(false),
+        match self.engine() {
+            Engine::Linear(regex) => regex.is_match(text),
+            Engine::Backtracking(regex) => regex.is_match(text).unwrap_or(false),
         }
     }
 
     /// The first match from the byte `start` on.
     pub fn find_at(&self, text: &str, start: usize) -> Result<Option<Groups>, GaveUp> {
-        match self {
-            Self::Linear(regex) => Ok(regex.captures_at(text, start).map(|found| {
+        match self.engine() {
+            Engine::Linear(regex) => Ok(regex.captures_at(text, start).map(|found| {
                 (0..found.len()).map(|at| found.get(at).map(|m| (m.start(), m.end()))).collect()
             })),
-            Self::Backtracking(regex) => {
+            Engine::Backtracking(regex) => {
                 let found = regex.captures_from_pos(text, start).map_err(|_| GaveUp)?;
                 Ok(found.map(|found| {
                     (0..found.len()).map(|at| found.get(at).map(|m| (m.start(), m.end()))).collect()
@@ -98,6 +108,47 @@ impl Pattern {
     }
 }
 
+impl Engine {
+    fn linear(pattern: &str) -> Result<Self, String> {
+        let built = regex::RegexBuilder::new(pattern).size_limit(PROGRAM_BYTES_MAX).build();
+        built.map(Self::Linear).map_err(|error| error.to_string())
+    }
+
+    fn backtracking(pattern: &str) -> Result<Self, String> {
+        let built = fancy_regex::RegexBuilder::new(pattern)
+            .backtrack_limit(BACKTRACKS_MAX)
+            .delegate_size_limit(PROGRAM_BYTES_MAX)
+            .build();
+        built.map(|regex| Self::Backtracking(Box::new(regex))).map_err(|error| error.to_string())
+    }
+}
+
 fn next_character(text: &str, at: usize) -> usize {
     at + text[at..].chars().next().map_or(1, char::len_utf8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sure_to_have_an_automaton_has_one() {
+        let repeated = format!("a{}", "{1}".repeat(SURE_NODES_MAX - 1));
+        for text in
+            [&format!(r"\p{{Any}}{{{}}}", SURE_NODES_MAX - 1), &r"\p{L}".repeat(99), &repeated]
+        {
+            let pattern = Pattern::compile_with(
+                text,
+                onigmo::Options { ignore_case: true, unicode_classes: true, ..Default::default() },
+            );
+            let pattern = pattern.unwrap();
+            assert!(pattern.engine.get().is_none(), "{text}");
+            assert!(!pattern.is_in(""), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_at_once() {
+        assert!(Pattern::compile(r"(?u)\w{100000}").is_err());
+    }
 }

@@ -8,7 +8,6 @@ use crate::onigmo;
 
 use super::expand::expand;
 use super::fallback::Fallback;
-use super::pattern::count_groups;
 use super::{Captures, Grok, Library, Options, Strategy};
 
 /// Lines of the formats that the shipped patterns describe.
@@ -69,9 +68,10 @@ impl Pair {
     fn new(pattern: &str, library: &Library) -> Option<Self> {
         let options = Options::default();
         let grok = Grok::compile(pattern, library, &options).ok()?;
-        let tree = expand(pattern, library, options.syntax, true).ok()?.tree;
+        let expanded = expand(pattern, library, options.syntax, true).ok()?;
+        let tree = expanded.tree();
         let general = Fallback::compile(&tree).ok()?;
-        let groups = count_groups(&tree);
+        let groups = expanded.groups();
         let (ours, theirs) = (Captures::new(), Captures::new());
         Some(Self { pattern: pattern.to_string(), grok, general, groups, ours, theirs })
     }

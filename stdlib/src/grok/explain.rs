@@ -4,7 +4,7 @@
 
 use super::captures::Captures;
 use super::error::GrokError;
-use super::expand::expand;
+use super::expand::{Expanded, expand};
 use super::library::Library;
 use super::pattern::{Options, TEXT_BYTES_MAX};
 use super::reference::Reference;
@@ -50,17 +50,18 @@ impl Explainer {
         for token in &tokens {
             // A definition that is no complete expression by itself cannot be taken apart.
             match expand(token, library, options.syntax, options.named_captures_only) {
-                Ok(expanded) => parts.push(expanded.tree),
+                Ok(expanded) => parts.push(expanded),
                 Err(_) => {
                     tokens = vec![pattern.to_string()];
                     let whole =
                         expand(pattern, library, options.syntax, options.named_captures_only)?;
-                    parts = vec![whole.tree];
+                    parts = vec![whole];
                     break;
                 }
             }
         }
-        let groups = parts.iter().map(super::pattern::count_groups).sum();
+        let groups = parts.iter().map(Expanded::groups).sum();
+        let parts: Vec<_> = parts.iter().map(Expanded::tree).collect();
         Ok(Self { program: scan::compile_marked(&parts), tokens, groups })
     }
 

@@ -1,13 +1,14 @@
 //! The named patterns: the two sets Logstash ships, and the user's own.
 //!
-//! Invariant: a set is read on first use and nothing in it is compiled before a pattern names it.
+//! Invariant: a set is read on first use and nothing in it is parsed before a pattern names it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use temblor_lang::diagnostic::nearest;
 
 use super::error::{GrokError, GrokErrorKind};
+use super::parsed::Parsed;
 
 macro_rules! pattern_files {
     ($set:literal: $($file:literal)+) => {
@@ -25,13 +26,28 @@ const ECS_FILES: &[&str] = pattern_files!("ecs":
     "junos" "linux-syslog" "maven" "mcollective" "mongodb" "nagios" "postgresql" "rails" "redis"
     "ruby" "squid" "zeek");
 
-type Definitions = HashMap<&'static str, &'static str>;
+/// A set as it is shipped.
+#[derive(Debug)]
+struct Shipped {
+    definitions: HashMap<&'static str, &'static str>,
+    parsed: Parsed,
+}
 
-/// A set of named patterns: a shipped set, or none, under the user's own definitions.
+/// The definitions of a user.
+#[derive(Debug, Default)]
+struct Own {
+    definitions: BTreeMap<String, String>,
+    /// Whether one of them has the name of a shipped one, which other shipped ones may refer to.
+    hides_shipped: bool,
+    parsed: Parsed,
+}
+
+/// A set of named patterns: a shipped set, or none, under the user's own definitions. Copies are cheap, and
+/// share what was parsed.
 #[derive(Debug, Clone, Default)]
 pub struct Library {
-    shipped: Option<&'static Definitions>,
-    own: BTreeMap<String, String>,
+    shipped: Option<&'static Shipped>,
+    own: Arc<Own>,
 }
 
 impl Library {
@@ -42,55 +58,79 @@ impl Library {
 
     /// The classic set, with field names such as `clientip`.
     pub fn legacy() -> Self {
-        static SET: OnceLock<Definitions> = OnceLock::new();
-        Self { shipped: Some(SET.get_or_init(|| read_shipped(LEGACY_FILES))), own: BTreeMap::new() }
+        static SET: OnceLock<Shipped> = OnceLock::new();
+        Self::of(SET.get_or_init(|| read_shipped(LEGACY_FILES)))
     }
 
     /// The set with names after the Elastic Common Schema, such as `[source][address]`.
     pub fn ecs() -> Self {
-        static SET: OnceLock<Definitions> = OnceLock::new();
-        Self { shipped: Some(SET.get_or_init(|| read_shipped(ECS_FILES))), own: BTreeMap::new() }
+        static SET: OnceLock<Shipped> = OnceLock::new();
+        Self::of(SET.get_or_init(|| read_shipped(ECS_FILES)))
+    }
+
+    fn of(shipped: &'static Shipped) -> Self {
+        Self { shipped: Some(shipped), own: Arc::default() }
     }
 
     /// Adds definitions; a definition hides an earlier one of the same name.
     pub fn with_definitions<N: Into<String>, P: Into<String>>(
-        mut self,
+        self,
         definitions: impl IntoIterator<Item = (N, P)>,
     ) -> Self {
-        self.own.extend(definitions.into_iter().map(|(name, text)| (name.into(), text.into())));
-        self
+        let mut added = definitions.into_iter().map(|(name, text)| (name.into(), text.into()));
+        let Some(first) = added.next() else { return self };
+        let mut definitions = self.own.definitions.clone();
+        definitions.insert(first.0, first.1);
+        definitions.extend(added);
+        let is_shipped = |name: &String| {
+            self.shipped.is_some_and(|set| set.definitions.contains_key(name.as_str()))
+        };
+        let hides_shipped = definitions.keys().any(is_shipped);
+        let own = Own { definitions, hides_shipped, parsed: Parsed::default() };
+        Self { own: Arc::new(own), ..self }
     }
 
     /// Adds the definitions of a pattern file: lines of a name, white space and a pattern; empty
     /// lines and lines that start with `#` are skipped.
     ///
     /// Fails when a line has a name but no pattern.
-    pub fn with_pattern_file(mut self, text: &str) -> Result<Self, GrokError> {
+    pub fn with_pattern_file(self, text: &str) -> Result<Self, GrokError> {
+        let mut definitions = Vec::new();
         for (index, line) in text.lines().enumerate() {
             match read_line(line) {
                 Line::Blank => {}
-                Line::Definition(name, pattern) => {
-                    self.own.insert(name.to_string(), pattern.to_string());
-                }
+                Line::Definition(name, pattern) => definitions.push((name, pattern)),
                 Line::Bad => {
                     let kind = GrokErrorKind::PatternFile { line: index + 1 };
                     return Err(GrokError::new(kind, 0));
                 }
             }
         }
-        Ok(self)
+        Ok(self.with_definitions(definitions))
     }
 
     /// The pattern of this name.
     pub fn get(&self, name: &str) -> Option<&str> {
-        let own = self.own.get(name).map(String::as_str);
-        own.or_else(|| self.shipped.and_then(|set| set.get(name).copied()))
+        let own = self.own.definitions.get(name).map(String::as_str);
+        own.or_else(|| self.shipped.and_then(|set| set.definitions.get(name).copied()))
+    }
+
+    /// Where what the pattern of this name was parsed to is kept. A shipped pattern means the same to all
+    /// users, unless one of them has changed what it may refer to.
+    pub(super) fn parsed(&self, name: &str) -> &Parsed {
+        match self.shipped {
+            Some(set) if !self.own.hides_shipped && set.definitions.contains_key(name) => {
+                &set.parsed
+            }
+            _ => &self.own.parsed,
+        }
     }
 
     /// All names, sorted.
     pub fn names(&self) -> Vec<&str> {
-        let shipped = self.shipped.into_iter().flat_map(|set| set.keys().copied());
-        let mut names: Vec<&str> = self.own.keys().map(String::as_str).chain(shipped).collect();
+        let shipped = self.shipped.into_iter().flat_map(|set| set.definitions.keys().copied());
+        let own = self.own.definitions.keys().map(String::as_str);
+        let mut names: Vec<&str> = own.chain(shipped).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -121,12 +161,11 @@ fn read_line(line: &str) -> Line<'_> {
     }
 }
 
-fn read_shipped(files: &[&'static str]) -> Definitions {
+fn read_shipped(files: &[&'static str]) -> Shipped {
     let lines = files.iter().flat_map(|text| text.lines());
-    lines
-        .filter_map(|line| match read_line(line) {
-            Line::Definition(name, pattern) => Some((name, pattern)),
-            Line::Blank | Line::Bad => None,
-        })
-        .collect()
+    let definitions = lines.filter_map(|line| match read_line(line) {
+        Line::Definition(name, pattern) => Some((name, pattern)),
+        Line::Blank | Line::Bad => None,
+    });
+    Shipped { definitions: definitions.collect(), parsed: Parsed::default() }
 }

@@ -11,6 +11,7 @@ mod fallback;
 mod field;
 mod library;
 mod explain;
+mod parsed;
 mod pattern;
 mod reference;
 

@@ -9,7 +9,7 @@ use crate::onigmo::{self, Assertion, Node};
 
 use super::captures::{Captures, UNSET};
 use super::error::GrokError;
-use super::expand::expand;
+use super::expand::{Expanded, expand};
 use super::explain::{Explainer, Explanation};
 use super::fallback::{BACKTRACKS_MAX, Fallback};
 use super::field::FieldSpec;
@@ -63,9 +63,8 @@ pub enum Strategy {
 /// A compiled pattern; share it between threads, with one `Captures` a thread.
 #[derive(Debug)]
 pub struct Grok {
-    fields: Vec<FieldSpec>,
+    expanded: Expanded,
     groups: usize,
-    tree: Node,
     engine: OnceLock<Engine>,
     /// What explanations are made from, and their program once one is asked for.
     source: Box<(String, Library, Options)>,
@@ -99,8 +98,8 @@ impl Grok {
     /// Fails on an unknown or recursive name, on bad syntax, and at the limits of expansion.
     pub fn compile(pattern: &str, library: &Library, options: &Options) -> Result<Self, GrokError> {
         let grok = Self::prepare(pattern, library, options)?;
-        if !scan::is_sure(&grok.tree) {
-            let _ = grok.engine.set(Engine::of(&grok.tree)?);
+        if !scan::is_sure(&grok.expanded.shape) {
+            let _ = grok.engine.set(Engine::of(&grok.tree())?);
         }
         Ok(grok)
     }
@@ -112,26 +111,31 @@ impl Grok {
         options: &Options,
     ) -> Result<Self, GrokError> {
         let grok = Self::prepare(pattern, library, options)?;
-        let _ = grok.engine.set(Engine::General(Fallback::compile(&grok.tree)?));
+        let _ = grok.engine.set(Engine::General(Fallback::compile(&grok.tree())?));
         Ok(grok)
     }
 
     fn prepare(pattern: &str, library: &Library, options: &Options) -> Result<Self, GrokError> {
         let expanded = expand(pattern, library, options.syntax, options.named_captures_only)?;
-        let tree = anchored(expanded.tree, options.anchor);
-        let groups = count_groups(&tree);
+        let groups = expanded.groups();
         let source = Box::new((pattern.to_string(), library.clone(), *options));
         let (engine, explainer) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { fields: expanded.fields, groups, tree, engine, source, explainer })
+        Ok(Self { expanded, groups, engine, source, explainer })
+    }
+
+    /// What an engine is made of.
+    fn tree(&self) -> Node {
+        let (.., options) = &*self.source;
+        anchored(self.expanded.tree(), options.anchor)
     }
 
     fn engine(&self) -> &Engine {
-        self.engine.get_or_init(|| Engine::of(&self.tree).unwrap_or(Engine::Missing))
+        self.engine.get_or_init(|| Engine::of(&self.tree()).unwrap_or(Engine::Missing))
     }
 
     /// The fields, in the order of their opening places.
     pub fn fields(&self) -> &[FieldSpec] {
-        &self.fields
+        &self.expanded.fields
     }
 
     /// Finds the leftmost match in `text`; `captures` then holds its groups.
@@ -149,7 +153,7 @@ impl Grok {
                 match program.search(text, scratch, slots, whole) {
                     Outcome::Match => true,
                     Outcome::NoMatch => false,
-                    Outcome::Exhausted => search_again(program, &self.tree, linear, text, captures),
+                    Outcome::Exhausted => self.search_again(program, linear, text, captures),
                 }
             }
             Engine::Missing => {
@@ -157,6 +161,25 @@ impl Grok {
                 false
             }
         }
+    }
+
+    /// Searches a text that was too much for plain backtracking.
+    #[cold]
+    fn search_again(
+        &self,
+        program: &Program,
+        linear: &OnceLock<Option<Fallback>>,
+        text: &str,
+        captures: &mut Captures,
+    ) -> bool {
+        captures.slots.fill(UNSET);
+        if let Some(fallback) = linear.get_or_init(|| Fallback::compile_linear(&self.tree())) {
+            return fallback.search(text, captures);
+        }
+        let Captures { scratch, slots, whole, exhausted, .. } = captures;
+        let outcome = program.search_with_memory(text, scratch, slots, whole);
+        *exhausted = outcome == Outcome::Exhausted;
+        outcome == Outcome::Match
     }
 
     /// Says why `text`, which does not match, does not: how far the best attempt got.
@@ -200,25 +223,6 @@ impl Grok {
     }
 }
 
-/// Searches a text that was too much for plain backtracking.
-#[cold]
-fn search_again(
-    program: &Program,
-    tree: &Node,
-    linear: &OnceLock<Option<Fallback>>,
-    text: &str,
-    captures: &mut Captures,
-) -> bool {
-    captures.slots.fill(UNSET);
-    if let Some(fallback) = linear.get_or_init(|| Fallback::compile_linear(tree)) {
-        return fallback.search(text, captures);
-    }
-    let Captures { scratch, slots, whole, exhausted, .. } = captures;
-    let outcome = program.search_with_memory(text, scratch, slots, whole);
-    *exhausted = outcome == Outcome::Exhausted;
-    outcome == Outcome::Match
-}
-
 pub(super) fn anchored(tree: Node, anchor: Anchor) -> Node {
     let start = Node::Assert(Assertion::StartText);
     match anchor {
@@ -226,9 +230,4 @@ pub(super) fn anchored(tree: Node, anchor: Anchor) -> Node {
         Anchor::Start => Node::Concat(vec![start, tree]),
         Anchor::Whole => Node::Concat(vec![start, tree, Node::Assert(Assertion::EndText)]),
     }
-}
-
-pub(super) fn count_groups(node: &Node) -> usize {
-    let own = usize::from(matches!(node, Node::Capture { .. }));
-    own + node.children().iter().map(count_groups).sum::<usize>()
 }

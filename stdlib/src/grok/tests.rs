@@ -118,6 +118,45 @@ fn refusals() {
     assert!(matches!(error.kind, GrokErrorKind::TooLarge { .. }), "{error}");
 }
 
+/// What was parsed for an earlier pattern counts against the limits as if it were parsed again.
+#[test]
+fn refusals_do_not_depend_on_earlier_patterns() {
+    let doubling = |level| (format!("X{level}"), format!("(%{{X{0}}}%{{X{0}}})", level - 1));
+    let nesting = |level| (format!("D{level}"), format!("{}%{{D{}}})", "(".repeat(3), level - 1));
+    let chain = |level| (format!("C{level}"), format!("%{{C{}}}", level - 1));
+    let ends = ["X", "D", "C"].map(|name| (format!("{name}0"), "a".to_string()));
+    let bad = [("BAD".to_string(), "(".to_string()), ("OUTER".to_string(), "b%{BAD}".to_string())];
+    let own = (1..70).flat_map(|level| [doubling(level), nesting(level), chain(level)]);
+    let fresh =
+        || Library::empty().with_definitions(own.clone().chain(ends.clone()).chain(bad.clone()));
+    let used = fresh();
+    let options = Options::default();
+    let mut refused = 0;
+    for pattern in (1..70).flat_map(|n| ["X", "D", "C"].map(|name| format!("%{{{name}{n}}}"))) {
+        let first = Grok::compile(&pattern, &fresh(), &options);
+        let later = Grok::compile(&pattern, &used, &options);
+        refused += usize::from(first.is_err());
+        assert_eq!(first.err(), later.err(), "{pattern}");
+    }
+    assert!((70..200).contains(&refused), "{refused}");
+    for pattern in ["%{OUTER}", "%{C1:x} %{OUTER}", "%{OUTER}", "%{C2=%{C3}}", "%{C3=%{C1} %{C3}}"]
+    {
+        let first = Grok::compile(pattern, &fresh(), &options).unwrap_err();
+        assert_eq!(first, Grok::compile(pattern, &used, &options).unwrap_err(), "{pattern}");
+    }
+}
+
+#[test]
+fn own_definitions_reach_into_shipped_ones() {
+    let options = Options::default();
+    let text = "user=bob";
+    for (own, expected) in [(None, "user"), (Some("[^=]+=[a-z]+"), "user=bob"), (None, "user")] {
+        let own = own.map(|text| ("USERNAME", text));
+        let library = Library::legacy().with_definitions(own);
+        assert_eq!(fields_with("%{USER:u}", text, &library, &options), pairs(&[("u", expected)]));
+    }
+}
+
 #[test]
 fn explanations_name_the_part_and_the_place() {
     let line = r#"1.2.3.4 - - [17/Maj/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 3"#;

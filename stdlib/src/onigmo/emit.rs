@@ -9,6 +9,7 @@ use regex_syntax::hir::ClassUnicode;
 
 use super::error::OnigmoError;
 use super::parser::{NoReferences, Parser};
+use super::part::Shape;
 use super::syntax::{Assertion, Greed, Label, Node, Options};
 
 /// A Ruby pattern in Rust's notation.
@@ -28,11 +29,15 @@ pub struct Translated {
 ///
 /// Syntax after the Onigmo documentation (doc/RE), Ruby flavour.
 pub fn translate(pattern: &str, options: Options) -> Result<Translated, OnigmoError> {
-    let mut node = Parser::new(pattern, options, &mut NoReferences).parse()?;
-    if node.has_named_group() {
-        node = node.without_unnamed_groups();
-    }
-    Ok(emit(&node))
+    read(pattern, options).map(|(tree, _)| emit(&tree))
+}
+
+/// The tree of a Ruby regular expression, and what is known of it.
+pub(crate) fn read(pattern: &str, options: Options) -> Result<(Node, Shape), OnigmoError> {
+    let tree = Parser::new(pattern, options, &mut NoReferences).parse()?;
+    let shape = Shape::of(&tree);
+    let named = shape.has_named_group();
+    Ok((if named { tree.without_unnamed_groups() } else { tree }, shape))
 }
 
 /// Writes a tree down.
@@ -79,6 +84,7 @@ impl Writer {
                     self.node(node);
                 }
             }
+            Node::Shared(part) => self.grouped("(?:", &part.tree),
             Node::Repeat { body, min, max, greed } => self.repeat(body, *min, *max, *greed),
             Node::Capture { label, body } => self.capture(label, body),
             Node::Atomic(body) => {
@@ -132,7 +138,8 @@ impl Writer {
         let name = match label {
             Label::Unnamed => None,
             Label::Named(name) => Some(name.clone()),
-            Label::Reference(number) => Some(format!("field{number}")),
+            Label::Reference(_) => Some(format!("field{}", self.groups.len())),
+            Label::Number(number) => Some(format!("field{number}")),
         };
         self.groups.push(name.clone());
         match name {

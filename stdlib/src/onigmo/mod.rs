@@ -7,15 +7,17 @@ mod class;
 mod emit;
 mod error;
 mod parser;
+mod part;
 mod syntax;
 
 pub use emit::{Translated, translate};
 pub use error::OnigmoError;
 pub use syntax::Options;
 
-pub(crate) use emit::emit;
-pub(crate) use parser::{Parser, Place, References};
-pub(crate) use syntax::{Assertion, Greed, Label, Node};
+pub(crate) use emit::{emit, read};
+pub(crate) use parser::{NESTING_MAX, Parser, Place, References};
+pub(crate) use part::{Part, Shape, fixed_chars};
+pub(crate) use syntax::{Alias, Assertion, Greed, Label, Node};
 
 #[cfg(test)]
 mod tests;

@@ -49,6 +49,7 @@ pub(crate) struct Parser<'a, R> {
     text: &'a str,
     at: usize,
     depth: usize,
+    deepest: usize,
     flags: Options,
     references: &'a mut R,
 }
@@ -56,7 +57,7 @@ pub(crate) struct Parser<'a, R> {
 impl<'a, R: References> Parser<'a, R> {
     /// A parser over `text`.
     pub(crate) fn new(text: &'a str, options: Options, references: &'a mut R) -> Self {
-        Self { text, at: 0, depth: 0, flags: options, references }
+        Self { text, at: 0, depth: 0, deepest: 0, flags: options, references }
     }
 
     /// Counts the text as lying `depth` groups deep already.
@@ -66,12 +67,18 @@ impl<'a, R: References> Parser<'a, R> {
     }
 
     /// Parses the whole text.
-    pub(crate) fn parse(mut self) -> Result<Node, R::Error> {
+    pub(crate) fn parse(self) -> Result<Node, R::Error> {
+        self.parse_part().map(|(node, _)| node)
+    }
+
+    /// Parses the whole text; also tells how deep groups nest in it.
+    pub(crate) fn parse_part(mut self) -> Result<(Node, usize), R::Error> {
+        let around = self.depth;
         let node = self.alternation()?;
         if self.at < self.text.len() {
             return Err(self.error("unmatched `)`; write `\\)` for the character").into());
         }
-        Ok(node)
+        Ok((node, self.deepest - around))
     }
 
     fn place(&self) -> Place {
@@ -106,6 +113,7 @@ impl<'a, R: References> Parser<'a, R> {
 
     fn enter(&mut self) -> Result<(), OnigmoError> {
         self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
         if self.depth > NESTING_MAX {
             return Err(self.error(format!("groups nest deeper than {NESTING_MAX}")));
         }
@@ -132,16 +140,11 @@ impl<'a, R: References> Parser<'a, R> {
                 None | Some('|' | ')') => break,
                 Some('%') if self.rest().starts_with("%{") => {
                     let resolved = self.references.resolve(self.rest(), self.place())?;
-                    let node = match resolved {
-                        Some((length, node)) => {
-                            self.at += length;
-                            node
-                        }
-                        None => {
-                            self.at += 1;
-                            Node::Char('%')
-                        }
-                    };
+                    let (length, node) = resolved.unwrap_or((1, Node::Char('%')));
+                    if let Some(part) = node.shared() {
+                        self.deepest = self.deepest.max(self.depth + part.depth);
+                    }
+                    self.at += length;
                     items.push(self.quantified(node)?);
                 }
                 Some(_) => {

@@ -2,10 +2,14 @@
 //!
 //! Invariant: flags (`i`, `m`, `x`) are spent while parsing; the tree means the same in any context.
 
+use std::sync::Arc;
+
 use regex_syntax::hir::ClassUnicode;
 
+use super::part::Part;
+
 /// How the text of a pattern is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Options {
     /// `.` matches a newline too (Ruby's `m`).
     pub dot_matches_newline: bool,
@@ -58,6 +62,8 @@ pub(crate) enum Node {
     Backreference(String),
     /// `\G`, `\K`: the same in the backtracking engine.
     Engine(&'static str),
+    /// What several patterns have in common: `%{IP}`
+    Shared(Arc<Part>),
 }
 
 /// Which of several repetitions is tried first.
@@ -76,8 +82,19 @@ pub(crate) enum Label {
     Unnamed,
     /// `(?<name>a)`
     Named(String),
-    /// A reference resolved by the caller of the parser, by the caller's own number.
-    Reference(usize),
+    /// A reference with a field, as the caller of the parser resolved it: `%{IP:client}`
+    Reference(Arc<Alias>),
+    /// A group by its number, from 0.
+    Number(usize),
+}
+
+/// What stands behind the first colon of a reference.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Alias {
+    /// The name of the pattern: `IP`
+    pub pattern: String,
+    /// The field, perhaps with a type: `client`
+    pub field: String,
 }
 
 /// A condition on a position.
@@ -114,12 +131,35 @@ impl Node {
         if nodes.len() == 1 { nodes.remove(0) } else { Node::Alternate(nodes) }
     }
 
-    /// Whether a named group is anywhere inside; it decides what `( )` means in Ruby.
-    pub(crate) fn has_named_group(&self) -> bool {
+    /// The shared part that the node is, or captures.
+    pub(crate) fn shared(&self) -> Option<&Part> {
         match self {
-            Node::Capture { label: Label::Unnamed, body } => body.has_named_group(),
-            Node::Capture { .. } => true,
-            other => other.children().iter().any(|child| child.has_named_group()),
+            Node::Shared(part) => Some(part),
+            Node::Capture { body, .. } => body.shared(),
+            _ => None,
+        }
+    }
+
+    /// A tree of its own, with copies of what it shares.
+    pub(crate) fn opened(&self) -> Node {
+        let all = |nodes: &[Node]| nodes.iter().map(Node::opened).collect();
+        match self {
+            Node::Shared(part) => part.tree.opened(),
+            Node::Concat(nodes) => Node::Concat(all(nodes)),
+            Node::Alternate(nodes) => Node::Alternate(all(nodes)),
+            Node::Repeat { body, min, max, greed } => {
+                let body = Box::new(body.opened());
+                Node::Repeat { body, min: *min, max: *max, greed: *greed }
+            }
+            Node::Capture { label, body } => {
+                Node::Capture { label: label.clone(), body: Box::new(body.opened()) }
+            }
+            Node::Atomic(body) => Node::Atomic(Box::new(body.opened())),
+            Node::Look { behind, negative, body } => {
+                let body = Box::new(body.opened());
+                Node::Look { behind: *behind, negative: *negative, body }
+            }
+            leaf => leaf.clone(),
         }
     }
 
@@ -139,6 +179,7 @@ impl Node {
             | Node::Capture { body, .. }
             | Node::Atomic(body)
             | Node::Look { body, .. } => std::slice::from_ref(body),
+            Node::Shared(part) => std::slice::from_ref(&part.tree),
             _ => &[],
         }
     }

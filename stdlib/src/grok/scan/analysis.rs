@@ -2,7 +2,7 @@
 //!
 //! Invariant: answers err on the safe side: more symbols, "may be empty", "not pure".
 
-use crate::onigmo::{Assertion, Node};
+use crate::onigmo::{Assertion, Node, Shape};
 
 use super::symbols::{SymbolSet, first_bytes, last_bytes};
 
@@ -37,6 +37,7 @@ pub(super) fn first(node: &Node, after: &SymbolSet) -> SymbolSet {
             after.intersection(&first(body, &SymbolSet::any_next()))
         }
         Node::Look { .. } => *after,
+        Node::Shared(part) => first(&part.tree, after),
         Node::Backreference(_) | Node::Engine(_) => SymbolSet::any_next(),
     }
 }
@@ -64,6 +65,7 @@ pub(super) fn last(node: &Node, before: &SymbolSet) -> SymbolSet {
             if *min == 0 { body.union(before) } else { body }
         }
         Node::Capture { body, .. } | Node::Atomic(body) => last(body, before),
+        Node::Shared(part) => last(&part.tree, before),
         Node::Backreference(_) | Node::Engine(_) => SymbolSet::any_previous(),
     }
 }
@@ -76,6 +78,7 @@ pub(super) fn may_be_empty(node: &Node) -> bool {
         Node::Alternate(nodes) => nodes.iter().any(may_be_empty),
         Node::Repeat { body, min, .. } => *min == 0 || may_be_empty(body),
         Node::Capture { body, .. } | Node::Atomic(body) => may_be_empty(body),
+        Node::Shared(part) => may_be_empty(&part.tree),
         _ => true,
     }
 }
@@ -118,50 +121,11 @@ pub(super) fn is_pure(node: &Node) -> bool {
     }
 }
 
-/// The number of characters in every match, if it is always the same.
-pub(super) fn fixed_chars(node: &Node) -> Option<u32> {
-    match node {
-        Node::Empty | Node::Assert(_) | Node::Look { .. } => Some(0),
-        Node::Char(_) | Node::Class(_) => Some(1),
-        Node::Concat(nodes) => {
-            nodes.iter().try_fold(0u32, |sum, node| sum.checked_add(fixed_chars(node)?))
-        }
-        Node::Alternate(nodes) => {
-            let mut lengths = nodes.iter().map(fixed_chars);
-            let length = lengths.next()??;
-            lengths.all(|other| other == Some(length)).then_some(length)
-        }
-        Node::Repeat { body, min, max, .. } if Some(*min) == *max => {
-            fixed_chars(body)?.checked_mul(*min)
-        }
-        Node::Capture { body, .. } | Node::Atomic(body) => fixed_chars(body),
-        _ => None,
-    }
-}
-
 /// Larger trees, with what they repeat counted as often as it may be, are tried before they are called sure.
 const SURE_NODES_MAX: usize = 20_000;
 
 /// Whether one engine or another is sure to take a tree: nothing in it depends on what was matched
 /// before, looks back over an unknown distance, or is very large.
-pub(in crate::grok) fn is_sure(node: &Node) -> bool {
-    let plain = |node: &Node| match node {
-        Node::Backreference(_) | Node::Engine(_) => false,
-        Node::Look { behind: true, body, .. } => fixed_chars(body).is_some(),
-        _ => true,
-    };
-    fn all(node: &Node, holds: &impl Fn(&Node) -> bool) -> bool {
-        holds(node) && node.children().iter().all(|child| all(child, holds))
-    }
-    all(node, &plain) && unrolled(node) <= SURE_NODES_MAX
-}
-
-/// The number of nodes, each as often as a repetition asks for it.
-fn unrolled(node: &Node) -> usize {
-    let inside: usize = node.children().iter().map(unrolled).sum();
-    let times = match node {
-        Node::Repeat { min, max, .. } => max.unwrap_or(*min).max(1) as usize,
-        _ => 1,
-    };
-    inside.saturating_mul(times).saturating_add(1)
+pub(in crate::grok) fn is_sure(shape: &Shape) -> bool {
+    shape.is_plain && shape.nodes <= SURE_NODES_MAX
 }

@@ -47,7 +47,7 @@ pub(in crate::grok) fn compile_marked(parts: &[Node]) -> Option<Program> {
 /// Labels every capture with its group number, in the order of opening places.
 fn numbered(node: Node, group: &mut usize) -> Node {
     if let Node::Capture { body, .. } = node {
-        let label = Label::Reference(*group);
+        let label = Label::Number(*group);
         *group += 1;
         return Node::Capture { label, body: Box::new(numbered(*body, group)) };
     }
@@ -181,6 +181,7 @@ impl Lowering {
             Node::Capture { label, body } => self.capture(label, body, next),
             Node::Atomic(body) => self.atomic(body, next),
             Node::Look { behind, negative, body } => self.look(*behind, *negative, body, next),
+            Node::Shared(part) => self.node(&part.tree, next),
             Node::Backreference(_) | Node::Engine(_) => None,
         }
     }

@@ -1,8 +1,8 @@
 //! Captures, atomic groups and look-around.
 
-use crate::onigmo::{Label, Node};
+use crate::onigmo::{Label, Node, fixed_chars};
 
-use super::super::analysis::{first, fixed_chars, is_pure};
+use super::super::analysis::{first, is_pure};
 use super::super::class::Class;
 use super::super::dfa::{Dfa, Kind};
 use super::super::program::{Address, NO_SLOT, Operation};
@@ -11,7 +11,7 @@ use super::{Lowering, single_class};
 
 impl Lowering {
     pub(super) fn capture(&mut self, label: &Label, body: &Node, next: Address) -> Option<Address> {
-        let Label::Reference(group) = label else { return None };
+        let Label::Number(group) = label else { return None };
         let slot = u32::try_from(group * 2).ok()?;
         let after = self.first_of(next);
         let close = self.push(Operation::Save { slot: slot + 1, next }, after)?;
