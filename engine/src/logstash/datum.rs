@@ -1,8 +1,10 @@
 //! The values of an event while filters work on it: like those of the language, but maps and lists
 //! change in place, and times are kinds of their own. Texts live in the event's arena.
 
+pub use super::map::Map;
+
 use chrono::{DateTime, Utc};
-use temblor_lang::value::{Arena, Value, push_json_string};
+use temblor_lang::value::{Arena, Entry, Value, push_json_string};
 
 /// A value that can change.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -28,103 +30,6 @@ pub enum Datum<'a> {
     Map(Map<'a>),
 }
 
-/// A map in order of insertion. Events have few enough fields that walking them is fastest.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct Map<'a> {
-    entries: Vec<(&'a str, Datum<'a>)>,
-}
-
-/// Fields that an event has room for from its beginning: as many as patterns for access logs make.
-const FIELDS_EXPECTED: usize = 16;
-
-impl<'a> Map<'a> {
-    /// An empty one with room for the fields of an event.
-    #[must_use]
-    pub fn of_event() -> Self {
-        Self { entries: Vec::with_capacity(FIELDS_EXPECTED) }
-    }
-
-    /// Number of fields.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    fn position(&self, key: &str) -> Option<usize> {
-        self.entries.iter().position(|(name, _)| *name == key)
-    }
-
-    /// The value under `key`.
-    #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Datum<'a>> {
-        self.position(key).map(|at| &self.entries[at].1)
-    }
-
-    /// The value under `key`, to be changed.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Datum<'a>> {
-        self.position(key).map(|at| &mut self.entries[at].1)
-    }
-
-    /// Sets `key`, over an earlier value if there is one.
-    pub fn insert(&mut self, key: &'a str, value: Datum<'a>) {
-        match self.get_mut(key) {
-            Some(place) => *place = value,
-            None => self.entries.push((key, value)),
-        }
-    }
-
-    /// As `insert`; the key is copied only when it is new.
-    pub fn insert_copied(&mut self, key: &str, value: Datum<'a>, arena: &'a Arena) {
-        match self.get_mut(key) {
-            Some(place) => *place = value,
-            None => self.entries.push((arena.str(key), value)),
-        }
-    }
-
-    /// Adds a field that is known to be new.
-    pub fn append(&mut self, key: &'a str, value: Datum<'a>) {
-        self.entries.push((key, value));
-    }
-
-    /// Removes `key`; the order of the others stays.
-    pub fn remove(&mut self, key: &str) -> Option<Datum<'a>> {
-        self.position(key).map(|at| self.entries.remove(at).1)
-    }
-
-    /// The fields in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'a str, &Datum<'a>)> {
-        self.entries.iter().map(|(key, value)| (*key, value))
-    }
-
-    /// The fields in order, to be changed.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&'a str, &mut Datum<'a>)> {
-        self.entries.iter_mut().map(|(key, value)| (*key, value))
-    }
-
-    /// Takes all fields out.
-    pub fn into_entries(self) -> Vec<(&'a str, Datum<'a>)> {
-        self.entries
-    }
-
-    /// Keeps the fields for which `keep` holds.
-    pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Datum<'a>) -> bool) {
-        self.entries.retain_mut(|(key, value)| keep(key, value));
-    }
-}
-
-impl<'a> FromIterator<(&'a str, Datum<'a>)> for Map<'a> {
-    /// The keys must differ.
-    fn from_iter<I: IntoIterator<Item = (&'a str, Datum<'a>)>>(entries: I) -> Self {
-        Self { entries: entries.into_iter().collect() }
-    }
-}
-
 impl<'a> Datum<'a> {
     /// A copy of a value of the language, texts shared.
     #[must_use]
@@ -143,9 +48,10 @@ impl<'a> Datum<'a> {
             Value::Array(items) => {
                 Datum::List(items.iter().map(|item| Self::from_value(*item, arena)).collect())
             }
-            Value::Record(record) => Datum::Map(
-                record.iter().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
-            ),
+            Value::Record(record) => {
+                let field = |one: &Entry<'a>| (one.name(), Self::from_value(one.value, arena));
+                Datum::Map(record.entries().iter().map(field).collect())
+            }
             Value::Lazy(lazy) if lazy.is_record() => Datum::Map(
                 lazy.fields().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
             ),
@@ -262,18 +168,6 @@ impl<'a> Datum<'a> {
             }
             scalar => scalar.push_scalar(out),
         }
-    }
-}
-
-impl<'a> Map<'a> {
-    /// As a record of the language.
-    #[must_use]
-    pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
-        let mut record = arena.record_builder(self.len());
-        for (key, value) in self.iter() {
-            record.append(key, value.to_value(arena));
-        }
-        record.finish()
     }
 }
 

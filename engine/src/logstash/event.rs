@@ -35,6 +35,20 @@ impl<'a> LogEvent<'a> {
         event
     }
 
+    /// A new event of a text, which an original keeps, too, if there is one.
+    #[must_use]
+    pub fn of_message(text: &'a str, original: Option<&'a FieldRef>, now: DateTime<Utc>) -> Self {
+        let mut data = Map::of_event();
+        data.append("message", Datum::Str(text));
+        data.append("@timestamp", Datum::Time(now));
+        data.append("@version", Datum::Str("1"));
+        if let Some([outer, inner]) = original.map(|field| &*field.steps) {
+            let inner = Map::of_one(inner.key(), Datum::Str(text));
+            data.append_key(outer.key(), Datum::Map(inner));
+        }
+        Self { data, metadata: Map::default(), cancelled: false }
+    }
+
     /// From what a codec read: a record is the document, anything else its `message`.
     #[must_use]
     pub fn from_value(value: Value<'a>, arena: &'a Arena, now: DateTime<Utc>) -> Self {
@@ -171,7 +185,7 @@ impl<'a> LogEvent<'a> {
         match &*field.steps {
             [name] if !field.metadata => {
                 self.guard(field, &value)?;
-                self.data.append(name, value);
+                self.data.append_key(name.key(), value);
                 Ok(())
             }
             _ => self.set(field, value, arena),

@@ -4,6 +4,7 @@
 pub mod complain;
 pub mod syntax;
 pub mod settings;
+pub mod map;
 pub mod datum;
 pub mod timestamp;
 pub mod reference;

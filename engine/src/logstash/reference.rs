@@ -2,7 +2,10 @@
 //! scalar stands in the way.
 
 use super::datum::{Datum, Map};
-use temblor_lang::value::Arena;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use temblor_lang::value::{Arena, Key, OwnedKey};
 
 /// The longest reference that is read, in steps.
 const STEPS_MAX: usize = 256;
@@ -15,7 +18,64 @@ pub struct FieldRef {
     /// Whether it is in `@metadata`.
     pub metadata: bool,
     /// The names on the way; empty only for `[@metadata]` itself.
-    pub steps: Vec<Box<str>>,
+    pub steps: Vec<Step>,
+}
+
+/// A name on the way to a field, hashed once.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Step(OwnedKey);
+
+impl Step {
+    /// The name and its hash.
+    #[must_use]
+    #[inline]
+    pub fn key(&self) -> Key<'_> {
+        self.0.key()
+    }
+}
+
+impl Deref for Step {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.0.key().text()
+    }
+}
+
+impl AsRef<str> for Step {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl From<&str> for Step {
+    fn from(text: &str) -> Self {
+        Self(OwnedKey::new(text))
+    }
+}
+
+impl From<String> for Step {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.deref().hash(state);
+    }
+}
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.deref().fmt(f)
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.deref().fmt(f)
+    }
 }
 
 /// A write that is not possible; the reason.
@@ -50,7 +110,7 @@ impl FieldRef {
 
     /// This reference with further names behind it.
     #[must_use]
-    pub fn join(&self, further: &[Box<str>]) -> Self {
+    pub fn join(&self, further: &[Step]) -> Self {
         let mut steps = self.steps.clone();
         steps.extend_from_slice(further);
         Self { metadata: self.metadata, steps }
@@ -66,8 +126,8 @@ impl FieldRef {
 }
 
 /// `[a][b]`, also `[[a][b]][c]`.
-fn bracketed(text: &str) -> Result<Vec<Box<str>>, &'static str> {
-    let mut steps: Vec<Box<str>> = Vec::new();
+fn bracketed(text: &str) -> Result<Vec<Step>, &'static str> {
+    let mut steps: Vec<Step> = Vec::new();
     let mut depth = 0_usize;
     let mut start = 0;
     for (at, character) in text.char_indices() {
@@ -100,12 +160,12 @@ fn bracketed(text: &str) -> Result<Vec<Box<str>>, &'static str> {
 
 /// The value at the end of `steps`.
 #[must_use]
-pub fn get<'m, 'a>(map: &'m Map<'a>, steps: &[Box<str>]) -> Option<&'m Datum<'a>> {
+pub fn get<'m, 'a>(map: &'m Map<'a>, steps: &[Step]) -> Option<&'m Datum<'a>> {
     let (first, rest) = steps.split_first()?;
-    let mut found = map.get(first)?;
+    let mut found = map.get_key(&first.key())?;
     for step in rest {
         found = match found {
-            Datum::Map(map) => map.get(step)?,
+            Datum::Map(map) => map.get_key(&step.key())?,
             Datum::List(items) => items.get(index(step, items.len())?)?,
             _ => return None,
         };
@@ -114,12 +174,12 @@ pub fn get<'m, 'a>(map: &'m Map<'a>, steps: &[Box<str>]) -> Option<&'m Datum<'a>
 }
 
 /// As [`get`], to be changed.
-pub fn get_mut<'m, 'a>(map: &'m mut Map<'a>, steps: &[Box<str>]) -> Option<&'m mut Datum<'a>> {
+pub fn get_mut<'m, 'a>(map: &'m mut Map<'a>, steps: &[Step]) -> Option<&'m mut Datum<'a>> {
     let (first, rest) = steps.split_first()?;
-    let mut found = map.get_mut(first)?;
+    let mut found = map.get_key_mut(&first.key())?;
     for step in rest {
         found = match found {
-            Datum::Map(map) => map.get_mut(step)?,
+            Datum::Map(map) => map.get_key_mut(&step.key())?,
             Datum::List(items) => {
                 let at = index(step, items.len())?;
                 items.get_mut(at)?
@@ -141,26 +201,26 @@ fn index(step: &str, length: usize) -> Option<usize> {
 /// Writes at the end of `steps`; maps on the way come into being.
 pub fn set<'a>(
     map: &mut Map<'a>,
-    steps: &[Box<str>],
+    steps: &[Step],
     value: Datum<'a>,
     arena: &'a Arena,
 ) -> Result<(), Refused> {
     let Some((first, rest)) = steps.split_first() else { return Err("it has no name") };
     let Some((next, _)) = rest.split_first() else {
-        map.insert_copied(first, value, arena);
+        map.insert_copied(&first.key(), value, arena);
         return Ok(());
     };
     let _ = next;
-    if map.get(first).is_none_or(|found| *found == Datum::Null) {
-        map.insert_copied(first, Datum::Map(Map::default()), arena);
+    if map.get_key(&first.key()).is_none_or(|found| *found == Datum::Null) {
+        map.insert_copied(&first.key(), Datum::Map(Map::default()), arena);
     }
-    let inner = map.get_mut(first).expect("it was put there just now");
+    let inner = map.get_key_mut(&first.key()).expect("it was put there just now");
     set_in(inner, rest, value, arena)
 }
 
 fn set_in<'a>(
     place: &mut Datum<'a>,
-    steps: &[Box<str>],
+    steps: &[Step],
     value: Datum<'a>,
     arena: &'a Arena,
 ) -> Result<(), Refused> {
@@ -189,13 +249,13 @@ fn set_in<'a>(
 }
 
 /// Removes what stands at the end of `steps`.
-pub fn remove<'a>(map: &mut Map<'a>, steps: &[Box<str>]) -> Option<Datum<'a>> {
+pub fn remove<'a>(map: &mut Map<'a>, steps: &[Step]) -> Option<Datum<'a>> {
     let (last, way) = steps.split_last()?;
     if way.is_empty() {
-        return map.remove(last);
+        return map.remove_key(&last.key());
     }
     match get_mut(map, way)? {
-        Datum::Map(map) => map.remove(last),
+        Datum::Map(map) => map.remove_key(&last.key()),
         Datum::List(items) => {
             let at = index(last, items.len())?;
             (at < items.len()).then(|| items.remove(at))

@@ -280,13 +280,7 @@ impl Decoder {
     }
 
     fn message<'a>(&'a self, text: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
-        let mut map = Map::of_event();
-        map.append("message", Datum::Str(text));
-        let mut event = LogEvent::new(map, moment.now);
-        if let Some(original) = &self.original {
-            let _ = event.set(original, Datum::Str(text), moment.arena);
-        }
-        event
+        LogEvent::of_message(text, self.original.as_ref(), moment.now)
     }
 
     fn joined<'a>(
@@ -306,9 +300,7 @@ impl Decoder {
     }
 
     fn failed<'a>(&self, text: &'a str, tag: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
-        let mut map = Map::of_event();
-        map.append("message", Datum::Str(text));
-        let mut event = LogEvent::new(map, moment.now);
+        let mut event = LogEvent::of_message(text, None, moment.now);
         event.tag(tag);
         event
     }

@@ -4,7 +4,7 @@ use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
-use crate::logstash::reference::FieldRef;
+use crate::logstash::reference::{FieldRef, Step};
 use temblor_lang::value::Arena;
 
 /// `de_dot`
@@ -105,7 +105,7 @@ impl DeDot {
             map.insert(arena.str(&name.replace('.', &self.separator)), value);
             return true;
         }
-        let steps = name.split('.').map(Box::from).collect();
+        let steps = name.split('.').map(Step::from).collect();
         let field = FieldRef { metadata: false, steps };
         crate::logstash::reference::set(map, &field.steps, value, arena).is_ok()
     }
