@@ -12,15 +12,19 @@ const PROGRAM_BYTES_MAX: usize = 16 << 20;
 /// hundredth of `PROGRAM_BYTES_MAX`, and groups nest less deep than `regex` lets them (250).
 const SURE_NODES_MAX: usize = 100;
 
-/// A compiled expression. The automaton of one that is sure to have one is made for its first text:
-/// configurations hold hundreds of expressions.
+/// A compiled expression, which its copies share. The automaton of one that is sure to have one is made for its
+/// first text: configurations hold hundreds of expressions.
 #[derive(Clone, Debug)]
-pub struct Pattern {
-    text: Arc<str>,
+pub struct Pattern(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
+    /// The expression in the notation of the engine.
+    text: String,
     engine: OnceLock<Engine>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Engine {
     /// Takes time in proportion to the text.
     Linear(regex::Regex),
@@ -51,12 +55,12 @@ impl Pattern {
         } else if shape.nodes > SURE_NODES_MAX {
             let _ = engine.set(Engine::linear(&translated.pattern)?);
         }
-        Ok(Self { text: translated.pattern.into(), engine })
+        Ok(Self(Arc::new(Compiled { text: translated.pattern, engine })))
     }
 
     fn engine(&self) -> &Engine {
-        let make = || Engine::linear(&self.text).expect("an expression of this size is taken");
-        self.engine.get_or_init(make)
+        let make = || Engine::linear(&self.0.text).expect("an expression of this size is taken");
+        self.0.engine.get_or_init(make)
     }
 
     /// The names of its groups, with their numbers.
@@ -142,7 +146,7 @@ mod tests {
                 onigmo::Options { ignore_case: true, unicode_classes: true, ..Default::default() },
             );
             let pattern = pattern.unwrap();
-            assert!(pattern.engine.get().is_none(), "{text}");
+            assert!(pattern.0.engine.get().is_none(), "{text}");
             assert!(!pattern.is_in(""), "{text}");
         }
     }

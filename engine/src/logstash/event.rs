@@ -2,7 +2,7 @@
 //! whether it was cancelled. `@timestamp` and `@version` are fields of the document.
 
 use super::datum::{Datum, Map};
-use super::reference::{self, FieldRef, Refused};
+use super::reference::{self, FieldRef, Refused, TAGS, TIMESTAMP};
 use super::timestamp;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::{Arena, Value};
@@ -195,18 +195,16 @@ impl<'a> LogEvent<'a> {
     /// Fields that take only one kind of value.
     fn guard(&self, field: &FieldRef, value: &Datum<'a>) -> Result<(), Refused> {
         match (&*field.steps[0], field.steps.len()) {
-            ("tags", 1) => match value {
+            (TAGS, 1) => match value {
                 Datum::Str(_) | Datum::Null => Ok(()),
                 Datum::List(items) if items.iter().all(|item| item.as_str().is_some()) => Ok(()),
                 _ => Err("tags must be texts"),
             },
-            ("tags", _) => match self.data.get("tags") {
+            (TAGS, _) => match self.data.get("tags") {
                 Some(Datum::List(_)) if value.as_str().is_some() => Ok(()),
                 _ => Err("tags must be texts"),
             },
-            ("@timestamp", 1) if !matches!(value, Datum::Time(_)) => {
-                Err("@timestamp must be a time")
-            }
+            (TIMESTAMP, 1) if !matches!(value, Datum::Time(_)) => Err("@timestamp must be a time"),
             _ => Ok(()),
         }
     }
@@ -228,6 +226,9 @@ impl<'a> LogEvent<'a> {
     pub fn remove(&mut self, field: &FieldRef) -> Option<Datum<'a>> {
         if field.steps.is_empty() {
             return Some(Datum::Map(std::mem::take(&mut self.metadata)));
+        }
+        if let ([only], false) = (field.steps.as_slice(), field.metadata) {
+            return self.data.remove_key(&only.key());
         }
         reference::remove(self.map_mut(field.metadata), &field.steps)
     }

@@ -522,9 +522,7 @@ impl Intake {
                 }
             }
             (_, Value::Bytes(bytes)) => self.decoder.decode(state, stream, bytes, moment, out),
-            (_, Value::Str(text)) => {
-                self.decoder.decode(state, stream, text.as_bytes(), moment, out)
-            }
+            (_, Value::Str(text)) => self.decoder.decode_text(state, stream, text, moment, out),
             (_, value) => {
                 let mut made = LogEvent::from_value(value, moment.arena, moment.now);
                 if let (true, Datum::Map(meta)) =

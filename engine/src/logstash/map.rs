@@ -64,6 +64,13 @@ impl<'a> Map<'a> {
         map
     }
 
+    /// Whether `key` is sure not to be there.
+    #[must_use]
+    #[inline]
+    pub fn lacks(&self, key: &Key<'_>) -> bool {
+        !self.names.may_hold(key)
+    }
+
     /// Number of fields.
     #[must_use]
     pub fn len(&self) -> usize {

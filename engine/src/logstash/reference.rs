@@ -78,6 +78,11 @@ impl fmt::Display for Step {
     }
 }
 
+/// Holds texts only.
+pub const TAGS: &str = "tags";
+/// Holds a time.
+pub const TIMESTAMP: &str = "@timestamp";
+
 /// A write that is not possible; the reason.
 pub type Refused = &'static str;
 
@@ -100,6 +105,12 @@ impl FieldRef {
             [only] if !self.metadata => Some(only),
             _ => None,
         }
+    }
+
+    /// Whether it is at the top of the document, where it takes any value.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        self.top().is_some_and(|only| !matches!(only, TAGS | TIMESTAMP))
     }
 
     /// The last name.

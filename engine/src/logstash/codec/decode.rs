@@ -231,6 +231,34 @@ impl Decoder {
             std::borrow::Cow::Borrowed(text) => text,
             std::borrow::Cow::Owned(text) => arena.str(&text),
         };
+        self.read(state, stream, text, moment, out);
+    }
+
+    /// As [`Decoder::decode`], of a frame that is known to be text.
+    pub fn decode_text<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        stream: &str,
+        text: &'a str,
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let is_read = self.charset == Charset::Utf8 && !matches!(self.kind, Kind::MessagePack);
+        match is_read {
+            true => self.read(state, stream, text, moment, out),
+            false => self.decode(state, stream, text.as_bytes(), moment, out),
+        }
+    }
+
+    fn read<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        stream: &str,
+        text: &'a str,
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let arena = moment.arena;
         match &self.kind {
             Kind::Text => out.push(self.message(text, moment)),
             Kind::Json => match filter::read_json(text, arena) {

@@ -54,6 +54,8 @@ struct Target {
     group: usize,
     conversion: Conversion,
     field: FieldRef,
+    /// Whether the field is at the top and takes any value.
+    is_free: bool,
     overwrite: bool,
 }
 
@@ -188,7 +190,8 @@ fn plan(grok: Grok, target: Option<&FieldRef>, overwrite: &[String]) -> Plan {
         let overwrite = overwrite.iter().any(|name| {
             *name == spec.name || FieldRef::parse(name).is_ok_and(|known| known == field)
         });
-        Some(Target { group: spec.group, conversion, field, overwrite })
+        let is_free = field.is_free();
+        Some(Target { group: spec.group, conversion, field, is_free, overwrite })
     });
     let targets = targets.collect();
     Plan { grok, targets }
@@ -292,6 +295,10 @@ impl GrokFilter {
             let found = turn.captures.get(target.group, text);
             let value = found.map_or(Datum::Null, |found| convert(found, target.conversion));
             if matches!(value, Datum::Null | Datum::Str("")) && !self.keep_empty {
+                continue;
+            }
+            if target.is_free && event.data.lacks(&target.field.steps[0].key()) {
+                event.data.append_key(target.field.steps[0].key(), value);
                 continue;
             }
             if target.overwrite {
