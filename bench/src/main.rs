@@ -65,7 +65,8 @@ enum What {
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
-    /// Logstash configurations beside the same written by hand: equal outputs, and the ratio of speeds
+    /// Logstash configurations beside the same written by hand: equal outputs, and the ratio of speeds; and the
+    /// check of 10,000 lines, which needs the temblor command beside this one
     Logstash {
         /// Folders of scenarios; pipeline.conf and pipeline.tmb in one make it a pair
         #[arg(long, default_value = "bench/scenarios")]
@@ -132,7 +133,8 @@ fn run(what: What) -> Result<String, String> {
             processes::run(&options).map(|report| report.to_string())
         }
         What::Logstash { scenarios, seconds, repetitions } => {
-            let options = logstash::Options { scenarios, measured: seconds, repetitions };
+            let options =
+                logstash::Options { scenarios, measured: seconds, repetitions, checks: true };
             logstash::run(&options).map(|report| report.to_string())
         }
         What::All { seconds, scenarios, results, peers } => {

@@ -1,8 +1,13 @@
 //! `temblor-bench logstash`: scenarios that are written twice, as a Logstash configuration and by hand. The
-//! outputs are compared line for line before anything is measured; then both run in turns.
+//! outputs are compared line for line before anything is measured; then both run in turns. And the check of a
+//! folder of many configurations.
+
+mod folder;
 
 use crate::core::measure::median;
 use crate::scenario::{Scenario, Threads, folders};
+pub use folder::Check;
+use folder::{CHECK_S_MAX, check};
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,6 +22,8 @@ pub struct Options {
     pub measured: Duration,
     /// Runs of each program; figures are medians.
     pub repetitions: usize,
+    /// Whether a folder is checked, too, with the temblor command beside this one.
+    pub checks: bool,
 }
 
 /// The share of the hand-written program's speed that a configuration is to reach.
@@ -49,9 +56,11 @@ impl Row {
 pub struct Report {
     /// In the order of their names.
     pub rows: Vec<Row>,
+    /// What the check of a large folder took.
+    pub check: Option<Check>,
 }
 
-/// Measures every pair.
+/// Measures every pair, and the check of a folder if it is asked for.
 pub fn run(options: &Options) -> Result<Report, String> {
     let mut rows = Vec::new();
     for folder in folders(&options.scenarios)? {
@@ -59,7 +68,8 @@ pub fn run(options: &Options) -> Result<Report, String> {
             rows.push(pair(&folder, options)?);
         }
     }
-    Ok(Report { rows })
+    let check = if options.checks { Some(check(options.repetitions)?) } else { None };
+    Ok(Report { rows, check })
 }
 
 fn pair(folder: &Path, options: &Options) -> Result<Row, String> {
@@ -104,6 +114,13 @@ impl Display for Report {
                 "| {name} | {configuration_ns:.0} | {by_hand_ns:.0} | {ratio:.2} | {TARGET}{met} |"
             )?;
         }
+        if let Some(Check { files, lines, cpu_s }) = &self.check {
+            let met = if *cpu_s <= CHECK_S_MAX { "" } else { " (missed)" };
+            writeln!(
+                f,
+                "\n`temblor check` of {lines} lines in {files} files: {cpu_s:.3} s (at most {CHECK_S_MAX}{met})"
+            )?;
+        }
         Ok(())
     }
 }
@@ -116,7 +133,7 @@ mod tests {
     fn pairs_give_the_same_and_a_ratio() {
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
         let measured = Duration::from_millis(50);
-        let report = run(&Options { scenarios, measured, repetitions: 1 }).unwrap();
+        let report = run(&Options { scenarios, measured, repetitions: 1, checks: false }).unwrap();
         assert!(!report.rows.is_empty());
         assert!(report.rows.iter().all(|row| row.ratio().is_finite() && row.ratio() > 0.0));
     }

@@ -5,7 +5,7 @@
 //! rsyslogd, `syslog-ng.conf` with syslog-ng. Invariant: a figure stands only beside outputs that
 //! were equal, and a program that is not installed is named, never guessed.
 
-mod cost;
+pub(crate) mod cost;
 mod daemon;
 mod outputs;
 mod peer;
