@@ -222,11 +222,12 @@ fn load(case: &Case, folder: &Path, given: &Given<'_>, counted: bool) -> Result<
 /// (`strict`).
 fn logstash(case: &Case, settings: &str) -> Result<Loaded, CaseError> {
     let mut wishes = Wishes { stdin: true, stdout: true, ..Wishes::default() };
+    wishes.settings.explains = true;
     for word in settings.split_whitespace() {
         match (word, Ecs::named(word)) {
             (_, Some(ecs)) => wishes.settings.ecs = ecs,
             ("escapes", _) => wishes.settings.escapes = true,
-            ("strict", _) => wishes.settings.strict = true,
+            ("strict", _) => wishes.settings.explains = false,
             _ => {
                 return Err(format!(
                     "`{word}` is no setting: write disabled, v1, v8, escapes or strict"

@@ -65,8 +65,8 @@ impl ConfigurationArgs {
     /// How configurations are read.
     pub(super) fn settings(&self) -> Settings {
         let (ecs, escapes) = (self.ecs.into(), self.support_escapes);
-        let strict = self.strict_logstash;
-        Settings { ecs, escapes, strict, ..Settings::of_environment() }
+        let explains = !self.strict_logstash;
+        Settings { ecs, escapes, explains, ..Settings::of_environment() }
     }
 }
 

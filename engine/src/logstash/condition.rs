@@ -164,7 +164,7 @@ impl Compiler<'_> {
     }
 
     fn membership(&mut self, left: &Operand, right: &Operand) -> Test {
-        if !self.settings.strict
+        if self.settings.explains
             && let OperandKind::Field(text) = &right.kind
             && text.starts_with(['['])
             && text[1..].starts_with(['"', '\''])
@@ -181,7 +181,7 @@ impl Compiler<'_> {
             }
             (Side::Constant(left), Side::Constant(right)) => Test::Constant(left.is_in(right)),
             (Side::Constant(Constant::Int(_) | Constant::Float(_)), Side::Field(_)) => {
-                if !self.settings.strict {
+                if self.settings.explains {
                     self.diagnostics.push(complain::odd(
                         span,
                         "a number is found in a list of numbers alone, not in a field that equals it",

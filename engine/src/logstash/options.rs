@@ -228,7 +228,7 @@ impl<'c> Arguments<'c> {
 
     /// Adds a diagnostic that explains what Logstash does here; under `--strict-logstash` nobody asks.
     pub fn explain(&mut self, diagnostic: Diagnostic) {
-        if !self.settings.strict {
+        if self.settings.explains {
             self.diagnostics.push(diagnostic);
         }
     }

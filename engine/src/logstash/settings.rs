@@ -43,8 +43,8 @@ pub struct Settings {
     pub escapes: bool,
     /// What `${NAME}` stands for.
     pub variables: HashMap<String, String>,
-    /// Whether what Logstash does, but nobody would expect, goes without an explanation.
-    pub strict: bool,
+    /// Whether what Logstash does, but nobody would expect, is explained.
+    pub explains: bool,
     /// Whether `${NAME}` stays as it is, for whoever reads the text next.
     pub keeps_variables: bool,
 }
@@ -56,7 +56,7 @@ impl Settings {
         let variables = std::env::vars_os().filter_map(|(name, value)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         });
-        Self { variables: variables.collect(), ..Self::default() }
+        Self { variables: variables.collect(), explains: true, ..Self::default() }
     }
 
     /// A text of the configuration as it is meant.

@@ -133,7 +133,9 @@ impl Filter for Csv {
             Some(_) => "",
         };
         // Text without a line, and what is no text, have no values.
-        let Some(values) = (!text.is_empty()).then(|| self.cut(text)).flatten() else {
+        let Some(values) =
+            (!text.is_empty()).then(|| cells(text, &self.separator, self.quote)).flatten()
+        else {
             event.tag("_csvparsefailure");
             return Outcome::Unmatched;
         };
@@ -185,62 +187,66 @@ impl Filter for Csv {
     }
 }
 
-impl Csv {
-    /// The values of the first line, by the strict rules of Ruby: quotes only around whole values,
-    /// and lines end as the first one does. An empty value without quotes is nothing.
-    fn cut(&self, text: &str) -> Option<Vec<Option<String>>> {
-        let line_end = match text.find(['\r', '\n']) {
-            Some(at) if text[at..].starts_with("\r\n") => "\r\n",
-            Some(at) => &text[at..=at],
-            None => "\n",
+/// The values of the first line, by the strict rules of Ruby: quotes only around whole values,
+/// and lines end as the first one does. An empty value without quotes is nothing.
+pub(in crate::logstash) fn cells(
+    text: &str,
+    separator: &str,
+    quote: char,
+) -> Option<Vec<Option<String>>> {
+    let line_end = match text.find(['\r', '\n']) {
+        Some(at) if text[at..].starts_with("\r\n") => "\r\n",
+        Some(at) => &text[at..=at],
+        None => "\n",
+    };
+    let mut values = Vec::new();
+    let mut rest = text;
+    if rest.starts_with(line_end) {
+        return Some(values);
+    }
+    loop {
+        let (value, after) = match rest.strip_prefix(quote) {
+            Some(inside) if quote != '\0' => {
+                let (value, after) = quoted(inside, quote)?;
+                (Some(value), after)
+            }
+            _ => {
+                let end = rest.find(separator).unwrap_or(rest.len());
+                let end = end.min(rest.find(['\r', '\n']).unwrap_or(rest.len()));
+                let value = &rest[..end];
+                if quote != '\0' && value.contains(quote) {
+                    return None;
+                }
+                ((!value.is_empty()).then(|| value.to_string()), &rest[end..])
+            }
         };
-        let mut values = Vec::new();
-        let mut rest = text;
-        if rest.starts_with(line_end) {
-            return Some(values);
-        }
-        loop {
-            let (value, after) = match rest.strip_prefix(self.quote) {
-                Some(inside) if self.quote != '\0' => {
-                    let (value, after) = self.quoted(inside)?;
-                    (Some(value), after)
-                }
-                _ => {
-                    let end = rest.find(self.separator.as_str()).unwrap_or(rest.len());
-                    let end = end.min(rest.find(['\r', '\n']).unwrap_or(rest.len()));
-                    let value = &rest[..end];
-                    if self.quote != '\0' && value.contains(self.quote) {
-                        return None;
-                    }
-                    ((!value.is_empty()).then(|| value.to_string()), &rest[end..])
-                }
-            };
-            values.push(value);
-            match after.strip_prefix(self.separator.as_str()) {
-                Some(next) => rest = next,
-                None if after.is_empty() || after.starts_with(line_end) => return Some(values),
-                None => return None,
-            }
+        values.push(value);
+        match after.strip_prefix(separator) {
+            Some(next) => rest = next,
+            None if after.is_empty() || after.starts_with(line_end) => return Some(values),
+            None => return None,
         }
     }
+}
 
-    /// A value up to its closing quote; two quotes stand for one.
-    fn quoted<'t>(&self, mut text: &'t str) -> Option<(String, &'t str)> {
-        let mut value = String::new();
-        loop {
-            let end = text.find(self.quote)?;
-            value.push_str(&text[..end]);
-            text = &text[end + self.quote.len_utf8()..];
-            match text.strip_prefix(self.quote) {
-                Some(rest) => {
-                    value.push(self.quote);
-                    text = rest;
-                }
-                None => return Some((value, text)),
+/// A value up to its closing quote; two quotes stand for one.
+fn quoted(mut text: &str, quote: char) -> Option<(String, &str)> {
+    let mut value = String::new();
+    loop {
+        let end = text.find(quote)?;
+        value.push_str(&text[..end]);
+        text = &text[end + quote.len_utf8()..];
+        match text.strip_prefix(quote) {
+            Some(rest) => {
+                value.push(quote);
+                text = rest;
             }
+            None => return Some((value, text)),
         }
     }
+}
 
+impl Csv {
     /// A value of the type of its column; one that does not fit stays text.
     fn convert<'a>(&self, column: &str, text: &'a str, arena: &'a Arena) -> Datum<'a> {
         let kind = self.convert.iter().find(|(name, _)| name == column).map(|(_, kind)| *kind);

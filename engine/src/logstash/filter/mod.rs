@@ -43,6 +43,7 @@ mod i18n;
 mod tld;
 
 pub use common::{Added, Common, Name, add, added_texts, ruby_text};
+pub(super) use csv::cells as csv_cells;
 pub(super) use grok::library as grok_library;
 pub(super) use grok::{leading_float, leading_integer};
 pub(super) use json::read as read_json;

@@ -1,6 +1,6 @@
 //! Values as text: `to_s`, `inspect`, JSON.
 
-use super::value::{DEPTH_MAX, Value};
+use super::value::{Clock, DEPTH_MAX, Value};
 use crate::logstash::datum::{float_text, iso8601};
 use chrono::Utc;
 use temblor_lang::value::push_json_string;
@@ -15,7 +15,10 @@ impl Value {
             Value::Match(found) => found.groups[0].as_deref().unwrap_or_default().to_string(),
             Value::Error(error) => error.1.clone(),
             Value::Constant(name) => name.to_string(),
-            Value::Time(time, true) => iso8601(time.with_timezone(&Utc)),
+            Value::Time(time, Clock::Stamp) => iso8601(time.with_timezone(&Utc)),
+            Value::Time(time, Clock::Date) => time.format("%Y-%m-%d").to_string(),
+            Value::Time(time, Clock::DateTime) => time.format("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+            Value::Address(address, _) => address.to_string(),
             other => other.inspect(),
         }
     }
@@ -68,7 +71,7 @@ impl Value {
                 out.push_str(if range.2 { "..." } else { ".." });
                 range.1.push_inspect(out, depth + 1);
             }
-            Value::Time(time, false) => {
+            Value::Time(time, Clock::Time) => {
                 let zone = if time.offset().local_minus_utc() == 0 { " UTC" } else { " %z" };
                 out.push_str(&time.format(&format!("%Y-%m-%d %H:%M:%S{zone}")).to_string());
             }
@@ -90,6 +93,9 @@ impl Value {
                 out.push('>');
             }
             Value::Lambda(_) | Value::NewEvent => out.push_str("#<Proc>"),
+            Value::Address(address, length) => {
+                out.push_str(&super::run::inspected_address(*address, *length));
+            }
             Value::Event(_) => out.push_str("#<LogStash::Event>"),
             Value::Time(..) | Value::Constant(_) => out.push_str(&self.print()),
         }
@@ -163,8 +169,10 @@ fn push_json_text(out: &mut String, text: &str) {
 
 fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
-    for character in text.chars() {
+    for (at, character) in text.char_indices() {
         match character {
+            // Ruby would read it as code otherwise.
+            '#' if text[at + 1..].starts_with(['{', '$', '@']) => out.push_str("\\#"),
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),

@@ -1,6 +1,8 @@
 //! Ruby code as words. Whether `/` divides or opens a pattern is decided by what stands before it, as
 //! Ruby does.
 
+mod heredoc;
+
 use super::Problem;
 
 /// A word.
@@ -65,7 +67,7 @@ const BEFORE_VALUE: &[&str] = &[
 
 /// Cuts code into words. `base` is added to all places.
 pub(super) fn scan(text: &str, base: usize) -> Result<Vec<Lexeme>, Problem> {
-    let mut scanner = Scanner { text, at: 0, base, lexemes: Vec::new() };
+    let mut scanner = Scanner::new(text, base);
     while scanner.next()? {}
     let mut lexemes = scanner.lexemes;
     for at in 0..lexemes.len().saturating_sub(1) {
@@ -82,9 +84,15 @@ struct Scanner<'t> {
     at: usize,
     base: usize,
     lexemes: Vec<Lexeme>,
+    /// Where the lines of texts end that this line has named.
+    lines_end: Option<usize>,
 }
 
 impl<'t> Scanner<'t> {
+    fn new(text: &'t str, base: usize) -> Self {
+        Self { text, at: 0, base, lexemes: Vec::new(), lines_end: None }
+    }
+
     fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
@@ -127,6 +135,9 @@ impl<'t> Scanner<'t> {
                 self.at += 2;
             } else if rest.starts_with("\\\r\n") {
                 self.at += 3;
+            } else if rest.starts_with("=begin") && !self.text[..self.at].ends_with(|c| c != '\n') {
+                let end = rest.find("\n=end").map_or(rest.len(), |at| at + "\n=end".len());
+                self.at += end + rest[end..].find('\n').unwrap_or(rest.len() - end);
             } else if rest.starts_with('#') {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else {
@@ -155,7 +166,7 @@ impl<'t> Scanner<'t> {
         let Some(first) = self.rest().chars().next() else { return Ok(false) };
         match first {
             '\n' => {
-                self.at += 1;
+                self.at = self.lines_end.take().unwrap_or(self.at + 1);
                 if !self.line_goes_on() {
                     self.push(Token::Newline, start, space);
                 }
@@ -203,11 +214,7 @@ impl<'t> Scanner<'t> {
                 self.push(token, start, space);
             }
             '%' if self.wants_value(space) && self.percent(start, space)? => {}
-            '<' if self.wants_value(space)
-                && (self.rest().starts_with("<<~") || self.rest().starts_with("<<-")) =>
-            {
-                return Err(self.problem("texts between lines (heredocs) are not known"));
-            }
+            '<' if self.wants_value(space) && self.heredoc(start, space)? => {}
             ':' if !self.rest().starts_with("::") && self.symbol(start, space)? => {}
             '?' if self.wants_value(space) && self.character(start, space) => {}
             _ => self.operator(start, space)?,
@@ -558,7 +565,13 @@ impl<'t> Scanner<'t> {
             'n' => text.push('\n'),
             't' => text.push('\t'),
             'r' => text.push('\r'),
-            '0' => text.push('\0'),
+            '0'..='7' => {
+                let more = self.rest().bytes().take(2).take_while(|b| (b'0'..=b'7').contains(b));
+                let digits = format!("{next}{}", &self.rest()[..more.count()]);
+                self.at += digits.len() - 1;
+                let code = u8::from_str_radix(&digits, 8).unwrap_or(b'?');
+                text.push(char::from(code));
+            }
             'e' => text.push('\u{1b}'),
             's' => text.push(' '),
             'a' => text.push('\u{7}'),

@@ -319,11 +319,135 @@ fn events_times_and_modules() {
 }
 
 #[test]
+fn lambdas_share_the_variables_of_the_call_that_made_them() {
+    gives(&[
+        ("n = 0; add = ->(x) { n += x }; add.(2); [1, 2].each { |x| add.(x) }; n", "5"),
+        (
+            "out = {}; walk = lambda { |p, o| o.is_a?(Hash) ? o.each { |k, v| walk.call(p + k, v) } \
+             : out[p] = o }; walk.call('', { 'a' => { 'b' => 1 }, 'c' => 2 }); out",
+            "{\"ab\"=>1, \"c\"=>2}",
+        ),
+        ("def twice(f) f.call + f.call end; n = 1; twice(-> { n += 1 })", "5"),
+        ("def f(n) n = 5; -> { n } end; n = 1; f(2).call + n", "6"),
+        ("fact = ->(n) { n < 2 ? 1 : n * fact.(n - 1) }; fact.(5)", "120"),
+    ]);
+}
+
+#[test]
+fn texts_between_lines() {
+    gives(&[
+        ("x = <<~END\n  a\n    b #{1 + 1}\n\n  c\nEND\nx", "\"a\\n  b 2\\n\\nc\\n\""),
+        ("x = [<<-A, <<'B'].join\n a\n  A\nb#{1}\nB\nx", "\" a\\nb\\#{1}\\n\""),
+        ("x = <<~E.strip.upcase\n  a\nE\nx + '!'", "\"A!\""),
+        ("x = [1]; x << 2; x <<3", "[1, 2, 3]"),
+        ("=begin\nnothing\n=end\n1", "1"),
+        ("x = <<~END\n  a", "10: this text is never closed"),
+    ]);
+}
+
+#[test]
+fn addresses() {
+    gives(&[
+        ("IPAddr.new('192.168.1.77').to_i", "3232235853"),
+        ("IPAddr.new('10.0.0.0/8').include?('10.1.2.3')", "true"),
+        ("IPAddr.new('10.0.0.0/8').include?(IPAddr.new('11.1.2.3'))", "false"),
+        ("IPAddr.new('10.0.0.0/8') === 'no address'", "false"),
+        ("IPAddr.new('10.1.2.3/255.255.0.0').to_s", "\"10.1.0.0\""),
+        ("IPAddr.new('10.1.2.3/16').to_range.last.to_s", "\"10.1.255.255\""),
+        ("IPAddr.new('10.1.2.0/24').inspect", "\"#<IPAddr: IPv4:10.1.2.0/255.255.255.0>\""),
+        ("IPAddr.new('2001:db8::1').to_string", "\"2001:0db8:0000:0000:0000:0000:0000:0001\""),
+        ("IPAddr.new('192.0.2.1').reverse", "\"1.2.0.192.in-addr.arpa\""),
+        ("IPAddr.new(16909060, Socket::AF_INET).to_s", "\"1.2.3.4\""),
+        ("case '10.0.0.1' when IPAddr.new('10.0.0.0/8') then 1 end", "1"),
+        ("IPAddr.new('x')", "! invalid address: x"),
+        ("begin; IPAddr.new('x'); rescue IPAddr::InvalidAddressError; 1; end", "1"),
+        ("begin; IPAddr.new('x'); rescue IPAddr::Error; 2; end", "2"),
+        (
+            "begin; IPAddr.new('x/99'); rescue ArgumentError => e; e.class; end",
+            "IPAddr::InvalidAddressError",
+        ),
+        ("[IPAddr.new('::1').loopback?, IPAddr.new('10.0.0.1').private?]", "[true, true]"),
+    ]);
+}
+
+#[test]
+fn days_and_moments() {
+    gives(&[
+        ("Date.parse('2020-01-02 03:04').to_s", "\"2020-01-02\""),
+        ("(Date.new(2020, 3, 1) - Date.new(2020, 2, 1)).to_i", "29"),
+        (
+            "((DateTime.parse('2020-01-02T12:00:00') - DateTime.parse('2020-01-01')) * 24).to_i",
+            "36",
+        ),
+        (
+            "DateTime.parse('2020-01-02T03:04:05+02:00').new_offset(0).to_s",
+            "\"2020-01-02T01:04:05+00:00\"",
+        ),
+        ("DateTime.parse('2020-01-02T03:04:05').iso8601", "\"2020-01-02T03:04:05+00:00\""),
+        ("(Date.new(2020, 1, 31) >> 1).to_s + Date.new(2020, 2, -1).day.to_s", "\"2020-02-2929\""),
+        ("(Date.new(2020, 1, 1) + 1).next_day(2).prev_month.to_s", "\"2019-12-04\""),
+        ("[Date.valid_date?(2021, 2, 29), Date.leap?(2020)]", "[false, true]"),
+        (
+            "[Date.today.is_a?(Date), DateTime.now.is_a?(Date), Time.now.is_a?(Date)]",
+            "[true, true, false]",
+        ),
+        ("event.set('t', DateTime.parse('2020-01-02').to_time); event.get('t').to_i", "1577923200"),
+        (
+            "Time.parse('2020-01-02 00:00:00 UTC') - Time.parse('2020-01-01 00:00:00 UTC')",
+            "86400.0",
+        ),
+        ("Time.rfc2822('Thu, 02 Jan 2020 03:04:05 +0000').to_i", "1577934245"),
+    ]);
+}
+
+#[test]
+fn what_modules_compute() {
+    gives(&[
+        ("CSV.parse_line('a,\"b,c\",,\"d\"\"e\"')", "[\"a\", \"b,c\", nil, \"d\\\"e\"]"),
+        ("CSV.parse(\"a;b\\nc;d\", col_sep: ';')", "[[\"a\", \"b\"], [\"c\", \"d\"]]"),
+        ("begin; CSV.parse_line('\"x'); rescue CSV::MalformedCSVError; 'bad'; end", "\"bad\""),
+        (
+            "[File.basename('/a/b.log', '.log'), File.extname('b.tar.gz'), File.dirname('/a/b')]",
+            "[\"b\", \".gz\", \"/a\"]",
+        ),
+        ("File.basename(nil)", "! no implicit conversion of NilClass into String"),
+        ("Zlib.crc32('hello')", "907060870"),
+        ("OpenSSL::HMAC.hexdigest(OpenSSL::Digest.new('md5'), 'k', 'v')[0, 8]", "\"03b6c958\""),
+        ("OpenSSL::Digest::SHA1.hexdigest('x')[0, 8]", "\"11f6ad8e\""),
+        (
+            "u = URI.parse('https://u:p@h.example/a/b?x=1#f'); [u.host, u.port, u.userinfo, u.path, u.query, u.fragment]",
+            "[\"h.example\", 443, \"u:p\", \"/a/b\", \"x=1\", \"f\"]",
+        ),
+        ("begin; URI.parse('a b'); rescue URI::InvalidURIError; 'bad'; end", "\"bad\""),
+        ("CGI.parse('a=1&a=2&b=x+y')", "{\"a\"=>[\"1\", \"2\"], \"b\"=>[\"x y\"]}"),
+        ("SecureRandom.hex(3).length + SecureRandom.alphanumeric(5).length", "11"),
+        ("['616263'].pack('H*') + ['hi'].pack('m0') + [97, 98].pack('C*')", "\"abcaGk=ab\""),
+        ("\"\\x01\\x02abc\".unpack('nA2') + 'ab'.unpack('b') rescue 'not known'", "\"not known\""),
+        ("\"\\x01\\x02abc\".unpack('nA2') + 'aGk='.unpack('m')", "[258, \"ab\", \"hi\"]"),
+    ]);
+}
+
+#[test]
+fn more_ways_to_assign() {
+    gives(&[
+        ("a, (b, *c), d = 1, [2, 3, 4], 5; [a, b, c, d]", "[1, 2, [3, 4], 5]"),
+        ("a, *b = [1, 2, 3]; b", "[2, 3]"),
+        ("s = 'abc'; s[0] = 'z'; s[-1] = '!'; s['b'] = 'BB'; s", "\"zBB!\""),
+        ("s = 'a'; s << 'b' << 'c'; s", "\"abc\""),
+        ("def self.f(x) x + 1 end; f(1)", "2"),
+        ("LIMIT = 5 unless defined?(LIMIT); LIMIT", "5"),
+        ("'123456789012345678901234567890'.to_i > 1", "true"),
+        ("nil & true", "false"),
+        ("$stderr.puts 'x'; \"\\101\\x41\"", "\"AA\""),
+    ]);
+}
+
+#[test]
 fn what_is_not_known_is_named() {
     gives(&[
         ("event.set('a', event.frobnicate)", "15: the method `frobnicate` is not known here"),
         ("foo(1)", "0: the function or variable `foo` is not known here"),
-        ("File.read('x')", "0: the class or module `File` is not known here"),
+        ("Dir.glob('x')", "0: the class or module `Dir` is not known here"),
         ("`ls`", "0: commands of the shell are not run"),
         ("x = (1", "6: `)` is missing"),
         ("'abc", "4: this text is never closed"),

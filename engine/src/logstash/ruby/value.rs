@@ -34,8 +34,8 @@ pub enum Value {
     Hash(Shared<Dictionary>),
     /// `1..2`; whether the end is left out
     Range(Arc<(Value, Value, bool)>),
-    /// `Time.now`, and whether it is a `LogStash::Timestamp`
-    Time(DateTime<FixedOffset>, bool),
+    /// `Time.now`, and of which class it is.
+    Time(DateTime<FixedOffset>, Clock),
     /// `/a/` with its text
     Regex(Arc<Pattern>, Arc<str>),
     /// What a pattern found: the groups, with the text before and behind.
@@ -50,6 +50,28 @@ pub enum Value {
     Error(Arc<(String, String)>),
     /// `new_event_block`
     NewEvent,
+    /// `IPAddr.new("10.0.0.0/8")`: the address and the length of its prefix.
+    Address(std::net::IpAddr, u8),
+}
+
+/// The classes of moments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// `Time`, counted in seconds.
+    Time,
+    /// `LogStash::Timestamp`
+    Stamp,
+    /// `Date`, counted in days.
+    Date,
+    /// `DateTime`, counted in days.
+    DateTime,
+}
+
+impl Clock {
+    /// Whether numbers that are added are days.
+    pub(super) fn counts_days(self) -> bool {
+        matches!(self, Clock::Date | Clock::DateTime)
+    }
 }
 
 /// A container that several values may hold.
@@ -81,6 +103,8 @@ impl<T> Shared<T> {
 pub struct Closure {
     pub(super) block: Arc<Block>,
     pub(super) locals: Vec<(Arc<str>, Value)>,
+    /// The call in which it was made: while that goes on, its variables are shared with it.
+    pub(super) frame: u64,
 }
 
 /// What a pattern found.
@@ -216,7 +240,7 @@ impl Value {
     /// `LogStash::Timestamp`
     #[must_use]
     pub fn timestamp(time: DateTime<Utc>) -> Self {
-        Value::Time(time.fixed_offset(), true)
+        Value::Time(time.fixed_offset(), Clock::Stamp)
     }
 
     /// A copy of a value of an event.
@@ -257,6 +281,8 @@ impl Value {
             Value::Int(number) => Datum::Int(*number),
             Value::Float(number) => Datum::Float(*number),
             Value::Text(text) | Value::Symbol(text) => Datum::Str(arena.str(text)),
+            // Logstash has no place for a `Date` in events.
+            Value::Time(_, clock) if clock.counts_days() => return None,
             Value::Time(time, _) => Datum::Time(time.with_timezone(&Utc)),
             Value::List(items) => {
                 let items = items.lock().clone();
@@ -296,6 +322,9 @@ impl Value {
             | (Value::Regex(_, left), Value::Regex(_, right)) => left == right,
             (Value::Time(left, _), Value::Time(right, _)) => left == right,
             (Value::Event(left), Value::Event(right)) => left == right,
+            (Value::Address(left, mine), Value::Address(right, other)) => {
+                (left, mine) == (right, other)
+            }
             (Value::Range(left), Value::Range(right)) => {
                 left.2 == right.2 && left.0.equals(&right.0) && left.1.equals(&right.1)
             }
@@ -335,13 +364,16 @@ impl Value {
             Value::List(_) => "Array",
             Value::Hash(_) => "Hash",
             Value::Range(_) => "Range",
-            Value::Time(_, false) => "Time",
-            Value::Time(_, true) => "LogStash::Timestamp",
+            Value::Time(_, Clock::Time) => "Time",
+            Value::Time(_, Clock::Stamp) => "LogStash::Timestamp",
+            Value::Time(_, Clock::Date) => "Date",
+            Value::Time(_, Clock::DateTime) => "DateTime",
             Value::Regex(..) => "Regexp",
             Value::Match(_) => "MatchData",
             Value::Lambda(_) | Value::NewEvent => "Proc",
             Value::Event(_) => "LogStash::Event",
             Value::Constant(_) => "Class",
+            Value::Address(..) => "IPAddr",
             Value::Error(error) => &error.0,
         }
     }

@@ -278,15 +278,30 @@ impl Parser {
             if self.is_operator("=") {
                 break;
             }
-            let rest = self.take_operator("*");
-            let node = self.primary()?;
-            let target = self.target(node)?;
-            targets.push(if rest { Target::Rest(Box::new(target)) } else { target });
+            targets.push(self.one_of_targets()?);
         }
         self.expect_operator("=")?;
         self.skip_newlines();
         let value = self.values()?;
         Ok(Node { at, kind: Kind::AssignAll(targets, Box::new(value)) })
+    }
+
+    /// `a`, `*a`, `(a, b)` among targets.
+    fn one_of_targets(&mut self) -> Result<Target, Problem> {
+        if self.take_operator("*") {
+            let node = self.primary()?;
+            return Ok(Target::Rest(Box::new(self.target(node)?)));
+        }
+        if self.take_operator("(") {
+            let mut inner = vec![self.one_of_targets()?];
+            while self.take_operator(",") {
+                inner.push(self.one_of_targets()?);
+            }
+            self.expect_operator(")")?;
+            return Ok(Target::Group(inner));
+        }
+        let node = self.primary()?;
+        self.target(node)
     }
 
     /// `a, b` behind `=`: a list.

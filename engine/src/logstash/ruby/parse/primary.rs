@@ -358,6 +358,10 @@ impl Parser {
     }
 
     fn define(&mut self, at: usize) -> Parsed {
+        // `def self.a` is no other function here.
+        if self.take_word("self") {
+            self.expect_operator(".")?;
+        }
         let Token::Name(name) = self.advance() else { return Err(self.unexpected()) };
         let outer = std::mem::take(&mut self.locals);
         let parameters = if self.take_operator("(") {

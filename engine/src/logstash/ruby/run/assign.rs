@@ -1,7 +1,7 @@
 //! Assignments, to variables, elements and attributes.
 
 use super::{Answer, Machine, Stop, limited};
-use crate::logstash::ruby::tree::{Node, Target};
+use crate::logstash::ruby::tree::{Kind, Node, Target};
 use crate::logstash::ruby::value::Value;
 use std::sync::Arc;
 
@@ -18,10 +18,17 @@ impl Machine<'_, '_> {
         match target {
             Target::Local(name) => self.set_local(name, value),
             Target::Kept(name) => drop(self.memory.kept.insert(name.clone(), value)),
-            Target::Index(receiver, keys) => {
-                let receiver = self.eval(receiver)?;
+            Target::Index(node, keys) => {
+                let receiver = self.eval(node)?;
                 let keys = self.values(keys)?;
-                self.set_index(&receiver, &keys, value)?;
+                match (&receiver, place_of(node)) {
+                    (Value::Text(text), Some(place)) => {
+                        let old = self.invoke(&receiver, "[]", &keys, None)?.print();
+                        let new = self.replaced(text, &keys, &old, &value.print())?;
+                        self.assign(&place, Value::text(&new))?;
+                    }
+                    _ => self.set_index(&receiver, &keys, value)?,
+                }
             }
             Target::Attribute(receiver, name) => {
                 let receiver = self.eval(receiver)?;
@@ -31,6 +38,34 @@ impl Machine<'_, '_> {
             Target::Group(targets) => self.assign_all(targets, &value)?,
         }
         Ok(())
+    }
+
+    /// The text with `new` where its part stands that `keys` choose.
+    fn replaced(
+        &mut self,
+        text: &Arc<str>,
+        keys: &[Value],
+        old: &str,
+        new: &str,
+    ) -> Result<String, Stop> {
+        let whole = Value::Text(text.clone());
+        let before = match keys {
+            [Value::Int(at), ..] if *at < 0 => {
+                text.chars().count().saturating_sub(at.unsigned_abs() as usize)
+            }
+            [Value::Int(at), ..] => usize::try_from(*at).unwrap_or(0),
+            [Value::Range(range)] if matches!(range.0, Value::Int(0..)) => {
+                let Value::Int(at) = range.0 else { return Ok(text.to_string()) };
+                usize::try_from(at).unwrap_or(0)
+            }
+            [key] => match self.invoke(&whole, "index", std::slice::from_ref(key), None)? {
+                Value::Int(at) => usize::try_from(at).unwrap_or(0),
+                _ => return Err(Stop::raise("IndexError", "string not matched")),
+            },
+            _ => return Err(Stop::raise("IndexError", "this cannot be replaced")),
+        };
+        let at = text.char_indices().nth(before).map_or(text.len(), |(at, _)| at);
+        Ok(format!("{}{new}{}", &text[..at], text[at..].strip_prefix(old).unwrap_or(&text[at..])))
     }
 
     /// `a, *b = list`
@@ -144,6 +179,15 @@ impl Machine<'_, '_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The variable that holds a text.
+fn place_of(node: &Node) -> Option<Target> {
+    match &node.kind {
+        Kind::Local(name) => Some(Target::Local(name.clone())),
+        Kind::Kept(name) => Some(Target::Kept(name.clone())),
+        _ => None,
     }
 }
 

@@ -135,12 +135,15 @@ impl Machine<'_, '_> {
             Value::List(items) => self.list_method(items, name, arguments, given),
             Value::Hash(hash) => self.hash_method(hash, name, arguments, given),
             Value::Range(range) => self.range_method(range, name, arguments, given),
-            Value::Time(time, stamp) => self.time_method(*time, *stamp, name, arguments),
+            Value::Time(time, clock) => self.time_method(*time, *clock, name, arguments),
             Value::Regex(pattern, text) => self.regex_method(pattern, text, name, arguments),
             Value::Match(found) => Ok(super::pattern::match_method(found, name, arguments)),
             Value::Event(number) => self.event_method(*number, name, arguments),
             Value::Lambda(closure) if matches!(name, "call" | "()" | "yield" | "[]") => {
                 self.call_lambda(&closure.clone(), arguments.to_vec()).map(Some)
+            }
+            Value::Address(address, length) => {
+                super::address::method(*address, *length, name, arguments)
             }
             Value::NewEvent if name == "call" => {
                 if let Some(Value::Event(number)) = arguments.first() {
@@ -193,30 +196,55 @@ impl Machine<'_, '_> {
     /// Code with the variables that it sees now.
     pub(super) fn closure(&self, block: &Arc<Block>) -> Value {
         let locals = self.locals[self.base..].to_vec();
-        Value::Lambda(Arc::new(Closure { block: block.clone(), locals }))
+        Value::Lambda(Arc::new(Closure { block: block.clone(), locals, frame: self.frame }))
     }
 
     fn call_lambda(&mut self, closure: &Closure, arguments: Vec<Value>) -> Answer {
-        let base = std::mem::replace(&mut self.base, self.locals.len());
-        self.locals.extend(closure.locals.iter().cloned());
+        let home = self.home(closure);
+        self.enter();
+        match &home {
+            Some(home) => self.locals.extend_from_within(home.clone()),
+            None => self.locals.extend(closure.locals.iter().cloned()),
+        }
         let result = self
             .bind(&closure.block.parameters, arguments, true)
             .and_then(|()| self.eval(&closure.block.body));
-        self.leave(base);
+        // What it has set there is set for those who share the variables.
+        for (at, place) in home.into_iter().flatten().enumerate() {
+            self.locals[place].1 = self.locals[self.base + at].1.clone();
+        }
+        self.leave();
         returned(result)
+    }
+
+    /// Where the variables stand that a closure shares, while the call goes on that made it.
+    fn home(&self, closure: &Closure) -> Option<std::ops::Range<usize>> {
+        if closure.frame == self.frame {
+            return Some(self.base..self.locals.len());
+        }
+        let at = self.frames.iter().rposition(|(frame, _)| *frame == closure.frame)?;
+        let end = self.frames.get(at + 1).map_or(self.base, |(_, base)| *base);
+        Some(self.frames[at].1..end)
+    }
+
+    fn enter(&mut self) {
+        self.frames.push((self.frame, self.base));
+        self.memory.calls_made += 1;
+        self.frame = self.memory.calls_made;
+        self.base = self.locals.len();
     }
 
     pub(super) fn call_function(&mut self, block: &Arc<Block>, arguments: Vec<Value>) -> Answer {
-        let base = std::mem::replace(&mut self.base, self.locals.len());
+        self.enter();
         let result =
             self.bind(&block.parameters, arguments, false).and_then(|()| self.eval(&block.body));
-        self.leave(base);
+        self.leave();
         returned(result)
     }
 
-    fn leave(&mut self, base: usize) {
+    fn leave(&mut self) {
         self.locals.truncate(self.base);
-        self.base = base;
+        (self.frame, self.base) = self.frames.pop().expect("a call was entered before");
     }
 
     /// Gives parameters their values. A block with several takes a list apart.
@@ -346,6 +374,10 @@ fn changed_text(name: &str, receiver: &Kind) -> Option<Target> {
     Some(match receiver {
         Kind::Local(name) => Target::Local(name.clone()),
         Kind::Kept(name) => Target::Kept(name.clone()),
+        // `s << a << b`
+        Kind::Call(call) if &*call.name == "<<" => {
+            return changed_text("<<", &call.receiver.as_ref()?.kind);
+        }
         Kind::Call(call) if &*call.name == "[]" => {
             Target::Index(Box::new(call.receiver.clone()?), call.arguments.clone())
         }

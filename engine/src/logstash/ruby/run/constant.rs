@@ -45,6 +45,22 @@ pub(super) const NAMES: &[&str] = &[
     "OpenSSL::Digest::SHA256",
     "OpenSSL::Digest::SHA1",
     "SecureRandom",
+    "IPAddr",
+    "IPAddr::Error",
+    "CSV",
+    "File",
+    "Zlib",
+    "Process",
+    "Process::CLOCK_MONOTONIC",
+    "Process::CLOCK_REALTIME",
+    "Socket",
+    "Socket::AF_INET",
+    "Socket::AF_INET6",
+    "RUBY_VERSION",
+    "OpenSSL::Digest::SHA384",
+    "OpenSSL::Digest::SHA512",
+    "OpenSSL::Digest::MD5",
+    "OpenSSL::Digest::Digest",
     "LogStash::Event",
     "LogStash::Timestamp",
     "Exception",
@@ -167,6 +183,27 @@ pub(super) const METHODS: &[&str] = &[
     "key?",
     "url_encode",
     "try_convert",
+    "valid_date?",
+    "leap?",
+    "rfc2822",
+    "httpdate",
+    "basename",
+    "dirname",
+    "extname",
+    "exist?",
+    "exists?",
+    "file?",
+    "read",
+    "readlines",
+    "parse_line",
+    "crc32",
+    "adler32",
+    "clock_gettime",
+    "gethostname",
+    "alphanumeric",
+    "fragment",
+    "userinfo",
+    "html_escape",
     "current",
 ];
 
@@ -180,6 +217,10 @@ pub(super) fn value(name: &str) -> Value {
         "Regexp::EXTENDED" => Value::Int(2),
         "Regexp::MULTILINE" => Value::Int(4),
         "Math::PI" => Value::Float(std::f64::consts::PI),
+        "Process::CLOCK_MONOTONIC" | "Process::CLOCK_REALTIME" => Value::Int(1),
+        "Socket::AF_INET" => Value::Int(2),
+        "Socket::AF_INET6" => Value::Int(10),
+        "RUBY_VERSION" => Value::text("3.1.4"),
         "Math::E" => Value::Float(std::f64::consts::E),
         name => Value::Constant(name.trim_start_matches("::").into()),
     }
@@ -196,6 +237,7 @@ pub(super) fn is_kind(value: &Value, class: &str) -> bool {
         }
         "Enumerable" => matches!(value, Value::List(_) | Value::Hash(_) | Value::Range(_)),
         "Set" => matches!(value, Value::List(_)),
+        "Date" => matches!(value.class(), "Date" | "DateTime"),
         class => match value {
             Value::Error(error) => is_error(&error.0, class),
             value => value.class() == class,
@@ -211,6 +253,8 @@ pub(super) fn is_error(raised: &str, class: &str) -> bool {
         || (class == "IndexError" && raised == "KeyError")
         || (class == "ArgumentError" && raised == "Date::Error")
         || (class == "Date::Error" && raised == "ArgumentError")
+        || (class == "IPAddr::Error" && raised.starts_with("IPAddr::"))
+        || (class == "ArgumentError" && raised.starts_with("IPAddr::"))
         || (class == "RangeError" && raised == "FloatDomainError")
 }
 
@@ -234,7 +278,7 @@ impl Machine<'_, '_> {
         given: Option<&Given>,
     ) -> Found1 {
         match constant {
-            "Time" | "DateTime" | "Date" => self.time_constant(name, arguments),
+            "Time" | "DateTime" | "Date" => self.time_constant(constant, name, arguments),
             "LogStash::Event" | "LogStash::Timestamp" => {
                 self.logstash_constant(constant, name, arguments)
             }
@@ -246,19 +290,31 @@ impl Machine<'_, '_> {
             "Base64" => base64(name, arguments),
             "Math" => math(name, arguments),
             "Kernel" => super::conversion::convert(name, arguments),
-            "SecureRandom" => Ok(Some(match name {
-                "uuid" => Value::text(&crate::logstash::filter::Random::new().uuid()),
-                "hex" => {
-                    Value::text(&crate::logstash::filter::Random::new().uuid().replace('-', ""))
-                }
-                _ => return Ok(None),
-            })),
+            "SecureRandom" => super::module::random(name, arguments),
+            "IPAddr" => super::address::make(name, arguments),
+            "CSV" => super::module::csv(name, arguments),
+            "File" => super::module::file(name, arguments),
+            "Zlib" => super::module::checksum(name, arguments),
+            "Process" if name == "clock_gettime" => {
+                Ok(Some(Value::Float(self.now.timestamp_micros() as f64 / 1e6)))
+            }
+            "Socket" if name == "gethostname" => {
+                Ok(Some(Value::text(&gethostname::gethostname().to_string_lossy())))
+            }
             "ENV" => Ok(Some(match (name, arguments) {
-                ("[]", [_]) => Value::Nil,
-                ("fetch", [_, default]) => default.clone(),
+                ("[]", [name]) | ("fetch", [name, ..]) => {
+                    match (std::env::var(name.print()), arguments) {
+                        (Ok(text), _) => Value::text(&text),
+                        (Err(_), [_, default]) => default.clone(),
+                        (Err(_), _) => Value::Nil,
+                    }
+                }
+                ("key?", [name]) => Value::Bool(std::env::var(name.print()).is_ok()),
                 _ => return Ok(None),
             })),
-            "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => uri(name, arguments),
+            "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => {
+                uri(name, arguments, constant == "CGI")
+            }
             "Regexp" => Ok(Some(match (name, arguments) {
                 ("escape" | "quote", [text]) => Value::text(&super::pattern::escape(&text.print())),
                 ("new", [Value::Text(text), flags @ ..]) => {
@@ -336,6 +392,11 @@ impl Machine<'_, '_> {
             }
             ("String", "new", text) => text.first().cloned().unwrap_or_else(|| Value::text("")),
             ("Object", "new", []) => Value::hash([]),
+            // A digest of this kind, for `OpenSSL::HMAC`.
+            ("OpenSSL::Digest" | "OpenSSL::Digest::Digest", "new", [method]) => {
+                Value::Constant(format!("OpenSSL::Digest::{}", method.print()).into())
+            }
+            (class, "new", []) if class.contains("Digest::") => Value::Constant(class.into()),
             (class, "hexdigest" | "digest" | "base64digest", [text, ..]) => {
                 let (class, text) = match (class, arguments) {
                     ("OpenSSL::Digest", [class, text]) => (class.print(), text.print()),

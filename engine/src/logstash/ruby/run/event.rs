@@ -4,7 +4,7 @@ use super::{Answer, Found1, Machine, Stop};
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::reference::FieldRef;
-use crate::logstash::ruby::value::Value;
+use crate::logstash::ruby::value::{Clock, Value};
 use crate::logstash::template::Template;
 use chrono::{DateTime, FixedOffset};
 
@@ -153,7 +153,7 @@ impl Machine<'_, '_> {
             return Err(Stop::raise("MissingConverterException", message));
         };
         // Only a time of Logstash may stand there.
-        if field.top() == Some("@timestamp") && !matches!(value, Value::Time(_, true)) {
+        if field.top() == Some("@timestamp") && !matches!(value, Value::Time(_, Clock::Stamp)) {
             let message =
                 format!("wrong argument type {} (expected LogStash::Timestamp)", value.class());
             return Err(Stop::raise("TypeError", message));
@@ -178,7 +178,7 @@ impl Machine<'_, '_> {
                 stamped(value, name)?
             }
             ("LogStash::Timestamp", "at", arguments) => {
-                match self.time_constant("at", arguments)? {
+                match self.time_constant("Time", "at", arguments)? {
                     Some(value) => stamped(&value, name)?,
                     None => return Ok(None),
                 }
@@ -215,9 +215,9 @@ impl Machine<'_, '_> {
 
 fn stamped(value: &Value, name: &str) -> Answer {
     match value {
-        Value::Time(time, _) => Ok(Value::Time(*time, true)),
+        Value::Time(time, _) => Ok(Value::Time(*time, Clock::Stamp)),
         Value::Text(text) => match crate::logstash::timestamp::parse_iso8601(text) {
-            Some(time) => Ok(Value::Time(DateTime::<FixedOffset>::from(time), true)),
+            Some(time) => Ok(Value::Time(DateTime::<FixedOffset>::from(time), Clock::Stamp)),
             None if name == "coerce" => Ok(Value::Nil),
             None => Err(Stop::raise("LogStash::TimestampParserError", "invalid timestamp string")),
         },

@@ -117,7 +117,8 @@ impl Machine<'_, '_> {
         if let Some(found) = change(hash, name, arguments) {
             return Ok(Some(found));
         }
-        if arguments.is_empty() && META.contains(&name) {
+        let part = super::locator::NAMES.contains(&name);
+        if arguments.is_empty() && (META.contains(&name) || part) {
             return Ok(hash.lock().get(&Value::Symbol(name.into())).or(Some(Value::Nil)));
         }
         let whole = Value::Hash(hash.clone());

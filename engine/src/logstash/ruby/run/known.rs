@@ -1,6 +1,8 @@
 //! Looks through code for names that nothing here answers to, before it runs.
 
-use super::{constant, enumerable, event, hash, list, number, object, pattern, text, time};
+use super::{
+    address, constant, enumerable, event, hash, list, locator, number, object, pattern, text, time,
+};
 use crate::logstash::ruby::Problem;
 use crate::logstash::ruby::tree::{Block, Call, Kind, Node, Part, Target};
 use std::cell::Cell;
@@ -70,6 +72,10 @@ impl Checker {
             Kind::Assign(Target::Kept(name), _) => self.defined.push(name.to_string()),
             Kind::Sequence(nodes) => nodes.iter().for_each(|node| self.collect(node)),
             Kind::Begin(body, ..) => self.collect(body),
+            Kind::If(_, then, otherwise) => {
+                self.collect(then);
+                self.collect(otherwise);
+            }
             _ => {}
         }
     }
@@ -247,7 +253,7 @@ impl Checker {
     }
 }
 
-fn tables() -> [&'static [&'static str]; 13] {
+fn tables() -> [&'static [&'static str]; 15] {
     [
         OPERATORS,
         object::NAMES,
@@ -260,6 +266,8 @@ fn tables() -> [&'static [&'static str]; 13] {
         time::NAMES,
         event::NAMES,
         constant::METHODS,
+        address::NAMES,
+        locator::NAMES,
         pattern::NAMES,
         FUNCTIONS,
     ]

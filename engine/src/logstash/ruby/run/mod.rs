@@ -1,6 +1,7 @@
 //! Runs Ruby code. Every run is bounded in steps and depth; what goes wrong is an exception of the
 //! code, never of the engine.
 
+mod address;
 mod assign;
 mod call;
 mod constant;
@@ -10,6 +11,7 @@ mod event;
 mod hash;
 mod known;
 mod list;
+mod locator;
 mod module;
 mod number;
 mod object;
@@ -18,6 +20,7 @@ mod strftime;
 mod text;
 mod time;
 
+pub(super) use address::inspected as inspected_address;
 pub(in crate::logstash) use conversion::{read_float, read_integer};
 pub(super) use known::check;
 
@@ -42,6 +45,8 @@ pub struct Memory {
     /// `@a`
     kept: HashMap<Arc<str>, Value>,
     functions: HashMap<Arc<str>, Arc<Block>>,
+    /// Calls that were made so far: code outlives the call that made it.
+    calls_made: u64,
 }
 
 /// Why code stopped.
@@ -92,6 +97,9 @@ pub struct Machine<'a, 'm> {
     locals: Vec<(Arc<str>, Value)>,
     /// Variables below this belong to callers.
     base: usize,
+    /// The number of this call, and of the calls around with the places of their variables.
+    frame: u64,
+    frames: Vec<(u64, usize)>,
     steps: usize,
     calls: usize,
     /// `$~`
@@ -117,6 +125,8 @@ impl<'a, 'm> Machine<'a, 'm> {
         arena: &'a Arena,
         now: DateTime<Utc>,
     ) -> Self {
+        memory.calls_made += 1;
+        let frame = memory.calls_made;
         Self {
             events: vec![event],
             emitted: Vec::new(),
@@ -125,6 +135,8 @@ impl<'a, 'm> Machine<'a, 'm> {
             now,
             locals: Vec::new(),
             base: 0,
+            frame,
+            frames: Vec::new(),
             steps: 0,
             calls: 0,
             found: None,
@@ -389,6 +401,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         };
         match (found, &self.found) {
             ("~", Some(found)) => Value::Match(found.clone()),
+            ("stderr" | "stdout", _) => Value::Constant(constant::LOGGER.into()),
             (digits, found) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let group = digits.parse::<usize>().ok();
                 let text = found
@@ -408,7 +421,9 @@ impl<'a, 'm> Machine<'a, 'm> {
             Kind::Call(call) if call.receiver.is_none() => {
                 self.local(&call.name).is_some() || self.memory.functions.contains_key(&call.name)
             }
-            Kind::Constant(_) => true,
+            Kind::Constant(name) => {
+                self.memory.kept.contains_key(name) || constant::NAMES.contains(&&**name)
+            }
             _ => self.eval(node).is_ok(),
         };
         if there { Value::text("expression") } else { Value::Nil }

@@ -9,17 +9,20 @@ use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
+/// The digest that the last part of a name says, such as `Digest::MD5`.
 pub(super) fn digest(class: &str, bytes: &[u8]) -> Option<Vec<u8>> {
-    Some(match class {
-        "Digest::MD5" | "MD5" | "md5" => Md5::digest(bytes).to_vec(),
-        "Digest::SHA1" | "OpenSSL::Digest::SHA1" | "SHA1" | "sha1" => Sha1::digest(bytes).to_vec(),
-        "Digest::SHA256" | "Digest::SHA2" | "OpenSSL::Digest::SHA256" | "SHA256" | "sha256" => {
-            Sha256::digest(bytes).to_vec()
-        }
-        "Digest::SHA384" | "SHA384" => Sha384::digest(bytes).to_vec(),
-        "Digest::SHA512" | "SHA512" | "sha512" => Sha512::digest(bytes).to_vec(),
+    Some(match method(class).as_str() {
+        "MD5" => Md5::digest(bytes).to_vec(),
+        "SHA1" => Sha1::digest(bytes).to_vec(),
+        "SHA256" | "SHA2" => Sha256::digest(bytes).to_vec(),
+        "SHA384" => Sha384::digest(bytes).to_vec(),
+        "SHA512" => Sha512::digest(bytes).to_vec(),
         _ => return None,
     })
+}
+
+fn method(class: &str) -> String {
+    class.rsplit("::").next().unwrap_or(class).replace('-', "").to_uppercase()
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {
@@ -90,26 +93,158 @@ pub(super) fn math(name: &str, arguments: &[Value]) -> Found1 {
 pub(super) fn hmac(name: &str, arguments: &[Value]) -> Found1 {
     let [method, key, text] = arguments else { return Ok(None) };
     let (key, text) = (key.print(), text.print());
-    let sha256 = method.print().to_lowercase().contains("256");
-    let bytes = if sha256 {
-        let mac = Hmac::<Sha256>::new_from_slice(key.as_bytes());
-        let mut mac = mac.expect("HMAC takes keys of any length");
-        mac.update(text.as_bytes());
-        mac.finalize().into_bytes().to_vec()
-    } else {
-        let mac = Hmac::<Sha1>::new_from_slice(key.as_bytes());
-        let mut mac = mac.expect("HMAC takes keys of any length");
-        mac.update(text.as_bytes());
-        mac.finalize().into_bytes().to_vec()
+    let bytes = match self::method(&method.print()).as_str() {
+        "MD5" => keyed::<Hmac<Md5>>(&key, &text),
+        "SHA1" => keyed::<Hmac<Sha1>>(&key, &text),
+        "SHA256" => keyed::<Hmac<Sha256>>(&key, &text),
+        "SHA384" => keyed::<Hmac<Sha384>>(&key, &text),
+        "SHA512" => keyed::<Hmac<Sha512>>(&key, &text),
+        _ => return Ok(None),
     };
-    Ok((name == "hexdigest").then(|| Value::text(&hex(&bytes))))
+    Ok(match name {
+        "hexdigest" => Some(Value::text(&hex(&bytes))),
+        "base64digest" => Some(Value::text(&STANDARD.encode(bytes))),
+        _ => None,
+    })
+}
+
+fn keyed<M: Mac + hmac::digest::KeyInit>(key: &str, text: &str) -> Vec<u8> {
+    let mac = <M as Mac>::new_from_slice(key.as_bytes());
+    let mut mac = mac.expect("HMAC takes keys of any length");
+    mac.update(text.as_bytes());
+    mac.finalize().into_bytes().to_vec()
+}
+
+/// `SecureRandom`
+pub(super) fn random(name: &str, arguments: &[Value]) -> Found1 {
+    /// Bytes that are drawn when nobody says how many.
+    const BYTES: usize = 16;
+    let mut random = crate::logstash::filter::Random::new();
+    let count = match arguments.first() {
+        Some(Value::Int(count)) => usize::try_from(*count).unwrap_or(0),
+        _ => BYTES,
+    };
+    super::limited(count)?;
+    let mut draw = |range: u64| random.bits() % range.max(1);
+    Ok(Some(match (name, arguments) {
+        ("uuid", _) => Value::text(&crate::logstash::filter::Random::new().uuid()),
+        ("hex", _) => {
+            let bytes: Vec<u8> = (0..count).map(|_| draw(256) as u8).collect();
+            Value::text(&hex(&bytes))
+        }
+        ("alphanumeric", _) => {
+            const LETTERS: &[u8] =
+                b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+            let letter = |_| char::from(LETTERS[draw(LETTERS.len() as u64) as usize]);
+            Value::text(&(0..count).map(letter).collect::<String>())
+        }
+        ("random_number" | "rand", [Value::Int(limit)]) if *limit > 0 => {
+            Value::Int(draw(*limit as u64) as i64)
+        }
+        ("random_number" | "rand", []) => Value::Float(draw(1 << 53) as f64 / (1_u64 << 53) as f64),
+        _ => return Ok(None),
+    }))
+}
+
+/// `CSV.parse_line` of one line, `CSV.parse` of several.
+pub(super) fn csv(name: &str, arguments: &[Value]) -> Found1 {
+    let (text, options) = match arguments {
+        [text, options @ ..] if matches!(name, "parse_line" | "parse") => (text.print(), options),
+        _ => return Ok(None),
+    };
+    let option = |name: &str, default: &str| {
+        let given = options.first().and_then(|options| options.entry(name));
+        given.map_or(default.to_string(), |value| value.print())
+    };
+    let separator = option("col_sep", ",");
+    let quote = option("quote_char", "\"").chars().next().unwrap_or('\0');
+    let malformed = || Stop::raise("CSV::MalformedCSVError", "Illegal quoting in line 1.");
+    let row = |line: &str| -> Answer {
+        let cells = crate::logstash::filter::csv_cells(line, &separator, quote);
+        let cell = |cell: Option<String>| cell.map_or(Value::Nil, |text| Value::text(&text));
+        Ok(Value::list(cells.ok_or_else(malformed)?.into_iter().map(cell).collect()))
+    };
+    Ok(Some(match name {
+        "parse_line" if text.is_empty() => Value::Nil,
+        "parse_line" => row(&text)?,
+        _ => Value::list(text.lines().map(row).collect::<Result<_, _>>()?),
+    }))
+}
+
+/// Names of files, and small files.
+pub(super) fn file(name: &str, arguments: &[Value]) -> Found1 {
+    let [path, rest @ ..] = arguments else { return Ok(None) };
+    if !matches!(path, Value::Text(_)) {
+        let message = format!("no implicit conversion of {} into String", path.class());
+        return Err(Stop::raise("TypeError", message));
+    }
+    let path = path.print();
+    let trimmed = if path.len() > 1 { path.trim_end_matches('/') } else { &path };
+    let base = trimmed.rsplit('/').next().unwrap_or(trimmed);
+    let dot = base.rfind('.').filter(|at| *at > 0 && at + 1 < base.len());
+    let read = || -> Result<String, Stop> {
+        let size = std::fs::metadata(&path).map_or(0, |data| data.len());
+        super::limited(usize::try_from(size).unwrap_or(usize::MAX))?;
+        std::fs::read_to_string(&path).map_err(|_| {
+            let message = format!("No such file or directory - {path}");
+            Stop::raise("Errno::ENOENT", message)
+        })
+    };
+    Ok(Some(match (name, rest) {
+        ("basename", []) => Value::text(base),
+        ("basename", [end]) => match end.print().as_str() {
+            ".*" => Value::text(&base[..dot.unwrap_or(base.len())]),
+            end => {
+                Value::text(base.strip_suffix(end).filter(|rest| !rest.is_empty()).unwrap_or(base))
+            }
+        },
+        ("extname", []) => Value::text(dot.map_or("", |at| &base[at..])),
+        ("dirname", []) => match trimmed.rfind('/') {
+            Some(0) => Value::text("/"),
+            Some(at) => Value::text(&trimmed[..at]),
+            None => Value::text("."),
+        },
+        ("join", rest) => {
+            let parts = std::iter::once(trimmed.to_string());
+            let parts = parts.chain(rest.iter().map(|part| part.print().trim_matches('/').into()));
+            Value::text(&parts.collect::<Vec<_>>().join("/"))
+        }
+        ("exist?" | "exists?" | "file?", []) => Value::Bool(std::path::Path::new(&path).exists()),
+        ("read", _) => Value::text(&read()?),
+        ("readlines", _) => {
+            let chomp = rest.first().and_then(|one| one.entry("chomp")).is_some();
+            let text = read()?;
+            let lines = text.split_inclusive('\n');
+            let line = |line: &str| Value::text(if chomp { line.trim_end() } else { line });
+            Value::list(lines.map(line).collect())
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// `Zlib.crc32`
+pub(super) fn checksum(name: &str, arguments: &[Value]) -> Found1 {
+    /// The polynomial of CRC-32 (ISO 3309), lowest bit first.
+    const POLYNOMIAL: u32 = 0xEDB8_8320;
+    let ("crc32", [text]) = (name, arguments) else { return Ok(None) };
+    let mut sum = !0_u32;
+    for byte in text.print().bytes() {
+        sum ^= u32::from(byte);
+        for _ in 0..8 {
+            sum = if sum & 1 == 1 { sum >> 1 ^ POLYNOMIAL } else { sum >> 1 };
+        }
+    }
+    Ok(Some(Value::Int(i64::from(!sum))))
 }
 
 /// Escapes of addresses.
-pub(super) fn uri(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
     let [text, ..] = arguments else { return Ok(None) };
     let text = text.print();
     Ok(Some(match name {
+        // Of `CGI` this is a query, of `URI` an address.
+        "parse" if is_query => query(&text),
+        "parse" => super::locator::parse(&text)?,
         "decode_www_form_component" | "unescape" | "decode" => {
             let text = if name == "decode" { text } else { text.replace('+', " ") };
             Value::text(&decoded(&text))
@@ -127,6 +262,14 @@ pub(super) fn uri(name: &str, arguments: &[Value]) -> Found1 {
             }
             Value::text(&out)
         }
+        "escapeHTML" | "html_escape" | "h" => Value::text(
+            &text
+                .replace('&', "&amp;")
+                .replace('<', "&lt;")
+                .replace('>', "&gt;")
+                .replace('"', "&quot;")
+                .replace('\'', "&#39;"),
+        ),
         "unescapeHTML" => Value::text(
             &text
                 .replace("&lt;", "<")
@@ -145,6 +288,21 @@ pub(super) fn uri(name: &str, arguments: &[Value]) -> Found1 {
         }
         _ => return Ok(None),
     }))
+}
+
+/// `a=1&a=2` as lists of values by name.
+fn query(text: &str) -> Value {
+    let mut names: Vec<(String, Vec<Value>)> = Vec::new();
+    for pair in text.split(['&', ';']).filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let part = |part: &str| decoded(&part.replace('+', " "));
+        let (name, value) = (part(name), Value::text(&part(value)));
+        match names.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => names.push((name, vec![value])),
+        }
+    }
+    Value::hash(names.into_iter().map(|(name, values)| (Value::text(&name), Value::list(values))))
 }
 
 /// Without the escapes; a text that is no UTF-8 then stays as it was.

@@ -148,6 +148,9 @@ impl Machine<'_, '_> {
             Value::Range(_) => {
                 self.invoke(pattern, "include?", std::slice::from_ref(value), None)?.is_true()
             }
+            Value::Address(..) => {
+                self.invoke(pattern, "===", std::slice::from_ref(value), None)?.is_true()
+            }
             Value::Lambda(_) => {
                 self.invoke(pattern, "call", std::slice::from_ref(value), None)?.is_true()
             }
@@ -162,6 +165,8 @@ fn nil_or_truth(receiver: &Value, name: &str, arguments: &[Value]) -> Found1 {
         (Value::Nil, "to_i", _) => Value::Int(0),
         (Value::Nil, "to_f", []) => Value::Float(0.0),
         (Value::Nil, "to_h", []) => Value::hash([]),
+        (Value::Nil, "&", [_]) => Value::Bool(false),
+        (Value::Nil, "|", [other]) => Value::Bool(other.is_true()),
         (Value::Bool(left), "&", [right]) => Value::Bool(*left && right.is_true()),
         (Value::Bool(left), "|", [right]) => Value::Bool(*left || right.is_true()),
         (Value::Bool(left), "^", [right]) => Value::Bool(*left != right.is_true()),

@@ -4,6 +4,8 @@ mod format;
 mod part;
 mod set;
 mod unpack;
+
+pub(super) use unpack::pack;
 mod whole;
 
 pub(super) use format::format;

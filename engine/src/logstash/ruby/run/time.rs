@@ -3,9 +3,12 @@
 use super::strftime::strftime;
 use super::{Answer, Found1, Machine, Stop};
 use crate::logstash::datum::iso8601;
-use crate::logstash::ruby::value::Value;
+use crate::logstash::ruby::value::{Clock, Value};
 use crate::logstash::timestamp::{Zone, parse_iso8601};
-use chrono::{DateTime, Datelike, Duration, FixedOffset, NaiveDate, NaiveDateTime, Timelike, Utc};
+use chrono::{
+    DateTime, Datelike, Days, Duration, FixedOffset, Months, NaiveDate, NaiveDateTime, Timelike,
+    Utc,
+};
 
 /// The methods of times.
 pub(super) const NAMES: &[&str] = &[
@@ -77,7 +80,25 @@ pub(super) const NAMES: &[&str] = &[
     "prev_day",
     "next_month",
     "prev_month",
+    "jd",
+    "rfc3339",
 ];
+
+/// The seconds of a day.
+const DAY: f64 = 86_400.0;
+
+/// Days as a span of time.
+fn days(value: &Value) -> Option<Duration> {
+    match value {
+        Value::Int(days) => Duration::try_days(*days),
+        Value::Float(days) => span(&Value::Float(days * DAY)),
+        _ => None,
+    }
+}
+
+fn midnight(time: DateTime<FixedOffset>) -> DateTime<FixedOffset> {
+    time.date_naive().and_time(chrono::NaiveTime::MIN).and_utc().fixed_offset()
+}
 
 /// Seconds as a span of time.
 fn span(value: &Value) -> Option<Duration> {
@@ -99,7 +120,7 @@ impl Machine<'_, '_> {
     pub(super) fn time_method(
         &mut self,
         time: DateTime<FixedOffset>,
-        stamp: bool,
+        clock: Clock,
         name: &str,
         arguments: &[Value],
     ) -> Found1 {
@@ -111,11 +132,15 @@ impl Machine<'_, '_> {
                 Value::Int(time.timestamp_millis())
             }
             ("to_iso8601", []) => Value::text(&iso8601(time.with_timezone(&Utc))),
-            ("iso8601" | "xmlschema", places) => Value::text(&xml_schema(time, places)),
+            ("iso8601" | "xmlschema" | "rfc3339", places) => {
+                Value::text(&xml_schema(time, clock, places))
+            }
             ("strftime", [Value::Text(pattern)]) => Value::text(&strftime(time, pattern)),
-            ("utc" | "getutc" | "gmtime" | "getgm", []) => Value::Time(utc(), false),
+            ("utc" | "getutc" | "gmtime" | "getgm", []) => Value::Time(utc(), Clock::Time),
             ("localtime" | "getlocal" | "new_offset", zone) => {
+                let shown_as = if name == "new_offset" { clock } else { Clock::Time };
                 let offset = match zone {
+                    [Value::Int(0)] => *utc().offset(),
                     [Value::Text(zone)] => zone_offset(zone)?,
                     [Value::Int(offset)] => i32::try_from(*offset)
                         .ok()
@@ -123,20 +148,48 @@ impl Machine<'_, '_> {
                         .ok_or_else(|| Stop::raise("ArgumentError", "utc_offset out of range"))?,
                     _ => *utc().offset(),
                 };
-                Value::Time(time.with_timezone(&offset), false)
+                Value::Time(time.with_timezone(&offset), shown_as)
             }
-            ("time" | "to_time" | "to_datetime" | "to_date" | "round" | "floor", _) => {
-                Value::Time(time, false)
+            ("time" | "to_time", []) => Value::Time(time, Clock::Time),
+            ("to_datetime", []) => Value::Time(time, Clock::DateTime),
+            ("to_date", []) => Value::Time(midnight(time), Clock::Date),
+            ("round" | "floor", _) => Value::Time(time, clock),
+            ("+" | "-", [Value::Int(_) | Value::Float(_)]) => {
+                let amount =
+                    if clock.counts_days() { days(&arguments[0]) } else { span(&arguments[0]) };
+                let amount = amount.map(|amount| if name == "+" { amount } else { -amount });
+                let moved = amount.and_then(|amount| time.checked_add_signed(amount));
+                let moved = moved.ok_or_else(|| Stop::raise("RangeError", "out of range"))?;
+                Value::Time(moved, clock)
             }
-            ("+", [other]) => match span(other).and_then(|span| time.checked_add_signed(span)) {
-                Some(sum) => Value::Time(sum, stamp),
-                None => return Err(Stop::raise("TypeError", "can't convert into an exact number")),
-            },
-            ("-", [Value::Time(other, _)]) => Value::Float(seconds(time) - seconds(*other)),
-            ("-", [other]) => match span(other).and_then(|span| time.checked_sub_signed(span)) {
-                Some(difference) => Value::Time(difference, stamp),
-                None => return Err(Stop::raise("TypeError", "can't convert into an exact number")),
-            },
+            ("-", [Value::Time(other, _)]) => {
+                let difference = seconds(time) - seconds(*other);
+                Value::Float(if clock.counts_days() { difference / DAY } else { difference })
+            }
+            ("+" | "-", [_]) => {
+                return Err(Stop::raise("TypeError", "can't convert into an exact number"));
+            }
+            (
+                ">>" | "next_month" | "<<" | "prev_month" | "next_day" | "prev_day" | "succ"
+                | "next",
+                count,
+            ) if clock.counts_days() => {
+                let count = match count {
+                    [Value::Int(count)] => i32::try_from(*count).unwrap_or(0),
+                    _ => 1,
+                };
+                let back = matches!(name, "<<" | "prev_month" | "prev_day");
+                let count = if back { -count } else { count };
+                let moved = match name {
+                    "next_day" | "prev_day" | "succ" | "next" => {
+                        time.checked_add_signed(Duration::days(i64::from(count)))
+                    }
+                    _ if count < 0 => time.checked_sub_months(Months::new(count.unsigned_abs())),
+                    _ => time.checked_add_months(Months::new(count.unsigned_abs())),
+                };
+                let moved = moved.ok_or_else(|| Stop::raise("RangeError", "out of range"))?;
+                Value::Time(moved, clock)
+            }
             ("<", [Value::Time(other, _)]) => Value::Bool(time < *other),
             (">", [Value::Time(other, _)]) => Value::Bool(time > *other),
             ("<=", [Value::Time(other, _)]) => Value::Bool(time <= *other),
@@ -149,11 +202,25 @@ impl Machine<'_, '_> {
     }
 
     /// `Time.now`, `Time.at(…)`, `DateTime.parse(…)`
-    pub(super) fn time_constant(&mut self, name: &str, arguments: &[Value]) -> Found1 {
+    pub(super) fn time_constant(&mut self, class: &str, name: &str, arguments: &[Value]) -> Found1 {
+        if let ("valid_date?" | "leap?", "Date" | "DateTime") = (name, class) {
+            let days = if name == "leap?" { &[Value::Int(2), Value::Int(29)][..] } else { &[] };
+            let parts: Vec<Value> = arguments.iter().chain(days).cloned().collect();
+            return Ok(Some(Value::Bool(made(&parts).is_ok())));
+        }
+        let found = self.some_time(name, arguments)?;
+        Ok(found.map(|found| match (found, class) {
+            (Value::Time(time, _), "Date") => Value::Time(midnight(time), Clock::Date),
+            (Value::Time(time, _), "DateTime") => Value::Time(time, Clock::DateTime),
+            (other, _) => other,
+        }))
+    }
+
+    fn some_time(&mut self, name: &str, arguments: &[Value]) -> Found1 {
         let now = self.now.fixed_offset();
         Ok(Some(match (name, arguments) {
-            ("now" | "today" | "current" | "new", []) => Value::Time(now, false),
-            ("at", [Value::Time(time, _), ..]) => Value::Time(*time, false),
+            ("now" | "today" | "current" | "new", []) => Value::Time(now, Clock::Time),
+            ("at", [Value::Time(time, _), ..]) => Value::Time(*time, Clock::Time),
             ("at", [Value::Int(seconds), Value::Int(part), unit @ ..]) => {
                 let nanos = match unit.first().map(Value::print).as_deref() {
                     Some("millisecond") => 1_000_000,
@@ -164,9 +231,10 @@ impl Machine<'_, '_> {
             }
             ("at", [value, ..]) => at(value)?,
             ("mktime" | "local" | "utc" | "gm" | "new" | "civil", parts) => made(parts)?,
-            ("parse" | "iso8601" | "xmlschema" | "rfc3339", [Value::Text(text), ..]) => {
-                parse(text)?
-            }
+            (
+                "parse" | "iso8601" | "xmlschema" | "rfc3339" | "rfc2822" | "httpdate",
+                [Value::Text(text), ..],
+            ) => parse(text)?,
             ("strptime", [Value::Text(text), Value::Text(pattern)]) => strptime(text, pattern)?,
             _ => return Ok(None),
         }))
@@ -188,6 +256,7 @@ fn part_of(time: DateTime<FixedOffset>, name: &str, arguments: &[Value]) -> Opti
         ("nsec", []) => whole(time.timestamp_subsec_nanos()),
         ("wday", []) => whole(time.weekday().num_days_from_sunday()),
         ("cwday", []) => whole(time.weekday().number_from_monday()),
+        ("jd", []) => Value::Int(i64::from(time.num_days_from_ce()) + 1_721_425),
         ("yday", []) => whole(time.ordinal()),
         ("cweek", []) => whole(time.iso_week().week()),
         ("zone", []) if time.offset().local_minus_utc() == 0 => Value::text("UTC"),
@@ -202,7 +271,7 @@ fn moment(seconds: i64, nanos: i64) -> Answer {
     let more = nanos.div_euclid(1_000_000_000);
     let nanos = u32::try_from(nanos.rem_euclid(1_000_000_000)).unwrap_or(0);
     DateTime::<Utc>::from_timestamp(seconds.saturating_add(more), nanos)
-        .map(|time| Value::Time(time.fixed_offset(), false))
+        .map(|time| Value::Time(time.fixed_offset(), Clock::Time))
         .ok_or_else(|| Stop::raise("RangeError", "this time is out of range"))
 }
 
@@ -232,9 +301,15 @@ fn made(parts: &[Value]) -> Answer {
         _ => default,
     };
     let year = i32::try_from(part(0, 1970)).unwrap_or(i32::MAX);
-    NaiveDate::from_ymd_opt(year, part(1, 1), part(2, 1))
-        .and_then(|day| day.and_hms_opt(part(3, 0), part(4, 0), part(5, 0)))
-        .map(|time| Value::Time(time.and_utc().fixed_offset(), false))
+    // A negative day counts from the end of the month.
+    let day = match parts.get(2) {
+        Some(Value::Int(back @ -31..=-1)) => NaiveDate::from_ymd_opt(year, part(1, 1), 1)
+            .and_then(|first| first.checked_add_months(Months::new(1)))
+            .and_then(|next| next.checked_sub_days(Days::new(back.unsigned_abs()))),
+        _ => NaiveDate::from_ymd_opt(year, part(1, 1), part(2, 1)),
+    };
+    day.and_then(|day| day.and_hms_opt(part(3, 0), part(4, 0), part(5, 0)))
+        .map(|time| Value::Time(time.and_utc().fixed_offset(), Clock::Time))
         .ok_or_else(|| Stop::raise("ArgumentError", "argument out of range"))
 }
 
@@ -243,10 +318,10 @@ pub(super) fn parse(text: &str) -> Answer {
     if let Ok(time) =
         DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_rfc2822(text))
     {
-        return Ok(Value::Time(time, false));
+        return Ok(Value::Time(time, Clock::Time));
     }
     if let Some(time) = parse_iso8601(&text.replacen(' ', "T", 1)) {
-        return Ok(Value::Time(time.fixed_offset(), false));
+        return Ok(Value::Time(time.fixed_offset(), Clock::Time));
     }
     for pattern in [
         "%Y-%m-%d %H:%M:%S%.f %z",
@@ -255,20 +330,20 @@ pub(super) fn parse(text: &str) -> Answer {
         "%d %b %Y %H:%M:%S %z",
     ] {
         if let Ok(time) = DateTime::parse_from_str(text, pattern) {
-            return Ok(Value::Time(time, false));
+            return Ok(Value::Time(time, Clock::Time));
         }
     }
     for pattern in
         ["%Y-%m-%d %H:%M:%S%.f UTC", "%d %b %Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%Y%m%dT%H%M%S"]
     {
         if let Ok(time) = NaiveDateTime::parse_from_str(text, pattern) {
-            return Ok(Value::Time(time.and_utc().fixed_offset(), false));
+            return Ok(Value::Time(time.and_utc().fixed_offset(), Clock::Time));
         }
     }
     for pattern in ["%Y/%m/%d", "%d %b %Y", "%Y%m%d"] {
         if let Ok(day) = NaiveDate::parse_from_str(text, pattern) {
             let time = day.and_time(chrono::NaiveTime::MIN).and_utc();
-            return Ok(Value::Time(time.fixed_offset(), false));
+            return Ok(Value::Time(time.fixed_offset(), Clock::Time));
         }
     }
     Err(Stop::raise("ArgumentError", format!("no time information in {text:?}")))
@@ -285,14 +360,14 @@ fn strptime(text: &str, pattern: &str) -> Answer {
         };
     }
     if let Ok(time) = DateTime::parse_from_str(text, &chrono_pattern) {
-        return Ok(Value::Time(time, false));
+        return Ok(Value::Time(time, Clock::Time));
     }
     if let Ok(time) = NaiveDateTime::parse_from_str(text, &chrono_pattern) {
-        return Ok(Value::Time(time.and_utc().fixed_offset(), false));
+        return Ok(Value::Time(time.and_utc().fixed_offset(), Clock::Time));
     }
     if let Ok(day) = NaiveDate::parse_from_str(text, &chrono_pattern) {
         let time = day.and_time(chrono::NaiveTime::MIN).and_utc();
-        return Ok(Value::Time(time.fixed_offset(), false));
+        return Ok(Value::Time(time.fixed_offset(), Clock::Time));
     }
     let message = format!("invalid date or strptime format - `{text}' `{pattern}'");
     Err(Stop::raise("ArgumentError", message))
@@ -306,7 +381,10 @@ fn zone_offset(name: &str) -> Result<FixedOffset, Stop> {
     }
 }
 
-fn xml_schema(time: DateTime<FixedOffset>, places: &[Value]) -> String {
+fn xml_schema(time: DateTime<FixedOffset>, clock: Clock, places: &[Value]) -> String {
+    if clock == Clock::Date {
+        return time.format("%Y-%m-%d").to_string();
+    }
     let fraction = match places {
         [Value::Int(places)] if *places > 0 => {
             let nanos = format!("{:09}", time.timestamp_subsec_nanos());
@@ -316,7 +394,7 @@ fn xml_schema(time: DateTime<FixedOffset>, places: &[Value]) -> String {
         _ => String::new(),
     };
     let zone = match time.offset().local_minus_utc() {
-        0 => "Z".to_string(),
+        0 if clock != Clock::DateTime => "Z".to_string(),
         _ => time.format("%:z").to_string(),
     };
     format!("{}{fraction}{zone}", time.format("%Y-%m-%dT%H:%M:%S"))

@@ -161,7 +161,7 @@ fn in_other_order(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
         }
         ("sample", []) => at(items, 0),
         ("shuffle", []) => Value::list(items.to_vec()),
-        ("pack", [Value::Text(format)]) => Value::text(&pack(items, format)?),
+        ("pack", [Value::Text(format)]) => Value::text(&super::super::text::pack(items, format)?),
         ("<=>", [other @ Value::List(_)]) => match order(&Value::list(items.to_vec()), other) {
             Some(order) => Value::Int(order as i64),
             None => Value::Nil,
@@ -237,26 +237,4 @@ fn combine(
 
 fn place(at: Option<usize>) -> Value {
     at.map_or(Value::Nil, |at| Value::Int(at as i64))
-}
-
-/// `pack` of bytes and of hexadecimal digits.
-fn pack(items: &[Value], format: &str) -> Result<String, Stop> {
-    let bytes: Vec<u8> = match (format.chars().next(), items) {
-        (Some('C' | 'c' | 'U'), items) => {
-            let number = |item: &Value| match item {
-                Value::Int(number) => u8::try_from(*number).unwrap_or(b'?'),
-                _ => b'?',
-            };
-            items.iter().map(number).collect()
-        }
-        (Some('H'), [Value::Text(digits)]) => (0..digits.len() / 2)
-            .filter_map(|at| u8::from_str_radix(digits.get(2 * at..2 * at + 2)?, 16).ok())
-            .collect(),
-        (Some('m'), [Value::Text(text)]) => {
-            use base64::Engine;
-            base64::engine::general_purpose::STANDARD.encode(text.as_bytes()).into_bytes()
-        }
-        _ => return Err(Stop::raise("ArgumentError", "this format of pack is not known")),
-    };
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -63,7 +63,7 @@ fn measured(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
         ("bytesize", []) => whole(text.len()),
         ("reverse", []) => Value::text(&text.chars().rev().collect::<String>()),
         ("empty?", []) => Value::Bool(text.is_empty()),
-        ("to_i", []) => Value::Int(leading_integer(text)),
+        ("to_i", []) => whole_number(text),
         ("to_i", [Value::Int(radix)]) => Value::Int(integer_in(text, *radix)),
         ("hex", []) => Value::Int(integer_in(text, 16)),
         ("oct", []) => Value::Int(integer_in(text, 8)),
@@ -142,4 +142,18 @@ fn replaced(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
         ("succ" | "next", []) => Value::text(&successor(text)),
         _ => return Ok(None),
     }))
+}
+
+/// Ruby's `to_i`. A number beyond 63 bits has a fraction here.
+fn whole_number(text: &str) -> Value {
+    let digits = text.trim_start().trim_start_matches(['+', '-']);
+    let length = digits.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
+    if length < 19 || !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return Value::Int(leading_integer(text));
+    }
+    match (leading_integer(text), digits[..length].replace('_', "").parse::<f64>()) {
+        (0, Ok(size)) if size > 0.0 && text.trim_start().starts_with('-') => Value::Float(-size),
+        (0, Ok(size)) if size > 0.0 => Value::Float(size),
+        (number, _) => Value::Int(number),
+    }
 }
