@@ -17,6 +17,7 @@ mod problem;
 mod server;
 mod signature;
 mod token;
+mod wire;
 mod workspace;
 
 pub use server::serve;

@@ -5,7 +5,7 @@ use super::analysis::Analysis;
 use super::library;
 use super::place::{path_of, uri_of};
 use super::workspace::Workspace;
-use lsp_types::{Location, Range, TextEdit, Uri};
+use lsp_types::{DocumentHighlight, Location, Range, TextEdit, Uri};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -212,6 +212,27 @@ impl Workspace {
             }
         }
         locations
+    }
+
+    /// All places in this text of the name at a byte.
+    #[must_use]
+    pub fn highlights(&self, uri: &Uri, offset: usize) -> Vec<DocumentHighlight> {
+        let Some(document) = self.document(uri) else { return Vec::new() };
+        let analysis = &document.analysis;
+        let shown = |span| DocumentHighlight { range: range(analysis, span), kind: None };
+        match self.meaning(uri, offset) {
+            Some((Meaning::Symbol(one), _)) if one.uri.as_str() == uri.as_str() => {
+                let own = analysis.index.references_to(one.symbol);
+                own.map(|one| shown(one.span)).collect()
+            }
+            Some((Meaning::Symbol(one), _)) => {
+                self.places_in(uri, analysis, &one).into_iter().map(shown).collect()
+            }
+            _ => {
+                let same = self.same_target(uri, offset).into_iter();
+                same.map(|one| DocumentHighlight { range: one.range, kind: None }).collect()
+            }
+        }
     }
 
     /// Other uses, in this text, of what is defined outside of it.

@@ -35,8 +35,11 @@ type Answer = Result<Value, Refusal>;
 /// # Errors
 /// A sentence, when the editor does not follow the protocol.
 pub fn serve(path: Vec<PathBuf>) -> Result<(), String> {
-    let (connection, threads) = Connection::stdio();
-    let (id, params) = connection.initialize_start().map_err(|error| error.to_string())?;
+    let (connection, writer) = super::wire::open();
+    let (id, params) = connection.initialize_start().map_err(|error| match error {
+        gone if gone.channel_is_disconnected() => "the editor left before `initialize`".to_string(),
+        error => error.to_string(),
+    })?;
     let mut server = Server::new(path, &params);
     let result = json!({
         "capabilities": capabilities(),
@@ -45,8 +48,10 @@ pub fn serve(path: Vec<PathBuf>) -> Result<(), String> {
     connection.initialize_finish(id, result).map_err(|error| error.to_string())?;
     let result = server.converse(&connection);
     drop(connection);
-    threads.join().map_err(|error| error.to_string())?;
-    result
+    match writer.join() {
+        Ok(Err(error)) => result.and(Err(error.to_string())),
+        _ => result,
+    }
 }
 
 fn capabilities() -> Value {
@@ -71,6 +76,8 @@ fn capabilities() -> Value {
 
 struct Server {
     workspace: Workspace,
+    /// Whether the editor has said that it is about to leave.
+    is_over: bool,
 }
 
 impl Server {
@@ -82,22 +89,20 @@ impl Server {
         if folders.is_empty() {
             folders.extend(folder(&params["rootUri"]));
         }
-        Self { workspace: Workspace::new(folders, path) }
+        Self { workspace: Workspace::new(folders, path), is_over: false }
     }
 
     fn converse(&mut self, connection: &Connection) -> Result<(), String> {
         while let Ok(message) = connection.receiver.recv() {
             match message {
                 Message::Request(request) => {
-                    if connection.handle_shutdown(&request).map_err(|error| error.to_string())? {
-                        return Ok(());
-                    }
                     let response = self.respond(request);
                     // The editor is gone when nobody takes the answer.
                     let _ = connection.sender.send(response.into());
                 }
                 Message::Notification(notification) if notification.method == "exit" => {
-                    return Err("the editor left without `shutdown`".to_string());
+                    let unannounced = || Err("the editor left without `shutdown`".to_string());
+                    return if self.is_over { Ok(()) } else { unannounced() };
                 }
                 Message::Notification(notification) => self.note(connection, notification),
                 Message::Response(_) => {}
@@ -107,7 +112,7 @@ impl Server {
                 self.publish(connection);
             }
         }
-        Err("the editor left without `exit`".to_string())
+        if self.is_over { Ok(()) } else { Err("the editor left without `exit`".to_string()) }
     }
 
     fn respond(&mut self, request: Request) -> Response {
@@ -124,57 +129,73 @@ impl Server {
     }
 
     fn answer(&mut self, request: Request) -> Answer {
-        let params = request.params;
-        match request.method.as_str() {
+        let Request { method, params, .. } = request;
+        if self.is_over {
+            let reason = "nothing is answered behind `shutdown`";
+            return Err(Refusal::new(ErrorCode::InvalidRequest, reason));
+        }
+        if method == "shutdown" {
+            self.is_over = true;
+            return Ok(Value::Null);
+        }
+        let about_text = self.about_text(&method, &params);
+        about_text.or_else(|| self.about_place(&method, &params)).unwrap_or_else(|| {
+            Err(Refusal::new(ErrorCode::MethodNotFound, format!("`{method}` is not known")))
+        })
+    }
+
+    /// The answer to a question about a place; `None` when the method is none.
+    fn about_place(&self, method: &str, params: &Value) -> Option<Answer> {
+        Some(match method {
             "textDocument/completion" => {
-                self.at(&params, |workspace, uri, offset| Ok(workspace.complete(uri, offset)))
+                self.at(params, |workspace, uri, offset| Ok(workspace.complete(uri, offset)))
             }
             "textDocument/hover" => {
-                self.at(&params, |workspace, uri, offset| Ok(workspace.hover(uri, offset)))
+                self.at(params, |workspace, uri, offset| Ok(workspace.hover(uri, offset)))
             }
             "textDocument/signatureHelp" => {
-                self.at(&params, |workspace, uri, offset| Ok(workspace.signature(uri, offset)))
+                self.at(params, |workspace, uri, offset| Ok(workspace.signature(uri, offset)))
             }
             "textDocument/definition" => {
-                self.at(&params, |workspace, uri, offset| Ok(workspace.definition(uri, offset)))
+                self.at(params, |workspace, uri, offset| Ok(workspace.definition(uri, offset)))
             }
             "textDocument/references" => {
                 let all = params["context"]["includeDeclaration"].as_bool().unwrap_or(true);
-                self.at(
-                    &params,
-                    |workspace, uri, offset| Ok(workspace.references(uri, offset, all)),
-                )
+                self.at(params, |workspace, uri, offset| Ok(workspace.references(uri, offset, all)))
             }
-            "textDocument/documentHighlight" => self.at(&params, |workspace, uri, offset| {
-                let found = workspace.references(uri, offset, true).into_iter();
-                let own = found.filter(|one| one.uri.as_str() == uri.as_str());
-                Ok(own.map(|one| json!({"range": one.range})).collect::<Vec<_>>())
-            }),
-            "textDocument/prepareRename" => self.at(&params, |workspace, uri, offset| {
+            "textDocument/documentHighlight" => {
+                self.at(params, |workspace, uri, offset| Ok(workspace.highlights(uri, offset)))
+            }
+            "textDocument/prepareRename" => self.at(params, |workspace, uri, offset| {
                 let (definition, range) = workspace.renameable(uri, offset).map_err(refused)?;
                 Ok(json!({"range": range, "placeholder": definition.get().name}))
             }),
-            "textDocument/rename" => {
+            "textDocument/rename" => self.at(params, |workspace, uri, offset| {
                 let name: String = read(params["newName"].clone())?;
-                self.at(&params, |workspace, uri, offset| {
-                    let changes = workspace.rename(uri, offset, &name).map_err(refused)?;
-                    Ok(json!({"changes": changes}))
-                })
-            }
-            "textDocument/formatting" => self.of(&params, |_, _, document| formatting(document)),
-            "textDocument/documentSymbol" => self.of(&params, |_, _, document| {
+                let changes = workspace.rename(uri, offset, &name).map_err(refused)?;
+                Ok(json!({"changes": changes}))
+            }),
+            _ => return None,
+        })
+    }
+
+    /// The answer to a question about a whole text; `None` when the method is none.
+    fn about_text(&self, method: &str, params: &Value) -> Option<Answer> {
+        Some(match method {
+            "textDocument/formatting" => self.of(params, |_, _, document| formatting(document)),
+            "textDocument/documentSymbol" => self.of(params, |_, _, document| {
                 Ok(match document.dialect {
                     Dialect::Program(_) => outline::symbols(&document.analysis),
                     Dialect::Logstash => configuration::symbols(&document.analysis),
                 })
             }),
-            "textDocument/foldingRange" => self.of(&params, |_, _, document| {
+            "textDocument/foldingRange" => self.of(params, |_, _, document| {
                 Ok(match document.dialect {
                     Dialect::Program(_) => outline::folds(&document.analysis),
                     Dialect::Logstash => configuration::folds(&document.analysis),
                 })
             }),
-            "textDocument/semanticTokens/full" => self.of(&params, |_, _, document| {
+            "textDocument/semanticTokens/full" => self.of(params, |_, _, document| {
                 let is_program = matches!(document.dialect, Dialect::Program(_));
                 let is_small = document.analysis.text.len() <= DOCUMENT_BYTES_MAX;
                 let data = match is_program && is_small {
@@ -183,14 +204,12 @@ impl Server {
                 };
                 Ok(lsp::SemanticTokens { result_id: None, data })
             }),
-            "textDocument/codeAction" => {
+            "textDocument/codeAction" => self.of(params, |workspace, uri, _| {
                 let range: Range = read(params["range"].clone())?;
-                self.of(&params, |workspace, uri, _| Ok(workspace.fixes(uri, range)))
-            }
-            other => {
-                Err(Refusal::new(ErrorCode::MethodNotFound, format!("`{other}` is not known")))
-            }
-        }
+                Ok(workspace.fixes(uri, range))
+            }),
+            _ => return None,
+        })
     }
 
     /// Answers a request about a place of an open text.

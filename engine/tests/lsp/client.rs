@@ -4,7 +4,7 @@
 use lsp_server::{Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -206,9 +206,33 @@ impl Client {
         items.iter().map(|item| item["label"].as_str().expect("a label").to_string()).collect()
     }
 
+    /// Sends a body that is no message; the code of the refusal.
+    pub fn refused(&mut self, body: &[u8]) -> i64 {
+        let head = format!("Content-Length: {}\r\n\r\n", body.len());
+        let sent = self.input.write_all(head.as_bytes()).and_then(|()| self.input.write_all(body));
+        sent.and_then(|()| self.input.flush()).expect("the server reads");
+        loop {
+            let mut line = String::new();
+            self.output.read_line(&mut line).expect("the server lives");
+            let length = line.trim().rsplit(' ').next().and_then(|length| length.parse().ok());
+            let mut answer = vec![0; 2 + length.unwrap_or(0)];
+            self.output.read_exact(&mut answer).expect("the server lives");
+            let answer: Value = serde_json::from_slice(&answer).expect("it is JSON");
+            if let Some(code) = answer["error"]["code"].as_i64() {
+                assert_eq!(answer["id"], Value::Null);
+                return code;
+            }
+        }
+    }
+
     /// Says goodbye as the protocol asks.
     pub fn stop(mut self) {
         self.request("shutdown", Value::Null).expect("it is answered");
+        self.leave();
+    }
+
+    /// Leaves a server that was told to shut down.
+    pub fn leave(mut self) {
         self.notify("exit", Value::Null);
         let status = self.child.wait().expect("it ends");
         assert_eq!(status.code(), Some(0));

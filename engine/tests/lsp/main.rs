@@ -373,11 +373,17 @@ fn what_is_not_known_is_refused_and_nothing_ends() {
     client.request("textDocument/nonsense", json!({})).expect_err("it is not known");
     client.request("textDocument/hover", json!({"textDocument": 5})).expect_err("it is no place");
     client.notify("textDocument/didChange", json!({"nonsense": true}));
+    assert_eq!(client.refused(b"{nope"), -32700);
+    assert_eq!(client.refused(b"\xff"), -32700);
+    assert_eq!(client.refused(b"[]"), -32600);
     let large = format!("let x = \"{}\";\nx", "a".repeat(3 << 20));
     client.open("large.tremor", &large);
     let found = client.problems("large.tremor");
     assert!(found[0]["message"].as_str().expect("a text").contains("larger than"), "{found:?}");
-    client.stop();
+    client.request("shutdown", Value::Null).expect("it is answered");
+    let late = client.request("textDocument/hover", json!({})).expect_err("it is over");
+    assert!(late.contains("behind `shutdown`"), "{late}");
+    client.leave();
 }
 
 const CONFIGURATION: &str = r#"input {
