@@ -229,6 +229,27 @@ fn documentation_has_pages_and_true_examples() {
 }
 
 #[test]
+fn documentation_is_of_whole_modules_and_loses_none() {
+    let folder = folder("doc_whole");
+    fs::create_dir_all(folder.join("lib")).expect("the directory can be made");
+    let write = |file: &str, text: &str| {
+        fs::write(folder.join("lib").join(file), text).expect("the file can be written");
+    };
+    write("index.tremor", "## One.\nconst ONE = 1;\n");
+    write("my mod.tremor", "## Two.\nconst TWO = 2;\n");
+    let output = temblor(&folder, &["doc", "lib", "out", "--format", "html"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let read = |file: &str| fs::read_to_string(folder.join("out").join(file)).expect("it is there");
+    assert!(read("index.html").contains("const ONE"), "the module keeps its page");
+    assert!(read("all-modules.html").contains("<a href=\"my%20mod.html\">"));
+    write("broken.tremor", "## Three.\nconst THREE = ;\nconst FOUR = 4;\n");
+    let output = temblor(&folder, &["doc", "lib", "out"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("broken.tremor:2:15"), "{told}");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
 fn formatting_takes_folders_and_names_for_standard_input() {
     use std::io::Write;
     let folder = folder("format_more");

@@ -7,9 +7,14 @@ mod page;
 
 use super::check::FAULTY;
 use crate::casebook::walk::files_with;
-use crate::load::read_program;
+use crate::load::{Language, Text, colour, read_program};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+use temblor_lang::diagnostic::render_all;
+use temblor_lang::span::Sources;
+
+/// What the list of the modules is called: the first that no module is called.
+const LISTS: [&str; 2] = ["index", "all-modules"];
 
 /// What can be typed behind `temblor doc`.
 #[derive(Debug, Args)]
@@ -61,6 +66,10 @@ pub fn doc(args: &DocArgs) -> u8 {
     match done {
         Ok(true) => 0,
         Ok(false) => FAULTY,
+        Err(reason) if reason.starts_with("error") => {
+            eprintln!("{reason}");
+            FAULTY
+        }
         Err(reason) => {
             eprintln!("error: {reason}");
             FAULTY
@@ -75,7 +84,8 @@ fn told(path: &Path, error: std::io::Error) -> String {
 fn modules(directory: &Path) -> Result<Vec<Module>, String> {
     let mut modules = Vec::new();
     for file in files_with(directory, &["tremor"]).map_err(|error| told(directory, error))? {
-        let (_, text) = read_program(&file)?;
+        let (language, text) = read_program(&file)?;
+        readable(&file, &text, language)?;
         let relative = file.strip_prefix(directory).unwrap_or(&file).with_extension("");
         modules.push(Module { relative, text });
     }
@@ -85,19 +95,33 @@ fn modules(directory: &Path) -> Result<Vec<Module>, String> {
     }
 }
 
+/// Whether a module can be read whole: a page of half of it would say that there is no more.
+fn readable(file: &Path, text: &str, language: Language) -> Result<(), String> {
+    let mut sources = Sources::default();
+    let source = sources.add(file.display().to_string(), text);
+    let read = Text::of_file(&sources, source, language);
+    match read.has_errors() {
+        true => Err(render_all(read.diagnostics(), &sources, colour()).trim_end().to_string()),
+        false => Ok(()),
+    }
+}
+
 fn write(args: &DocArgs, modules: &[Module]) -> Result<(), String> {
     let mut index = String::from("# Modules\n\n");
     for module in modules {
         let (path, ending) = (page::module_path(&module.relative), args.format.ending());
         let link = module.relative.with_extension(ending);
-        index.push_str(&format!("- [`{path}`]({})\n", link.display()));
+        index.push_str(&format!("- [`{path}`](<{}>)\n", link.display()));
         let page = page::page(&module.relative, &module.text);
         put(args, &link, &page, &path)?;
     }
     // A single page needs no list.
     match args.out.is_some() && modules.len() > 1 {
         true => {
-            put(args, &Path::new("index").with_extension(args.format.ending()), &index, "Modules")
+            let is_taken =
+                |name: &&&str| modules.iter().any(|one| one.relative == Path::new(**name));
+            let name = LISTS.iter().find(|name| !is_taken(name)).unwrap_or(&LISTS[0]);
+            put(args, &Path::new(name).with_extension(args.format.ending()), &index, "Modules")
         }
         false => Ok(()),
     }

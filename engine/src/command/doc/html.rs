@@ -1,7 +1,10 @@
 //! Markdown pages as HTML (CommonMark, <https://spec.commonmark.org/0.31.2/>). HTML in a doc comment is
-//! shown as text, never taken over.
+//! shown as text, never taken over, and a link leads to a page and runs nothing.
 
-use pulldown_cmark::{Event, Parser, html};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, html};
+
+/// What a link may begin with, when it has a scheme.
+const SCHEMES: [&str; 4] = ["http", "https", "mailto", "file"];
 
 /// How a page looks.
 const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}\
@@ -10,8 +13,15 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;mar
 
 /// A whole page.
 pub fn page(title: &str, markdown: &str) -> String {
-    let events = Parser::new(markdown).map(|event| match event {
+    let extensions = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    let events = Parser::new_ext(markdown, extensions).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+            Event::Start(Tag::Link { link_type, dest_url: harmless(dest_url), title, id })
+        }
+        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+            Event::Start(Tag::Image { link_type, dest_url: harmless(dest_url), title, id })
+        }
         other => other,
     });
     let mut body = String::new();
@@ -24,6 +34,14 @@ pub fn page(title: &str, markdown: &str) -> String {
     )
 }
 
+/// An address as it is, or none when it would run something (`javascript:`).
+fn harmless(address: CowStr<'_>) -> CowStr<'_> {
+    let end = address.find(|one: char| !(one.is_ascii_alphanumeric() || "+.-".contains(one)));
+    let scheme = end.filter(|end| address[*end..].starts_with(':')).map(|end| &address[..end]);
+    let is_known = |scheme: &str| SCHEMES.contains(&&*scheme.to_lowercase());
+    if scheme.is_none_or(is_known) { address } else { CowStr::Borrowed("#") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::page;
@@ -34,5 +52,14 @@ mod tests {
         assert!(text.contains("<title>a&lt;b</title>"), "{text}");
         assert!(text.contains("&lt;script&gt;") && !text.contains("<script>"), "{text}");
         assert!(text.contains("<code>a &lt; b</code>") && text.contains("<pre><code>f(1) == 2"));
+    }
+
+    #[test]
+    fn links_run_nothing_and_tables_are_tables() {
+        let text = page("t", "[a](JavaScript:x) [b](https://h/?a=1&b=2) [c](my/m.html#x:y)\n");
+        assert!(text.contains("<a href=\"#\">a</a>"), "{text}");
+        assert!(text.contains("<a href=\"https://h/?a=1&amp;b=2\">b</a>"), "{text}");
+        assert!(text.contains("<a href=\"my/m.html#x:y\">c</a>"), "{text}");
+        assert!(page("t", "| a | b |\n|---|---|\n| 1 | <2> |\n").contains("<td>&lt;2&gt;</td>"));
     }
 }

@@ -4,8 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 use temblor_lang::span::Sources;
-use temblor_lang::syntax::tree::{DefineKind, Docs, Ident, Item, Script};
-use temblor_lang::syntax::{parse_module, parse_script};
+use temblor_lang::syntax::tree::{ArgDecl, DefineKind, Docs, Ident, Item, Script};
+use temblor_lang::syntax::{parse_module, parse_script, print_expr};
 
 /// The path that `use` names a module by, whose file is `relative` without its ending.
 pub fn module_path(relative: &Path) -> String {
@@ -50,6 +50,30 @@ fn item_section(page: &mut String, item: &Item) {
     let Some((title, docs)) = described(item) else { return };
     let _ = writeln!(page, "## `{title}`\n");
     paragraph(page, docs);
+    arguments(page, item);
+}
+
+/// The arguments of a definition, each with its default or that it has none.
+fn arguments(page: &mut String, item: &Item) {
+    let Item::Define(define) = item else { return };
+    let arguments: &[ArgDecl] = match &define.kind {
+        DefineKind::Window(_) => &[],
+        DefineKind::Operator(one) => &one.args,
+        DefineKind::Script(one) => &one.args,
+        DefineKind::Pipeline(one) => &one.args,
+        DefineKind::Connector(one) => &one.args,
+        DefineKind::Flow(one) => &one.args,
+    };
+    for argument in arguments {
+        let name = &argument.name.text;
+        let _ = match &argument.default {
+            Some(default) => writeln!(page, "- `{name} = {}`", print_expr(default)),
+            None => writeln!(page, "- `{name}`, which has to be given"),
+        };
+    }
+    if !arguments.is_empty() {
+        page.push('\n');
+    }
 }
 
 /// How a definition is declared, and its doc comment.
@@ -92,5 +116,13 @@ mod tests {
         let expected = "# my::tools\n\nAbout all.\n\n## `double(x)`\n\nDoubles.\n\nTwice.\n\n\
                         ## `const FIVE`\n\nFive.\n\n## `all(a, ...)`\n";
         assert_eq!(page(Path::new("my/tools"), text), expected);
+    }
+
+    #[test]
+    fn arguments_of_definitions_are_listed() {
+        let text = "## Cleans.\ndefine script clean args limit = 1 + 2, path script event end;";
+        let expected = "# m\n\n## `script clean`\n\nCleans.\n\n- `limit = 1 + 2`\n\
+                        - `path`, which has to be given\n";
+        assert_eq!(page(Path::new("m"), text), expected);
     }
 }
