@@ -1,6 +1,8 @@
 //! The formatter over every program of the specification, the examples, the standard modules and the
 //! scenarios: the same tree, the same comments, once as good as twice, and lines that are not too long.
 
+mod generated;
+
 use std::path::{Path, PathBuf};
 use temblor_engine::casebook::file::CaseFile;
 use temblor_engine::load::Language;
