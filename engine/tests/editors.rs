@@ -35,10 +35,41 @@ fn textmate_knows_the_words_of_the_language() {
         }
     }
     assert_eq!(known, words());
-    // Each pattern that is included is there.
-    for include in grammar["repository"]["all"]["patterns"].as_array().expect("a list") {
-        let name = include["include"].as_str().expect("a name").trim_start_matches('#');
-        assert!(grammar["repository"][name].is_object(), "{name}");
+}
+
+/// The names of all parts that a grammar includes somewhere.
+fn included(grammar: &Value, found: &mut BTreeSet<String>) {
+    match grammar {
+        Value::Object(fields) => {
+            let name = fields.get("include").and_then(Value::as_str);
+            found.extend(name.map(|name| name.trim_start_matches('#').to_string()));
+            fields.values().for_each(|inner| included(inner, found));
+        }
+        Value::Array(items) => items.iter().for_each(|inner| included(inner, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn textmate_grammars_are_whole() {
+    let package: Value =
+        serde_json::from_str(&read("vscode/package.json")).expect("the package is JSON");
+    let grammars = package["contributes"]["grammars"].as_array().expect("a list");
+    let languages: Vec<_> = grammars.iter().map(|one| one["language"].as_str()).collect();
+    assert_eq!(languages, [Some("temblor"), Some("logstash")]);
+    for one in grammars {
+        let file = format!("vscode/{}", one["path"].as_str().expect("a path"));
+        let grammar: Value = serde_json::from_str(&read(&file)).expect("the grammar is JSON");
+        assert_eq!(grammar["scopeName"], one["scopeName"], "{file}");
+        let mut used = BTreeSet::new();
+        included(&grammar, &mut used);
+        let repository = grammar["repository"].as_object().expect("a record");
+        // What is included is there, and what is there is included.
+        assert_eq!(used, repository.keys().cloned().collect(), "{file}");
+    }
+    for language in package["contributes"]["languages"].as_array().expect("a list") {
+        let file = format!("vscode/{}", language["configuration"].as_str().expect("a path"));
+        serde_json::from_str::<Value>(&read(&file)).expect("the configuration is JSON");
     }
 }
 
