@@ -165,13 +165,14 @@ impl Workspace {
         if !definition.analysis.index.is_public(definition.symbol) {
             return found;
         }
+        let symbol = definition.get();
         for file in self.files() {
             let Some(uri) = uri_of(&file) else { continue };
             if uri.as_str() == definition.uri.as_str() {
                 continue;
             }
-            let name = &definition.get().name;
-            let Some(analysis) = self.analysis_with(&file, name) else { continue };
+            let may_name = |text: &str| may_name(text, symbol);
+            let Some(analysis) = self.analysis_if(&file, may_name) else { continue };
             let spans = self.places_in(&uri, &analysis, definition);
             if !spans.is_empty() {
                 found.push((uri, analysis, spans));
@@ -303,6 +304,18 @@ impl Workspace {
         let open = self.document(uri).map(|document| document.dialect);
         open.unwrap_or_else(|| super::analysis::Dialect::of(file, ""))
     }
+}
+
+/// Whether another text may name a symbol: it stands behind the name of a module, but for the parts of a
+/// definition.
+fn may_name(text: &str, symbol: &Symbol) -> bool {
+    let is_named = |at: usize| {
+        let before = text[..at].trim_end_matches('`').trim_end();
+        // What stands between may be a comment.
+        before.ends_with("::") || before.lines().last().is_some_and(|line| line.contains('#'))
+    };
+    let mut places = text.match_indices(&symbol.name);
+    places.any(|(at, _)| symbol.parent.is_some() || is_named(at))
 }
 
 /// Whether a symbol is a port that events take when nothing is said.

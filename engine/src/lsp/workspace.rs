@@ -130,13 +130,17 @@ impl Workspace {
     /// The names of a file, open or not; `None` when it is none of ours.
     #[must_use]
     pub fn analysis(&self, file: &Path) -> Option<Rc<Analysis>> {
-        self.analysis_with(file, "")
+        self.analysis_if(file, |_| true)
     }
 
     /// As [`Workspace::analysis`], but a file that nobody has looked into yet is only read as a program
-    /// when a word is in it: of thousands of files, most do not have it.
+    /// when its text is worth it: of thousands of files, most do not hold a name.
     #[must_use]
-    pub fn analysis_with(&self, file: &Path, word: &str) -> Option<Rc<Analysis>> {
+    pub fn analysis_if(
+        &self,
+        file: &Path,
+        is_worth_it: impl Fn(&str) -> bool,
+    ) -> Option<Rc<Analysis>> {
         let uri = uri_of(file)?;
         if let Some(document) = self.document(&uri) {
             return Some(document.analysis.clone());
@@ -153,7 +157,7 @@ impl Workspace {
             return None;
         }
         let text = std::fs::read_to_string(file).ok()?;
-        if !text.contains(word) {
+        if !is_worth_it(&text) {
             return None;
         }
         let analysis = Rc::new(Analysis::new(text, Dialect::Program(language)).names_only());

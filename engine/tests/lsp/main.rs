@@ -245,13 +245,14 @@ fn rename_goes_through_all_files() {
     client.write("tools.tremor", module);
     client.write("b.tremor", "use tools as t;\nt::TWO");
     client.write("other.tremor", "const TWO = 3;\nTWO");
+    client.write("c.tremor", "use tools;\ntools:: # why\n `TWO` + 1");
     let (text, at) = marked("use tools;\ntools::^TWO");
     client.open("a.tremor", &text);
     let edits = client
         .try_ask("rename", "a.tremor", (&text, at), json!({"newName": "PAIR"}))
         .expect("it can be done");
     let changes = edits["changes"].as_object().expect("a record");
-    assert_eq!(changes.len(), 3, "{changes:?}");
+    assert_eq!(changes.len(), 4, "{changes:?}");
     assert_eq!(
         applied(module, &changes[&client.uri("tools.tremor")]),
         module.replace("TWO", "PAIR")
