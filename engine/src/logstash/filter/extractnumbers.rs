@@ -4,7 +4,7 @@ use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
-use crate::logstash::reference::FieldRef;
+use crate::logstash::reference::{FieldRef, Step};
 use crate::logstash::ruby::{read_float, read_integer};
 
 /// `extractnumbers`
@@ -46,7 +46,7 @@ impl Filter for ExtractNumbers {
                 continue;
             };
             *count += 1;
-            let name = [format!("{kind}{count}").into_boxed_str()];
+            let name = [Step::from(format!("{kind}{count}"))];
             let field = match &self.target {
                 Some(target) => target.join(&name),
                 None => FieldRef { metadata: false, steps: name.to_vec() },
