@@ -1,5 +1,5 @@
-//! `temblor diff`: runs a Logstash configuration and a program, or what a Logstash has written, side by
-//! side over samples, and shows where events differ. Both sides get the same clock.
+//! `temblor diff`: runs a Logstash configuration and a program, another configuration, or what a Logstash
+//! has written, side by side over samples, and shows where events differ. Both sides get the same clock.
 
 use super::ends;
 use super::logstash::EcsArg;
@@ -36,7 +36,8 @@ pub struct DiffArgs {
     /// Logstash configuration: a file, a folder of files, or pipelines.yml
     #[arg(long, value_name = "PATH")]
     logstash: PathBuf,
-    /// The other side: a Temblor program, or recorded events (.json, .ndjson, .jsonl, .log)
+    /// The other side: a Temblor program, another configuration (.conf, .yml, a folder), or recorded
+    /// events (.json, .ndjson, .jsonl, .log)
     #[arg(long, value_name = "FILE")]
     with: PathBuf,
     /// Samples, one a line; for both sides those of their first source
@@ -88,8 +89,7 @@ fn compare(args: &DiffArgs) -> Result<bool, String> {
     let ignored: Vec<FieldRef> = ignored.collect::<Result<_, _>>()?;
     let samples = read(&args.input)?;
     let samples: Vec<&str> = samples.lines().collect();
-    let written = run(configured(args, false)?, &samples, &ignored);
-    let events = run(configured(args, true)?, &samples, &ignored);
+    let events = run(configured(args, &args.logstash, true)?, &samples, &ignored);
     let ending = args.with.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     if matches!(ending.as_deref(), Some("json" | "ndjson" | "jsonl" | "log")) {
         let recorded = read(&args.with)?;
@@ -98,6 +98,11 @@ fn compare(args: &DiffArgs) -> Result<bool, String> {
         let flat: Outcomes = events.into_iter().flatten().map(|one| vec![one]).collect();
         return Ok(report(&flat, &recorded, &[], args));
     }
+    if matches!(ending.as_deref(), Some("conf" | "yml" | "yaml")) || args.with.is_dir() {
+        let other = run(configured(args, &args.with, true)?, &samples, &ignored);
+        return Ok(report(&events, &other, &samples, args));
+    }
+    let written = run(configured(args, &args.logstash, false)?, &samples, &ignored);
     let other = run(programmed(args)?, &samples, &ignored);
     // Some programs write events as Logstash's outputs do, others leave that to their sinks.
     let count = |left: &Outcomes| left.iter().zip(&other).filter(|(a, b)| a != b).count();
@@ -110,14 +115,14 @@ fn read(path: &Path) -> Result<String, String> {
 }
 
 /// The configuration, with its own outputs or with the events that reach them.
-fn configured(args: &DiffArgs, stdout: bool) -> Result<Side, String> {
+fn configured(args: &DiffArgs, path: &Path, stdout: bool) -> Result<Side, String> {
     let ecs = args.ecs.into();
     let settings = Settings { ecs, escapes: args.support_escapes, ..Settings::of_environment() };
     let mut wishes = Wishes { settings, stdin: false, stdout };
-    let mut found = configuration::load(&args.logstash, &wishes)?;
+    let mut found = configuration::load(path, &wishes)?;
     if found.loaded.endpoints.sources.is_empty() {
         wishes.stdin = true;
-        found = configuration::load(&args.logstash, &wishes)?;
+        found = configuration::load(path, &wishes)?;
     }
     side(found.loaded, args)
 }
