@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 use temblor_engine::casebook::report;
-use temblor_engine::casebook::walk::{Selection, run_all, update_all};
+use temblor_engine::casebook::selection::Selection;
+use temblor_engine::casebook::walk::{run_all, update_all};
 use temblor_lang::diagnostic::Colour;
 
 /// Fewer cases than this were not all found.

@@ -75,6 +75,11 @@ fn suites_have_tags() {
         assert!(text.contains("expected 3"), "{text}");
         assert!(text.contains("1 passed, 1 failed"), "{text}");
     }
+    fs::write(folder.join("tags.yaml"), "- nightly\n- 'two words'\n").expect("it can be written");
+    let text = out(&temblor(&folder, &["test", "-i", "two words"]));
+    assert!(text.contains("1 passed, 1 failed"), "tags of a folder hold below it: {text}");
+    let output = temblor(&folder, &["test", "-e", "nightly"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no test was found"), "{output:?}");
     let output = temblor(&folder, &["test", "-e", "quick"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("no test was found"), "{output:?}");
 }

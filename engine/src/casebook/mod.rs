@@ -5,6 +5,7 @@ pub mod file;
 pub mod coverage;
 pub mod run;
 pub mod suite;
+pub mod selection;
 pub mod walk;
 pub mod difference;
 pub mod report;

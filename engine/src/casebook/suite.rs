@@ -125,7 +125,8 @@ impl Runner<'_> {
     fn test(&mut self, test: &Expr) -> Result<UnitTest, String> {
         let line = self.compiler.sources.position(test.span).line;
         let Some(fields) = fields_of_call(test, "test") else {
-            return Ok(UnitTest { name: format!("line {line}"), line, result: self.assert(test)? });
+            let result = self.assert(test).unwrap_or_else(Err);
+            return Ok(UnitTest { name: format!("line {line}"), line, result });
         };
         let name = match field(fields, "name") {
             Some(name) => self.text(name)?,
@@ -137,7 +138,8 @@ impl Runner<'_> {
             result = Err("the test asserts nothing: give it a field `test`".to_string());
         }
         for assert in asserts {
-            result = result.and(self.assert(assert)?);
+            // What cannot be compiled in one test is no matter of the others.
+            result = result.and(self.assert(assert).unwrap_or_else(Err));
         }
         Ok(UnitTest { name, line, result })
     }
@@ -248,8 +250,17 @@ test::suite({
 
     #[test]
     fn errors_are_diagnostics() {
-        let text = "use std::test;\ntest::suite({\"tags\": [], \"tests\": [test::asert(1)]})";
+        let text =
+            "use std::test;\nconst A = 1 + \"x\";\ntest::suite({\"tags\": [], \"tests\": []})";
         let error = super::run(Path::new("s.tremor"), text, None).unwrap_err();
         assert!(error.contains("s.tremor:2:"), "{error}");
+        // What is wrong with one test hides no other.
+        let text = "use std::test;\ntest::suite({\"tags\": [], \"tests\": [test::asert(1),\n\
+                    test::assert(\"x\", 1, 1)]})";
+        let suite = super::run(Path::new("s.tremor"), text, None).expect("it is read");
+        let tests = suite.expect("it is a suite").tests;
+        let error = tests[0].result.clone().unwrap_err();
+        assert!(error.contains("s.tremor:2:"), "{error}");
+        assert_eq!(tests[1].result, Ok(()));
     }
 }

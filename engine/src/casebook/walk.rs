@@ -4,9 +4,8 @@
 use super::coverage::Reach;
 use super::difference::Difference;
 use super::file::{Case, CaseFile, is_case_file};
+use super::selection::Selection;
 use super::{run, suite};
-use crate::load::Given;
-use crate::lookup::NamedTables;
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,36 +21,6 @@ const FOLDER_DEPTH_MAX: usize = 64;
 
 /// The stack of a thread: deep programs are cases, too.
 const STACK_BYTES: usize = 64 << 20;
-
-/// Which tests are wanted.
-#[derive(Clone, Debug, Default)]
-pub struct Selection {
-    /// Words that the file or the name must contain; empty for all.
-    pub filter: String,
-    /// A test needs one of these tags, unless there are none.
-    pub include: Vec<String>,
-    /// A test must not have any of these tags.
-    pub exclude: Vec<String>,
-    /// Whether it is noted what the tests reach.
-    pub counted: bool,
-    /// Lookup tables that the tests may ask, besides those that their programs declare; `None` when
-    /// none were given.
-    pub tables: Option<NamedTables>,
-}
-
-impl Selection {
-    /// What is given to the programs of cases.
-    fn given(&self) -> Given<'static> {
-        Given { args: None, tables: self.tables.clone() }
-    }
-
-    fn takes(&self, file: &Path, name: &str, tags: &[String]) -> bool {
-        let named = name.contains(&self.filter) || file.to_string_lossy().contains(&self.filter);
-        named
-            && (self.include.is_empty() || self.include.iter().any(|tag| tags.contains(tag)))
-            && !self.exclude.iter().any(|tag| tags.contains(tag))
-    }
-}
 
 /// What became of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,12 +136,6 @@ fn open(file: &Path) -> io::Result<Option<Found>> {
     Ok(is_case_file(&text).then(|| Found::Cases(CaseFile::read(&text))))
 }
 
-/// Tags of everything in a file: the names of the folders that it is in.
-fn tags_of(file: &Path) -> Vec<String> {
-    let folders = file.parent().into_iter().flat_map(Path::components);
-    folders.map(|folder| folder.as_os_str().to_string_lossy().into_owned()).collect()
-}
-
 /// Runs the tests below `path`.
 ///
 /// # Errors
@@ -204,7 +167,7 @@ pub fn update_all(path: &Path, selection: &Selection) -> io::Result<Results> {
         let Some(Found::Cases(mut cases)) = open(&file)? else { continue };
         let mut changed = false;
         for case in &mut cases.cases {
-            if !selection.takes(&file, &case.name, &tags_of(&file)) {
+            if !selection.takes(&file, &case.name, &[]) {
                 continue;
             }
             let started = Instant::now();
@@ -280,7 +243,7 @@ impl Job<'_> {
 }
 
 fn run_case(file: &Path, case: &Case, selection: &Selection) -> Done {
-    if !selection.takes(file, &case.name, &tags_of(file)) {
+    if !selection.takes(file, &case.name, &[]) {
         return Done::default();
     }
     let started = Instant::now();
@@ -314,17 +277,15 @@ fn run_suite(file: &Path, text: &str, selection: &Selection) -> Done {
     let mut reach = Reach::default();
     let tests = match suite::run(file, text, selection.counted.then_some(&mut reach)) {
         Ok(None) => Vec::new(),
-        Err(reason) if selection.takes(file, "", &tags_of(file)) => {
+        Err(reason) if selection.takes(file, "", &[]) => {
             vec![result(1, "suite".to_string(), Outcome::Failed(reason))]
         }
         Err(_) => Vec::new(),
         Ok(Some(suite)) => {
-            let mut tags = tags_of(file);
-            tags.extend(suite.tags);
             let tests = suite.tests.into_iter().filter_map(|test| {
                 let name = format!("{}: {}", suite.name, test.name);
                 let outcome = test.result.map_or_else(Outcome::Failed, |()| Outcome::Passed);
-                let wanted = selection.takes(file, &name, &tags);
+                let wanted = selection.takes(file, &name, &suite.tags);
                 wanted.then(|| result(test.line, name, outcome))
             });
             tests.collect()

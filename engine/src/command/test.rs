@@ -3,7 +3,8 @@
 use super::check::FAULTY;
 use super::tables::TableArgs;
 use crate::casebook::report;
-use crate::casebook::walk::{Results, Selection, WATCHED_ENDINGS, files_with, run_all, update_all};
+use crate::casebook::selection::Selection;
+use crate::casebook::walk::{Results, WATCHED_ENDINGS, files_with, run_all, update_all};
 use crate::load::colour;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
