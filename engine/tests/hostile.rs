@@ -228,6 +228,16 @@ fn no_script_makes_the_interpreter_panic() {
 }
 
 #[test]
+fn what_the_compiler_claims_of_a_program_is_true() {
+    run(programs(), fuzz::inference);
+}
+
+#[test]
+fn a_row_of_and_and_or_gives_what_its_operands_give() {
+    run(programs(), fuzz::logic);
+}
+
+#[test]
 fn no_pattern_makes_an_extractor_panic() {
     let texts = [
         "%{IP:ip} %{WORD:w} [%{HTTPDATE:t}]\u{0}10.0.0.1 GET [10/Oct/2000:13:55:36 -0700]",

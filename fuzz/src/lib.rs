@@ -1,6 +1,9 @@
 //! What is fuzzed: each function takes any bytes and must come back without a panic. A bounded run
 //! of the same functions on seeded bytes is a test of the engine (`engine/tests/hostile.rs`).
 
+mod claims;
+
+pub use claims::{inference, logic};
 use temblor_engine::load::{self, Language};
 use temblor_engine::logstash::load::of_text;
 use temblor_engine::logstash::settings::Settings;
