@@ -4,6 +4,7 @@
 
 use super::coverage::{Reach, in_file};
 use crate::load::Directories;
+use crate::lookup::NamedTables;
 use std::path::Path;
 use temblor_lang::builtin::Facts;
 use temblor_lang::coverage::Coverage;
@@ -43,11 +44,16 @@ pub fn may_be_suite(text: &str) -> bool {
 }
 
 /// Runs the suite of a script; `None` when it has none, or one without tags. What it reaches of the
-/// script and of its modules goes to `reach`.
+/// script and of its modules goes to `reach`; `tables` are the lookup tables that its tests may ask.
 ///
 /// # Errors
 /// The diagnostics of the script, when it cannot be compiled.
-pub fn run(file: &Path, text: &str, reach: Option<&mut Reach>) -> Result<Option<Suite>, String> {
+pub fn run(
+    file: &Path,
+    text: &str,
+    tables: Option<&NamedTables>,
+    reach: Option<&mut Reach>,
+) -> Result<Option<Suite>, String> {
     let directories = Directories::new(&[], Some(file));
     let mut compiler = Compiler::new(temblor_stdlib::registry(), &directories);
     compiler.coverage = reach.is_some().then(Coverage::default);
@@ -56,7 +62,8 @@ pub fn run(file: &Path, text: &str, reach: Option<&mut Reach>) -> Result<Option<
     compiler.diagnostics.extend(parsed.diagnostics);
     let mut script = parsed.tree;
     let Some(fields) = script.items.pop().and_then(suite_of) else { return Ok(None) };
-    let mut runner = Runner { compiler, definitions: script };
+    let facts = Facts { tables: tables.and_then(NamedTables::shared), ..Facts::default() };
+    let mut runner = Runner { compiler, definitions: script, facts };
     let Some(tags) = field(&fields, "tags") else { return Ok(None) };
     let tags = runner.strings(tags)?;
     let name = match field(&fields, "name") {
@@ -119,6 +126,8 @@ fn elements(expr: &Expr) -> &[Expr] {
 struct Runner<'r> {
     compiler: Compiler<'r>,
     definitions: Script,
+    /// What the tests know besides their own text.
+    facts: Facts,
 }
 
 impl Runner<'_> {
@@ -191,9 +200,9 @@ impl Runner<'_> {
             return Err(render_all(&errors, &self.compiler.sources, Colour::Off));
         }
         self.compiler.diagnostics.clear();
-        let (arena, facts, mut state) = (Arena::new(), Facts::default(), Owned::Null);
+        let (arena, mut state) = (Arena::new(), Owned::Null);
         let meta = arena.record_builder(0).finish();
-        let mut context = Context::new(&arena, &facts, Value::Null, meta, &mut state);
+        let mut context = Context::new(&arena, &self.facts, Value::Null, meta, &mut state);
         let value = match script.run(&mut context) {
             Ok(Outcome::Emit { value, .. }) => Ok(value),
             Ok(Outcome::Drop) => Err("the test dropped its event".to_string()),
@@ -206,6 +215,7 @@ impl Runner<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lookup::{Lookup, Matching};
 
     const SUITE: &str = r#"use std::test;
 use std::string;
@@ -225,7 +235,8 @@ test::suite({
 
     #[test]
     fn each_test_has_its_result() {
-        let suite = run(Path::new("s.tremor"), SUITE, None).expect("it compiles").expect("a suite");
+        let suite =
+            run(Path::new("s.tremor"), SUITE, None, None).expect("it compiles").expect("a suite");
         let results: Vec<_> =
             suite.tests.iter().map(|test| (test.name.as_str(), test.result.is_ok())).collect();
         let expected = [
@@ -242,8 +253,26 @@ test::suite({
     }
 
     #[test]
+    fn tests_may_ask_the_tables_that_are_given() {
+        let text = r#"use std::test;
+use std::lookup;
+test::suite({"name": "tables", "tags": [], "tests": [
+  test::test({"name": "asks", "test": test::assert("a", {"value": "b"}, lookup::get("hosts", "a"))})
+]});
+"#;
+        let hosts = Lookup::of_record(r#"{"a": "b"}"#, Matching::Exact).expect("it is a table");
+        let mut tables = NamedTables::default();
+        tables.insert("hosts", hosts);
+        for (tables, passes) in [(Some(&tables), true), (None, false)] {
+            let suite = run(Path::new("s.tremor"), text, tables, None).expect("it compiles");
+            let result = &suite.expect("a suite").tests[0].result;
+            assert_eq!(result.is_ok(), passes, "{result:?}");
+        }
+    }
+
+    #[test]
     fn what_is_no_suite_is_left_alone() {
-        let run = |text: &str| run(Path::new("s.tremor"), text, None).expect("it compiles");
+        let run = |text: &str| run(Path::new("s.tremor"), text, None, None).expect("it compiles");
         assert!(run("event").is_none());
         assert!(run("use std::test;\ntest::suite({\"name\": \"x\"})").is_none());
     }
@@ -252,12 +281,12 @@ test::suite({
     fn errors_are_diagnostics() {
         let text =
             "use std::test;\nconst A = 1 + \"x\";\ntest::suite({\"tags\": [], \"tests\": []})";
-        let error = super::run(Path::new("s.tremor"), text, None).unwrap_err();
+        let error = super::run(Path::new("s.tremor"), text, None, None).unwrap_err();
         assert!(error.contains("s.tremor:2:"), "{error}");
         // What is wrong with one test hides no other.
         let text = "use std::test;\ntest::suite({\"tags\": [], \"tests\": [test::asert(1),\n\
                     test::assert(\"x\", 1, 1)]})";
-        let suite = super::run(Path::new("s.tremor"), text, None).expect("it is read");
+        let suite = super::run(Path::new("s.tremor"), text, None, None).expect("it is read");
         let tests = suite.expect("it is a suite").tests;
         let error = tests[0].result.clone().unwrap_err();
         assert!(error.contains("s.tremor:2:"), "{error}");

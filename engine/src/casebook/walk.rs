@@ -275,7 +275,8 @@ fn run_suite(file: &Path, text: &str, selection: &Selection) -> Done {
         duration: started.elapsed(),
     };
     let mut reach = Reach::default();
-    let tests = match suite::run(file, text, selection.counted.then_some(&mut reach)) {
+    let counted = selection.counted.then_some(&mut reach);
+    let tests = match suite::run(file, text, selection.tables.as_ref(), counted) {
         Ok(None) => Vec::new(),
         Err(reason) if selection.takes(file, "", &[]) => {
             vec![result(1, "suite".to_string(), Outcome::Failed(reason))]
