@@ -1,5 +1,5 @@
-//! Dictionaries in files: JSON objects, two columns of CSV, and YAML maps of scalars and flow lists.
-//! YAML beyond that is refused with its line.
+//! Dictionaries in files: JSON objects, two columns of CSV, and YAML maps. Lines of `key: value` are read
+//! one by one, which is fastest for long lists; whatever else there is goes to the reader of all YAML.
 
 use crate::logstash::datum::Datum;
 use crate::logstash::options::{Setting, SettingKind};
@@ -27,8 +27,10 @@ pub(super) fn read(path: &str, span: Span) -> Result<Entries, String> {
         return csv(text, span).map_err(|line| format!("{path}: line {line} has no two columns"));
     }
     if lower.ends_with(".yml") || lower.ends_with(".yaml") {
-        return yaml(text, span)
-            .map_err(|line| format!("{path}: line {line} is no `key: value` that is understood"));
+        return yaml(text, span).or_else(|line| {
+            whole_yaml(text, span)
+                .ok_or_else(|| format!("{path}: line {line} is no `key: value` of a map"))
+        });
     }
     Err(format!("{path}: a dictionary ends in .yml, .yaml, .json or .csv"))
 }
@@ -85,6 +87,18 @@ fn csv_value(text: &str) -> Option<(String, &str)> {
             }
             None => return Some((value, after)),
         }
+    }
+}
+
+/// A map of any depth.
+fn whole_yaml(text: &str, span: Span) -> Option<Entries> {
+    let arena = Arena::new();
+    let value = temblor_stdlib::formats::yaml::parse(text, &arena).ok()?;
+    match Datum::from_value(value, &arena) {
+        Datum::Map(map) => {
+            Some(map.iter().map(|(key, value)| (key.to_string(), setting(value, span))).collect())
+        }
+        _ => None,
     }
 }
 
