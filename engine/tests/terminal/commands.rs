@@ -104,6 +104,10 @@ fn pipelines() {
     assert!(screen.contains("3. set event.slow = true\n  event.host: string"), "{screen}");
     let screen = terminal.enter(":state");
     assert!(screen.contains("3 entries"), "{screen}");
+    let screen = terminal.enter(":state 1 forget \"/a\"");
+    assert!(screen.contains("2 entries") && !screen.contains("  \"/a\""), "{screen}");
+    let none = "error: there are no steps: enter a chain or an assignment";
+    shows(&terminal, &[(":reset", ""), (":steps", none)]);
 }
 
 #[test]
