@@ -66,10 +66,6 @@ pub fn doc(args: &DocArgs) -> u8 {
     match done {
         Ok(true) => 0,
         Ok(false) => FAULTY,
-        Err(reason) if reason.starts_with("error") => {
-            eprintln!("{reason}");
-            FAULTY
-        }
         Err(reason) => {
             eprintln!("error: {reason}");
             FAULTY
@@ -100,10 +96,11 @@ fn readable(file: &Path, text: &str, language: Language) -> Result<(), String> {
     let mut sources = Sources::default();
     let source = sources.add(file.display().to_string(), text);
     let read = Text::of_file(&sources, source, language);
-    match read.has_errors() {
-        true => Err(render_all(read.diagnostics(), &sources, colour()).trim_end().to_string()),
-        false => Ok(()),
+    if !read.has_errors() {
+        return Ok(());
     }
+    let found = render_all(read.diagnostics(), &sources, colour());
+    Err(format!("{}: a module with errors gets no page\n{}", file.display(), found.trim_end()))
 }
 
 fn write(args: &DocArgs, modules: &[Module]) -> Result<(), String> {
