@@ -8,6 +8,7 @@ pub mod units;
 pub mod diagnostic;
 pub mod error;
 pub mod value;
+pub mod tape;
 pub mod budget;
 pub mod builtin;
 pub mod syntax;

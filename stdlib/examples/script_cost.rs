@@ -4,12 +4,12 @@
 //!
 //! `valgrind --tool=callgrind target/release/examples/script_cost SCRIPT LINES [text|json] [PASSES]`
 
-use simd_json::{Buffers, INPUT_PADDING, Tape};
 use temblor_lang::builtin::Facts;
 use temblor_lang::diagnostic::{Colour, render_all};
 use temblor_lang::lower::{Compiler, NoModules};
 use temblor_lang::program::Script;
 use temblor_lang::run::{Context, Outcome};
+use temblor_lang::tape::{Reader, utf8};
 use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,44 +42,22 @@ fn compile(source: &str) -> Result<Script, String> {
     script.ok_or_else(|| render_all(&compiler.diagnostics, &compiler.sources, Colour::Off))
 }
 
+#[derive(Default)]
 struct Runner {
     arena: Arena,
     state: Owned,
     facts: Facts,
-    buffers: Buffers,
-    tape: Option<Tape<'static>>,
-    scratch: Vec<u8>,
-}
-
-impl Default for Runner {
-    fn default() -> Self {
-        Self {
-            arena: Arena::new(),
-            state: Owned::Null,
-            facts: Facts::default(),
-            buffers: Buffers::default(),
-            tape: Some(Tape::null()),
-            scratch: Vec::new(),
-        }
-    }
+    reader: Reader,
 }
 
 impl Runner {
     /// Whether the script emits the event; its JSON is then at the end of `out`.
     fn run(&mut self, script: &Script, line: &str, is_json: bool, out: &mut Vec<u8>) -> bool {
-        self.scratch.clear();
-        self.scratch.extend_from_slice(line.as_bytes());
-        self.scratch.resize(line.len() + INPUT_PADDING, 0);
-        let mut tape = self.tape.take().unwrap_or_else(Tape::null).reset();
         let event = if is_json {
-            let length = line.len();
-            let scratch = &mut self.scratch;
-            match simd_json::fill_tape_padded(scratch, length, &mut self.buffers, &mut tape) {
-                Ok(()) => Value::from(tape.0.as_slice()),
-                Err(_) => return false,
-            }
+            let Ok(event) = self.reader.read(line.as_bytes(), &self.arena) else { return false };
+            event
         } else {
-            Value::Str(std::str::from_utf8(&self.scratch[..line.len()]).expect("lines are UTF-8"))
+            Value::Str(utf8(line.as_bytes()).expect("lines are UTF-8"))
         };
         let meta = self.arena.record_builder(0).finish();
         let mut context = Context::new(&self.arena, &self.facts, event, meta, &mut self.state);
@@ -91,7 +69,6 @@ impl Runner {
             }
             _ => false,
         };
-        self.tape = Some(tape.reset());
         self.arena.reset();
         emitted
     }

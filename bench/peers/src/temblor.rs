@@ -2,12 +2,12 @@
 //! and is emptied after it, and an event that the script hands on untouched leaves as the bytes that it came in as.
 
 use crate::engine::{Engine, Input, Outcome};
-use simd_json::{Buffers, INPUT_PADDING, Tape};
 use temblor_lang::builtin::Facts;
 use temblor_lang::diagnostic::{Colour, render_all};
 use temblor_lang::lower::{Compiler, NoModules};
 use temblor_lang::program::Script;
 use temblor_lang::run::{Context, Outcome as Ran};
+use temblor_lang::tape::{Reader, utf8};
 use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
 
 /// A compiled script.
@@ -17,9 +17,7 @@ pub struct Temblor {
     state: Owned,
     facts: Facts,
     arena: Arena,
-    line: Vec<u8>,
-    buffers: Buffers,
-    tape: Option<Tape<'static>>,
+    reader: Reader,
 }
 
 impl Temblor {
@@ -36,34 +34,21 @@ impl Temblor {
             state: Owned::Null,
             facts: Facts::default(),
             arena: Arena::new(),
-            line: Vec::new(),
-            buffers: Buffers::default(),
-            tape: Some(Tape::null()),
+            reader: Reader::default(),
         })
     }
 
     fn json(&mut self, line: &[u8], out: &mut Vec<u8>) -> Outcome {
-        let mut tape = self.tape.take().unwrap_or_else(Tape::null).reset();
-        self.line.resize(line.len() + INPUT_PADDING, 0);
-        let parsed = simd_json::fill_tape_padded(
-            &mut self.line,
-            line.len(),
-            &mut self.buffers,
-            &mut tape,
-        );
-        let outcome = match parsed {
-            Ok(()) => {
-                let event = Value::from(tape.0.as_slice());
+        match self.reader.read(line, &self.arena) {
+            Ok(event) => {
                 run(&self.script, &self.arena, &self.facts, &mut self.state, (event, line), out)
             }
             Err(_) => Outcome::Failed,
-        };
-        self.tape = Some(tape.reset());
-        outcome
+        }
     }
 
     fn text(&mut self, line: &[u8], out: &mut Vec<u8>) -> Outcome {
-        let Ok(text) = std::str::from_utf8(&self.line) else { return Outcome::Failed };
+        let Ok(text) = utf8(line) else { return Outcome::Failed };
         let event = Value::Str(text);
         run(&self.script, &self.arena, &self.facts, &mut self.state, (event, line), out)
     }
@@ -75,8 +60,6 @@ impl Engine for Temblor {
     }
 
     fn run(&mut self, line: &[u8], out: &mut Vec<u8>) -> Outcome {
-        self.line.clear();
-        self.line.extend_from_slice(line);
         let outcome = match self.input {
             Input::Json => self.json(line, out),
             Input::Text => self.text(line, out),

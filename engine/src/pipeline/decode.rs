@@ -1,8 +1,9 @@
-//! From the bytes of a frame to a value. JSON becomes a tape, whose memory is used again for the
-//! next frame; nothing else is built until a program asks for it.
+//! From the bytes of a frame to a value. JSON becomes a tape; nothing else is built until a program
+//! asks for it.
 
 use crate::codec::Format;
-use simd_json::{Buffers, ErrorType, INPUT_PADDING, Node, Tape};
+use simd_json::ErrorType;
+use temblor_lang::tape::{Reader, utf8};
 use temblor_lang::value::{Arena, Value};
 
 /// How frames are read.
@@ -18,18 +19,9 @@ pub enum InputCodec {
 }
 
 /// Memory that decoding uses again and again.
+#[derive(Default)]
 pub struct Decoder {
-    buffers: Buffers,
-    /// Empty between events.
-    tape: Vec<Node<'static>>,
-}
-
-impl Default for Decoder {
-    fn default() -> Self {
-        /// Room for a frame of a usual length.
-        const FRAME_BYTES: usize = 4096;
-        Self { buffers: Buffers::new(FRAME_BYTES), tape: Vec::new() }
-    }
+    reader: Reader,
 }
 
 /// A value, and the text that it was read from when that text may stand for it. `None` when the
@@ -46,7 +38,7 @@ impl Decoder {
         arena: &'a Arena,
     ) -> Decoded<'a> {
         match codec {
-            InputCodec::String => match std::str::from_utf8(frame) {
+            InputCodec::String => match utf8(frame) {
                 Ok(text) => Ok(Some((Value::Str(text), None))),
                 Err(error) => Err(format!("not UTF-8: byte {} is invalid", error.valid_up_to())),
             },
@@ -58,16 +50,10 @@ impl Decoder {
     }
 
     fn json<'a>(&mut self, frame: &'a [u8], arena: &'a Arena) -> Decoded<'a> {
-        let scratch = arena.padded(frame, INPUT_PADDING);
-        let mut tape = Tape(std::mem::take(&mut self.tape)).reset();
-        let parsed =
-            simd_json::fill_tape_padded(scratch, frame.len(), &mut self.buffers, &mut tape);
-        let result = match parsed {
-            Ok(()) => Ok(Some((Value::from(arena.nodes(&tape.0)), Some(frame)))),
+        match self.reader.read(frame, arena) {
+            Ok(value) => Ok(Some((value, Some(frame)))),
             Err(error) => Err(explain(&error, frame)),
-        };
-        self.tape = tape.reset().0;
-        result
+        }
     }
 }
 
