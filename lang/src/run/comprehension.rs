@@ -63,17 +63,18 @@ impl<'a> Run<'a, '_, '_> {
             taken.reserve_exact(record.len());
         }
         for (number, field) in record.entries().iter().enumerate() {
+            let verdict = before.as_ref().and_then(|before| before.taken.get(number));
+            if verdict == Some(&true) {
+                // A turn without an arm.
+                self.spend(comprehension.span)?;
+                continue;
+            }
+            self.memo.note(&field.name());
             let (key, value) = (Value::Str(field.key), field.value);
-            let arm = match before.as_ref().and_then(|before| before.taken.get(number)) {
-                Some(true) => None,
-                Some(false) => {
-                    self.memo.note(&field.name());
-                    comprehension.arms.first().inspect(|arm| self.bind_turn(arm, key, value))
-                }
-                None => {
-                    self.memo.note(&field.name());
-                    self.arm_for(comprehension, key, value)?
-                }
+            let arm = if verdict.is_some() {
+                comprehension.arms.first().inspect(|arm| self.bind_turn(arm, key, value))
+            } else {
+                self.arm_for(comprehension, key, value)?
             };
             if comprehension.guarding == Guarding::Noted {
                 taken.push(arm.is_some());

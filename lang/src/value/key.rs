@@ -65,8 +65,8 @@ impl<'k> Key<'k> {
     }
 }
 
-/// As `==`. Keys of which the hash is the same are nearly always the same, and short: two words
-/// of each are compared sooner than a function is called.
+/// As `==`. Keys of which the hash is the same are nearly always the same, and short: a few
+/// words of each are compared sooner than a function is called.
 #[inline]
 pub(super) fn same_text(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
@@ -80,6 +80,13 @@ pub(super) fn same_text(left: &str, right: &str) -> bool {
         }
         9..=16 => {
             word(left.first_chunk()) == word(right.first_chunk())
+                && word(left.last_chunk()) == word(right.last_chunk())
+        }
+        length @ 17..=32 => {
+            let middle = length - 16;
+            word(left.first_chunk()) == word(right.first_chunk())
+                && word(left[8..].first_chunk()) == word(right[8..].first_chunk())
+                && word(left[middle..].first_chunk()) == word(right[middle..].first_chunk())
                 && word(left.last_chunk()) == word(right.last_chunk())
         }
         _ => left == right,
