@@ -270,6 +270,7 @@ impl<'a> RecordBuilder<'a> {
             index: self.index.into_bump_slice(),
             verbatim: self.verbatim,
             intact: self.intact,
+            named: None,
         };
         self.arena.alloc_record(record)
     }

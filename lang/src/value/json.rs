@@ -1,10 +1,10 @@
 //! Values as JSON text (RFC 8259). Output is always valid JSON: bytes become a base64 string
 //! (RFC 4648) and numbers that JSON cannot hold become `null`.
 
-use super::json_block::{FIELDS_MIN, push_by_blocks, push_parts};
+use super::json_block::{FIELDS_MIN, push_by_blocks, push_named, push_parts};
 use super::json_string::push_json_string;
 use super::record::Entry;
-use super::{Value, deeper};
+use super::{Record, Value, deeper};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -51,7 +51,7 @@ pub fn push_text(out: &mut Vec<u8>, value: Value<'_>) {
 pub(super) fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
         Value::Array(items) => deeper(|| push_items(out, items.iter().copied(), push_compact)),
-        Value::Record(record) => deeper(|| push_entries(out, record.entries())),
+        Value::Record(record) => deeper(|| push_record(out, record)),
         Value::Lazy(lazy) if lazy.is_record() => push_fields(out, lazy.fields(), push_compact),
         Value::Lazy(lazy) => push_items(out, lazy.elements(), push_compact),
         Value::Edited(edited) => deeper(|| push_fields(out, edited.fields(), push_compact)),
@@ -73,6 +73,13 @@ fn push_as_read(out: &mut Vec<u8>, value: Value<'_>) {
 }
 
 /// The fields of a record without blanks.
+fn push_record(out: &mut Vec<u8>, record: &Record<'_>) {
+    match record.named {
+        Some(named) if !record.is_empty() => push_named(out, record.entries(), named),
+        _ => push_entries(out, record.entries()),
+    }
+}
+
 fn push_entries(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
     if entries.len() >= FIELDS_MIN {
         return push_by_blocks(out, entries);

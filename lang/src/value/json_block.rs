@@ -8,6 +8,7 @@ use super::json_string::{
     BLOCK_BYTES, ESCAPE_BYTES_MAX, block_needs_escape, escape, place_in_block, place_in_tail,
     push_json_string,
 };
+use super::names::{LABEL_BYTES, Named};
 use super::record::{Entry, Part};
 
 /// Records of fewer fields are written as fast without.
@@ -21,6 +22,10 @@ const ROOM: usize = 64;
 const STRING_BYTES_MAX: usize = 256;
 
 const _: () = assert!(2 * (BLOCK_BYTES + ESCAPE_BYTES_MAX + 4) < ROOM, "a piece has room");
+/// Bytes of the longest number.
+const NUMBER_BYTES: usize = 20;
+const _: () = assert!(1 + LABEL_BYTES + NUMBER_BYTES < ROOM, "a label and a number have room");
+const _: () = assert!(1 + LABEL_BYTES + BLOCK_BYTES + 2 < ROOM, "a label and a text have room");
 
 /// Appends a record of the fields, without blanks.
 pub(super) fn push_by_blocks(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
@@ -34,6 +39,24 @@ pub(super) fn push_by_blocks(out: &mut Vec<u8>, entries: &[Entry<'_>]) {
         at = put_text(out, &mut block, at, entry.key);
         at = put(&mut block, at, b":");
         at = put_value(out, &mut block, at, entry.value);
+    }
+    at = room(out, &block, at);
+    at = put(&mut block, at, b"}");
+    out.extend_from_slice(&block[..at]);
+}
+
+/// As [`push_by_blocks`], for a record that has the names of a pattern, and at least one of them.
+pub(super) fn push_named(out: &mut Vec<u8>, entries: &[Entry<'_>], named: Named<'_>) {
+    let mut block = [0; BYTES];
+    let mut at = 0;
+    let mut separator = b'{';
+    for (entry, label) in entries.iter().zip(named.labels()) {
+        at = room(out, &block, at);
+        at = put(&mut block, at, &[separator]);
+        separator = b',';
+        put(&mut block, at, &label.bytes);
+        at += label.length;
+        at = put_here(out, &mut block, at, entry.value);
     }
     at = room(out, &block, at);
     at = put(&mut block, at, b"}");
@@ -102,10 +125,26 @@ fn put_short(block: &mut [u8; BYTES], at: usize, bytes: &[u8]) -> usize {
     end
 }
 
-fn put_value(out: &mut Vec<u8>, block: &mut [u8; BYTES], mut at: usize, value: Value<'_>) -> usize {
-    at = room(out, block, at);
+#[inline(always)]
+fn put_value(out: &mut Vec<u8>, block: &mut [u8; BYTES], at: usize, value: Value<'_>) -> usize {
+    let at = room(out, block, at);
+    put_here(out, block, at, value)
+}
+
+/// As [`put_value`], where no more than a separator and a label have been written since there was
+/// room.
+#[inline(always)]
+fn put_here(out: &mut Vec<u8>, block: &mut [u8; BYTES], at: usize, value: Value<'_>) -> usize {
     match value {
         Value::Str(text) => put_text(out, block, at, text),
+        other => put_other(out, block, at, other),
+    }
+}
+
+/// What is no string, where a number has room. Not inlined: most values are strings.
+#[inline(never)]
+fn put_other(out: &mut Vec<u8>, block: &mut [u8; BYTES], at: usize, value: Value<'_>) -> usize {
+    match value {
         Value::Int(number) => put_small(block, at, itoa::Buffer::new().format(number)),
         Value::UInt(number) => put_small(block, at, itoa::Buffer::new().format(number)),
         Value::Bool(true) => put(block, at, b"true"),
@@ -148,25 +187,40 @@ fn put_string(out: &mut Vec<u8>, block: &mut [u8; BYTES], mut at: usize, text: &
     }
     at = put(block, at, b"\"");
     loop {
+        // Whether the bytes before `rest` stand before `at` as they are.
+        let mut is_behind = false;
         while let Some(piece) = rest.first_chunk::<BLOCK_BYTES>() {
             at = room(out, block, at);
             put(block, at, piece);
-            if block_needs_escape(piece) {
+            is_behind = !block_needs_escape(piece);
+            if is_behind {
+                at += BLOCK_BYTES;
+                rest = &rest[BLOCK_BYTES..];
+            } else {
                 let place = place_in_block(piece);
                 at = put_escape(block, at + place, piece[place]);
                 rest = &rest[place + 1..];
-            } else {
-                at += BLOCK_BYTES;
-                rest = &rest[BLOCK_BYTES..];
             }
         }
         at = room(out, block, at);
-        let Some(place) = place_in_tail(rest) else { break };
+        // The last block of the text overlaps what has been written.
+        if is_behind
+            && at >= BLOCK_BYTES
+            && let Some(last) = text.as_bytes().last_chunk::<BLOCK_BYTES>()
+            && !block_needs_escape(last)
+        {
+            at += rest.len();
+            put(block, at - BLOCK_BYTES, last);
+            break;
+        }
+        let Some(place) = place_in_tail(rest) else {
+            at = put_short(block, at, rest);
+            break;
+        };
         at = put_short(block, at, &rest[..place]);
         at = put_escape(block, at, rest[place]);
         rest = &rest[place + 1..];
     }
-    at = put_short(block, at, rest);
     put(block, at, b"\"")
 }
 

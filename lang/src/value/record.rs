@@ -2,6 +2,7 @@
 //! compares only keys whose byte fits; large records carry a hash index instead, so that no
 //! look-up walks more than [`TAGGED_MAX`] fields.
 
+use super::names::Named;
 use super::verbatim::Verbatim;
 use super::{Key, Value};
 
@@ -46,6 +47,8 @@ pub struct Record<'a> {
     /// So many fields at the beginning are the fields at the beginning of the text: the first tells
     /// where they start, the last where they end, and those between need not know.
     pub(super) intact: usize,
+    /// The names of the pattern that made the record.
+    pub(super) named: Option<Named<'a>>,
 }
 
 impl<'a> Record<'a> {

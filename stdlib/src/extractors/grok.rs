@@ -1,13 +1,12 @@
 //! `grok|%{IP:client} %{NUMBER:n}|`: named patterns of the classic set. Only captures with a name are
 //! in the result, and all are text: a type behind the name is part of the name.
 
-use crate::formats::Keys;
 use crate::grok::{Captures, Grok as Pattern, Library, Options};
 use crate::onigmo;
 use std::cell::RefCell;
 use std::sync::OnceLock;
 use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
-use temblor_lang::value::{OwnedKey, Value};
+use temblor_lang::value::{Names, OwnedKey, Value};
 
 /// `grok`
 pub const KIND: ExtractorKind = ExtractorKind {
@@ -35,8 +34,8 @@ struct Grok {
     unicode: OnceLock<Option<Pattern>>,
     /// Number of the capture and key of each field.
     fields: Vec<(usize, OwnedKey)>,
-    /// Whether a key occurs twice, so that its last capture counts.
-    names_repeat: bool,
+    /// The keys, unless one occurs twice, so that its last capture counts.
+    names: Option<Names>,
 }
 
 impl Grok {
@@ -46,19 +45,17 @@ impl Grok {
         }
         check_references(pattern)?;
         let ascii = compile(pattern, false)?;
-        let mut names = Keys::default();
         let fields = ascii.fields().iter().map(|field| {
             let name = match &field.type_word {
                 Some(word) => &format!("{}:{word}", field.name),
                 None => &field.name,
             };
-            names.number(name);
             (field.group, OwnedKey::new(name))
         });
         let fields: Vec<_> = fields.collect();
-        let names_repeat = names.len() < fields.len();
+        let names = Names::new(fields.iter().map(|(_, key)| key.key().text()));
         let source = pattern.to_owned();
-        Ok(Self { source, ascii, unicode: OnceLock::new(), fields, names_repeat })
+        Ok(Self { source, ascii, unicode: OnceLock::new(), fields, names })
     }
 
     fn search(&self, text: &str, captures: &mut Captures) -> bool {
@@ -77,17 +74,19 @@ fn compile(pattern: &str, unicode_classes: bool) -> Result<Pattern, String> {
         .map_err(|error| error.to_string().trim_end_matches('.').to_owned())
 }
 
-/// As `is_ascii` of the standard library, but without a walk over the remainder.
+/// As `is_ascii` of the standard library, but without a walk over the remainder, and without a
+/// branch for each block: texts are short, and nearly all of them are ASCII.
 fn is_ascii(bytes: &[u8]) -> bool {
-    let is_ascii = |block: &[u8; 32]| {
-        let (words, _) = block.as_chunks::<8>();
-        words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word)) & (u64::MAX / 0xFF * 0x80)
-            == 0
-    };
-    match bytes.last_chunk::<32>() {
-        Some(last) => bytes.as_chunks::<32>().0.iter().all(is_ascii) && is_ascii(last),
-        None => bytes.is_ascii(),
+    const BLOCK_BYTES: usize = 32;
+    let Some(last) = bytes.last_chunk::<BLOCK_BYTES>() else { return bytes.is_ascii() };
+    let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
+    let mut all = *last;
+    for block in blocks {
+        for (all, byte) in all.iter_mut().zip(block) {
+            *all |= *byte;
+        }
     }
+    all.is_ascii()
 }
 
 /// Every `%{` must begin a reference; nothing else could be meant by it.
@@ -113,12 +112,15 @@ impl Extractor for Grok {
             if !self.search(text, captures) {
                 return None;
             }
+            let value = |group| captures.get(group, text).map(Value::Str);
+            if let Some(names) = &self.names {
+                let values = self.fields.iter().map(|(group, _)| value(*group));
+                return Some(names.record(call.arena, values));
+            }
             let mut record = call.arena.record_builder(self.fields.len());
             for (group, key) in &self.fields {
-                let Some(found) = captures.get(*group, text) else { continue };
-                match self.names_repeat {
-                    true => record.insert_key(&key.key(), Value::Str(found)),
-                    false => record.append_key(&key.key(), Value::Str(found)),
+                if let Some(value) = value(*group) {
+                    record.insert_key(&key.key(), value);
                 }
             }
             Some(record.finish())

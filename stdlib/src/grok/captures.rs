@@ -32,14 +32,16 @@ impl Captures {
 
     /// Byte offsets of a group in the text that was matched.
     pub fn span(&self, group: usize) -> Option<(u32, u32)> {
-        let start = *self.slots.get(group * 2)?;
-        let end = *self.slots.get(group * 2 + 1)?;
+        let [start, end] = *self.slots.get(group * 2..)?.first_chunk()?;
         (start != UNSET && end != UNSET).then_some((start, end))
     }
 
     /// The text of a group; `text` is the text that was matched.
+    #[inline]
     pub fn get<'t>(&self, group: usize, text: &'t str) -> Option<&'t str> {
-        let (start, end) = self.span(group)?;
+        let (spans, _) = self.slots.as_chunks::<2>();
+        let [start, end] = *spans.get(group)?;
+        // The marks of a group that took no part are behind every text.
         text.get(start as usize..end as usize)
     }
 
