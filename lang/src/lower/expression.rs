@@ -4,7 +4,7 @@ use super::inference::Origins;
 use super::module::Scope;
 use super::names::{Names, Position};
 use super::{Compiler, complain, opposites};
-use crate::program::{Binary, Block, Expr, Key, Path, Root, TargetRoot, TextPart};
+use crate::program::{Binary, Block, EventChanges, Expr, Key, Path, Root, TargetRoot, TextPart};
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
 use crate::value::Value;
@@ -144,6 +144,7 @@ impl Compiler<'_> {
             names.give(*slot, &Origins::of(&value));
         }
         self.note_write(target.root, &target.segments, &value, names);
+        names.event_changes = names.event_changes.max(EventChanges::of(&target, &value));
         Expr::Let(Box::new(target), Box::new(value))
     }
 

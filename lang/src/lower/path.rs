@@ -3,7 +3,7 @@
 use super::module::Scope;
 use super::names::{Names, Position, Rules};
 use super::{Compiler, complain};
-use crate::program::{EventChanges, Expr, Path, Place, Root, Segment, Target, TargetRoot};
+use crate::program::{Expr, Path, Place, Root, Segment, Target, TargetRoot};
 use crate::span::Span;
 use crate::syntax::tree::{self, ExprKind, PathRoot};
 use crate::value::{Frozen, Value};
@@ -194,15 +194,7 @@ impl Compiler<'_> {
             PathRoot::Meta if segments.is_empty() => {
                 (TargetRoot::Invalid("all of `$`, only to its keys"), "$")
             }
-            PathRoot::Event => {
-                let is_whole = segments.is_empty();
-                names.event_changes = match names.event_changes {
-                    EventChanges::Record => EventChanges::Record,
-                    _ if is_whole => EventChanges::Record,
-                    _ => EventChanges::Fields,
-                };
-                (TargetRoot::Event, "event")
-            }
+            PathRoot::Event => (TargetRoot::Event, "event"),
             PathRoot::Meta => (TargetRoot::Meta, "$"),
             PathRoot::State if !names.rules.state => (TargetRoot::Invalid("`state` here"), "state"),
             PathRoot::State => {

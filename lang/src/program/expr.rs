@@ -5,7 +5,7 @@ use crate::builtin::Function;
 use crate::coverage::Branch;
 use crate::span::Span;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
-use crate::value::{self, Frozen};
+use crate::value::{self, Editor, Frozen};
 use std::sync::Arc;
 
 /// An expression or statement.
@@ -330,6 +330,16 @@ pub struct Patch {
     pub ops: Vec<(PatchOp, Span)>,
     /// Place of the target.
     pub target_span: Span,
+}
+
+impl Patch {
+    /// Whether it sets fields, so few that the record can stay on its tape, and does nothing else.
+    #[must_use]
+    pub fn sets_fields(&self) -> bool {
+        use PatchOp::{Insert, Update, Upsert};
+        self.ops.len() <= Editor::CHANGES_MAX
+            && self.ops.iter().all(|(op, _)| matches!(op, Insert(..) | Update(..) | Upsert(..)))
+    }
 }
 
 /// The operations of a patch.

@@ -26,7 +26,7 @@ pub struct Block {
 }
 
 /// What a script does to most events: so much is made ready before the first read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventChanges {
     /// It leaves them as they are, or drops some.
     #[default]
@@ -35,6 +35,23 @@ pub enum EventChanges {
     Fields,
     /// It patches or merges all of the event.
     Record,
+}
+
+impl EventChanges {
+    /// What an assignment does.
+    #[must_use]
+    pub fn of(target: &Target, value: &Expr) -> Self {
+        match (target.root, target.segments.as_slice(), value) {
+            (TargetRoot::Event, [], Expr::Patch(patch))
+                if matches!(patch.target, Expr::Event) && patch.sets_fields() =>
+            {
+                Self::Fields
+            }
+            (TargetRoot::Event, [], _) => Self::Record,
+            (TargetRoot::Event, _, _) => Self::Fields,
+            _ => Self::None,
+        }
+    }
 }
 
 /// A script that is ready to run.

@@ -174,6 +174,17 @@ impl<'a> Run<'a, '_, '_> {
         }
     }
 
+    /// An editor for a copy of the event as it was read; `None` when `value` is something else, or
+    /// when it must be opened.
+    pub(super) fn editor_of(&self, value: Value<'a>) -> Option<Editor<'a>> {
+        match (value, self.context.event) {
+            (Value::Lazy(lazy), Value::Lazy(event)) if event.is_same(lazy) => {
+                Editor::of(self.arena(), lazy, self.context.text)
+            }
+            _ => None,
+        }
+    }
+
     /// As [`Run::change_event`], for changes that need the rest of the run as well; to be followed
     /// by [`Run::put_back`].
     pub(super) fn take_event(&mut self) -> Option<RecordBuilder<'a>> {

@@ -5,7 +5,7 @@ use super::{Eval, Run, failure};
 use crate::error::EvalError;
 use crate::program::{Expr, Patch, PatchOp};
 use crate::span::Span;
-use crate::value::{Arena, Key, Kind, RecordBuilder, Value, deeper};
+use crate::value::{Arena, Editor, Key, Kind, RecordBuilder, Value, deeper};
 use bumpalo::collections::Vec;
 
 /// Key and value of an operation, evaluated.
@@ -20,6 +20,22 @@ impl<'a> Run<'a, '_, '_> {
     pub(super) fn patch(&mut self, patch: &'a Patch) -> Eval<'a> {
         let target = self.eval(&patch.target)?;
         let prepared = self.prepare_all(patch)?;
+        self.patched(target, patch, prepared)
+    }
+
+    /// `target` after the operations.
+    fn patched(
+        &mut self,
+        target: Value<'a>,
+        patch: &'a Patch,
+        prepared: Vec<'a, Prepared<'a>>,
+    ) -> Eval<'a> {
+        if patch.sets_fields()
+            && names_differ(&prepared)
+            && let Some(editor) = self.editor_of(target)
+        {
+            return Ok(edited(editor, patch, &prepared)?);
+        }
         let Some(mut record) = self.copy_of(target, patch.ops.len()) else {
             return Err(
                 failure::conflicting_type(target.kind(), "record", patch.target_span).into()
@@ -31,19 +47,40 @@ impl<'a> Run<'a, '_, '_> {
 
     /// `let event = patch event of … end`, whose value nobody takes: in place.
     pub(super) fn patch_event(&mut self, patch: &'a Patch) -> Eval<'a, ()> {
+        let kind = self.event_kind();
+        if patch.sets_fields() && kind == Kind::Record {
+            let prepared = self.prepare_all(patch)?;
+            if names_differ(&prepared) {
+                return Ok(self.set_fields(patch, &prepared)?);
+            }
+            let event = self.whole_event();
+            let value = self.patched(event, patch, prepared)?;
+            self.replace_event(value);
+            return Ok(());
+        }
         if !is_in_one_go(patch) {
             let value = self.patch(patch)?;
             self.replace_event(value);
             return Ok(());
         }
         let prepared = self.prepare_all(patch)?;
-        let kind = self.event_kind();
         let Some(mut record) = self.take_event() else {
             return Err(failure::conflicting_type(kind, "record", patch.target_span).into());
         };
         let result = self.apply_all(&mut record, patch, prepared);
         self.put_back(record);
         result
+    }
+
+    /// Sets fields of the event, which is a record: all or, when it fails, none.
+    fn set_fields(&mut self, patch: &'a Patch, prepared: &[Prepared<'a>]) -> Result<(), EvalError> {
+        for ((op, span), Prepared { key, .. }) in patch.ops.iter().zip(prepared) {
+            check_presence(op, key, |key| self.event_field(key).is_some(), *span)?;
+        }
+        for Prepared { key, value, .. } in prepared {
+            self.set_event_field(key, *value);
+        }
+        Ok(())
     }
 
     fn prepare_all(&mut self, patch: &'a Patch) -> Eval<'a, Vec<'a, Prepared<'a>>> {
@@ -90,13 +127,8 @@ impl<'a> Run<'a, '_, '_> {
         Prepared { key, to, value }: Prepared<'a>,
         span: Span,
     ) -> Eval<'a, ()> {
+        check_presence(op, &key, |key| record.contains_key(key), span)?;
         match op {
-            PatchOp::Insert(..) if record.contains_key(&key) => {
-                return Err(failure::key_exists(key.text(), span).into());
-            }
-            PatchOp::Update(..) if !record.contains_key(&key) => {
-                return Err(failure::update_missing(key.text(), span).into());
-            }
             PatchOp::Insert(..) | PatchOp::Upsert(..) | PatchOp::Update(..) => {
                 record.insert_key(&key, value);
             }
@@ -187,6 +219,43 @@ impl<'a> Run<'a, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// Fails when `insert` finds the field, or `update` does not.
+fn check_presence<'k>(
+    op: &PatchOp,
+    key: &Key<'k>,
+    mut is_present: impl FnMut(&Key<'k>) -> bool,
+    span: Span,
+) -> Result<(), EvalError> {
+    match op {
+        PatchOp::Insert(..) if is_present(key) => Err(failure::key_exists(key.text(), span)),
+        PatchOp::Update(..) if !is_present(key) => Err(failure::update_missing(key.text(), span)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether no two operations are about the same field, so that what one finds does not depend on
+/// those before it.
+fn names_differ(prepared: &[Prepared<'_>]) -> bool {
+    let is_first = |at: usize| prepared[..at].iter().all(|one| !one.key.is_same(&prepared[at].key));
+    (1..prepared.len()).all(is_first)
+}
+
+/// The record of `editor` with the fields that the patch sets.
+fn edited<'a>(
+    mut editor: Editor<'a>,
+    patch: &'a Patch,
+    prepared: &[Prepared<'a>],
+) -> Result<Value<'a>, EvalError> {
+    for ((op, span), Prepared { key, .. }) in patch.ops.iter().zip(prepared) {
+        check_presence(op, key, |key| editor.get(key).is_some(), *span)?;
+    }
+    for Prepared { key, value, .. } in prepared {
+        let is_set = editor.set(key, *value);
+        debug_assert!(is_set, "a patch that sets fields sets few");
+    }
+    Ok(editor.finish())
 }
 
 /// `move` and `copy`.

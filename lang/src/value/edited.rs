@@ -91,6 +91,9 @@ pub struct Editor<'a> {
 }
 
 impl<'a> Editor<'a> {
+    /// So many fields of a new editor can be set.
+    pub const CHANGES_MAX: usize = CHANGES_MAX;
+
     /// For a record that was parsed from `text`. `None` when that is not certain, when a name is
     /// written twice, or when there are very many fields.
     #[must_use]
