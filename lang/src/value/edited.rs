@@ -11,8 +11,6 @@ use bumpalo::collections::Vec;
 
 /// Records of more fields are opened instead: there, names are found by their hashes.
 const FIELDS_MAX: usize = 64;
-/// So many fields are set at most before the record is opened. Each look-up walks them.
-const CHANGES_MAX: usize = 8;
 
 /// A field that was set.
 #[derive(Clone, Copy, Debug)]
@@ -91,8 +89,8 @@ pub struct Editor<'a> {
 }
 
 impl<'a> Editor<'a> {
-    /// So many fields of a new editor can be set.
-    pub const CHANGES_MAX: usize = CHANGES_MAX;
+    /// So many fields are set at most before the record is opened. Each look-up walks them.
+    pub const CHANGES_MAX: usize = 8;
 
     /// For a record that was parsed from `text`. `None` when that is not certain, when a name is
     /// written twice, or when there are very many fields.
@@ -159,14 +157,14 @@ impl<'a> Editor<'a> {
             change.value = value;
             return true;
         }
-        if self.changes.len() == CHANGES_MAX {
+        if self.changes.len() == Self::CHANGES_MAX {
             return false;
         }
         let number = self.number(key.text());
         let next = self.changes.last().map_or(0, |last| last.number + 1);
         let number = number.unwrap_or_else(|| next.max(self.places.len()));
         if self.changes.capacity() == 0 {
-            self.changes.reserve_exact(CHANGES_MAX);
+            self.changes.reserve_exact(Self::CHANGES_MAX);
         }
         let at = self.changes.partition_point(|change| change.number < number);
         self.changes.insert(at, Change { key: *key, value, number });
@@ -377,10 +375,11 @@ mod tests {
         let wide = format!("{{{}}}", fields.join(","));
         assert!(editor(&arena, &wide).is_none());
         let mut full = editor(&arena, r#"{"a":1}"#).expect("editable");
-        let names: std::vec::Vec<String> = (0..=CHANGES_MAX).map(|n| format!("n{n}")).collect();
+        let names: std::vec::Vec<String> =
+            (0..=Editor::CHANGES_MAX).map(|n| format!("n{n}")).collect();
         let set: std::vec::Vec<bool> =
             names.iter().map(|name| full.set(&Key::new(arena.str(name)), Value::Null)).collect();
-        assert_eq!(set.iter().filter(|done| **done).count(), CHANGES_MAX);
-        assert_eq!(full.open(0).len(), 1 + CHANGES_MAX);
+        assert_eq!(set.iter().filter(|done| **done).count(), Editor::CHANGES_MAX);
+        assert_eq!(full.open(0).len(), 1 + Editor::CHANGES_MAX);
     }
 }
