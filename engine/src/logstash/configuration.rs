@@ -56,10 +56,12 @@ pub fn of_text(name: &str, text: String, wishes: &Wishes) -> Configuration {
     compile(pipelines, name, wishes)
 }
 
-/// All that is wrong with one text, and the text.
+/// All that is wrong with one text, what nobody would expect of Logstash included; and the text.
 #[must_use]
 pub fn diagnose(name: &str, text: String) -> (Vec<Diagnostic>, Sources) {
-    let Configuration { loaded, .. } = of_text(name, text, &Wishes::default());
+    let mut wishes = Wishes::default();
+    wishes.settings.explains = true;
+    let Configuration { loaded, .. } = of_text(name, text, &wishes);
     (loaded.diagnostics, loaded.sources)
 }
 
