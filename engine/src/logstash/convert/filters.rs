@@ -9,6 +9,7 @@ use super::notation::{WIDTH, setting, text};
 use super::page::Page;
 use super::report::Coverage;
 use crate::logstash::complain;
+use crate::logstash::filter::mutate::sequence::SEQUENCE;
 use crate::logstash::filter::{Declaration, FILTERS};
 use crate::logstash::link::Links;
 use crate::logstash::options::{Arguments, COMMON, Setting};
@@ -38,28 +39,6 @@ pub(super) enum Written {
 /// Filters whose field names depend on the mode.
 const WITH_MODES: &[&str] =
     &["grok", "syslog_pri", "fingerprint", "translate", "clone", "geoip", "useragent", "csv"];
-
-/// The order in which mutate works.
-const MUTATE_ORDER: &[&str] = &[
-    "coerce",
-    "rename",
-    "update",
-    "replace",
-    "convert",
-    "gsub",
-    "uppercase",
-    "capitalize",
-    "lowercase",
-    "strip",
-    "split",
-    "join",
-    "merge",
-    "copy",
-    "add_field",
-    "remove_field",
-    "add_tag",
-    "remove_tag",
-];
 
 impl<'p, 't> Filters<'p, 't> {
     pub fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
@@ -179,7 +158,8 @@ impl<'p, 't> Filters<'p, 't> {
             .map(|(name, setting)| (name.to_string(), setting.clone()))
             .collect();
         if name == "mutate" {
-            let rank = |name: &str| MUTATE_ORDER.iter().position(|one| *one == name);
+            let order = || SEQUENCE.iter().chain(&["add_tag", "remove_tag"]);
+            let rank = |name: &str| order().position(|one| *one == name);
             settings.sort_by_key(|(name, _)| rank(name).unwrap_or(0));
         }
         self.add_mode(name, plugin, &mut settings);

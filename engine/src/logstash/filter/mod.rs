@@ -11,7 +11,7 @@ mod fingerprint;
 mod grok;
 mod json;
 mod kv;
-mod mutate;
+pub mod mutate;
 mod ruby;
 mod split;
 mod throttle;

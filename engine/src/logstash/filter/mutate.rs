@@ -2,7 +2,7 @@
 //! it with a tag.
 
 mod convert;
-mod sequence;
+pub mod sequence;
 mod text;
 
 pub(in crate::logstash) use text::{capitalize, replace_all, split, strip};

@@ -5,7 +5,7 @@ use crate::logstash::complain;
 use crate::logstash::options::{Arguments, Setting};
 
 /// The operations as they run; the options of all filters come last.
-const SEQUENCE: [&str; 16] = [
+pub const SEQUENCE: [&str; 16] = [
     "coerce",
     "rename",
     "update",
