@@ -86,6 +86,26 @@ impl<'a> Datum<'a> {
         }
     }
 
+    /// A copy whose texts are in `arena`.
+    #[must_use]
+    pub fn copy_into<'b>(&self, arena: &'b Arena) -> Datum<'b> {
+        match self {
+            Datum::Null => Datum::Null,
+            Datum::Bool(value) => Datum::Bool(*value),
+            Datum::Int(value) => Datum::Int(*value),
+            Datum::UInt(value) => Datum::UInt(*value),
+            Datum::Float(value) => Datum::Float(*value),
+            Datum::Str(text) => Datum::Str(arena.str(text)),
+            Datum::Time(time) => Datum::Time(*time),
+            Datum::List(items) => {
+                Datum::List(items.iter().map(|item| item.copy_into(arena)).collect())
+            }
+            Datum::Map(map) => Datum::Map(
+                map.iter().map(|(key, value)| (arena.str(key), value.copy_into(arena))).collect(),
+            ),
+        }
+    }
+
     /// The text, if it is one.
     #[must_use]
     pub fn as_str(&self) -> Option<&'a str> {

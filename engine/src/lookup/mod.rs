@@ -7,17 +7,19 @@ mod declared;
 mod index;
 mod named;
 mod rows;
+mod watch;
 
 pub use declared::MODES;
 pub use index::Matching;
 pub use named::NamedTables;
+pub use watch::{Reloaded, Watch};
 
 use index::Index;
 use rows::Rows;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, Weak};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 use temblor_lang::value::{Arena, Value};
 
 /// Where a table comes from and how it is searched.
@@ -56,14 +58,11 @@ impl Lookup {
     /// # Errors
     /// A sentence, when the file cannot be read or is no table.
     pub fn open(plan: Plan, every: Option<Duration>) -> Result<Arc<Self>, String> {
-        let stamp = stamp(&plan.path);
+        let watch = Watch::of(&plan.path);
         let table = RwLock::new(Arc::new(Table::read(&plan)?));
         let lookup = Arc::new(Self { plan, table, failures: AtomicU64::new(0) });
         if let Some(every) = every {
-            let weak = Arc::downgrade(&lookup);
-            let watch = move || watch(&weak, every, stamp);
-            let thread = std::thread::Builder::new().name("lookup".to_string());
-            thread.spawn(watch).map_err(|error| format!("cannot watch the file: {error}"))?;
+            watch.start(&lookup, every)?;
         }
         Ok(lookup)
     }
@@ -109,12 +108,18 @@ impl Lookup {
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
+}
 
-    /// Reads the file again.
-    ///
-    /// # Errors
-    /// As [`Lookup::open`]; the old table then stays.
-    pub fn reload(&self) -> Result<(), String> {
+impl Reloaded for Lookup {
+    fn path(&self) -> &Path {
+        &self.plan.path
+    }
+
+    fn called(&self) -> &'static str {
+        "the lookup table"
+    }
+
+    fn reload(&self) -> Result<(), String> {
         match Table::read(&self.plan) {
             Ok(table) => {
                 *self.table.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
@@ -135,27 +140,6 @@ impl Table {
         let index = Index::build(plan.matching, &rows)
             .map_err(|reason| format!("{}: {reason}", plan.path.display()))?;
         Ok(Self { rows, index })
-    }
-}
-
-/// What tells that a file has changed.
-fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
-    let metadata = std::fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
-}
-
-fn watch(lookup: &Weak<Lookup>, every: Duration, mut seen: Option<(SystemTime, u64)>) {
-    loop {
-        std::thread::sleep(every);
-        let Some(lookup) = lookup.upgrade() else { return };
-        let now = stamp(&lookup.plan.path);
-        if now == seen {
-            continue;
-        }
-        seen = now;
-        if let Err(reason) = lookup.reload() {
-            eprintln!("warning: the lookup table stays as it was: {reason}");
-        }
     }
 }
 

@@ -147,7 +147,7 @@ fn a_changed_file_is_read_again_and_a_broken_one_is_not() {
     let broken = File::new("t.csv", "k,v\na,1\n");
     let lookup = open(plan(&broken, Matching::Exact));
     std::fs::write(&broken.0, "k,v\na\"b,1,2,3\n").expect("the file can be written");
-    assert!(lookup.reload().is_err());
+    assert!(super::Reloaded::reload(&*lookup).is_err());
     assert_eq!(
         (find(&lookup, Value::Str("a")).as_str(), lookup.failures()),
         (r#"{"k":"a","v":"1"}"#, 1)

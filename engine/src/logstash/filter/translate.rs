@@ -1,18 +1,24 @@
 //! `translate`: looks a field up in a dictionary that stands in the configuration or in a file. A file
-//! is read at the start.
+//! is read at the start, and again when it has changed.
 
-use super::common::Added;
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
-use crate::logstash::options::{Arguments, Setting, Takes, gone, option};
-use crate::logstash::pattern::Pattern;
+use crate::logstash::options::{Arguments, Takes, gone, option};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::template::Template;
-use std::collections::HashMap;
+use refreshed::Refreshed;
+use search::{Matching, Search};
+use std::sync::Arc;
+use std::time::Duration;
 
 mod dictionary;
+mod refreshed;
+mod search;
+
+/// Seconds from look to look at a dictionary's file, as in Logstash.
+const REFRESH_SECONDS: f64 = 300.0;
 
 /// `translate`
 pub static DECLARATION: Declaration = Declaration {
@@ -31,8 +37,16 @@ pub static DECLARATION: Declaration = Declaration {
         option("regex", Takes::Flag, "Whether keys are regular expressions."),
         option("fallback", Takes::Text, "The result when nothing is found."),
         option("override", Takes::Flag, "Whether an existing target is replaced."),
-        option("refresh_interval", Takes::Number, "Accepted; files are read at the start."),
-        option("refresh_behaviour", Takes::OneOf(&["merge", "replace"]), "Accepted."),
+        option(
+            "refresh_interval",
+            Takes::Number,
+            "Seconds from look to look at the file (300); 0 is never.",
+        ),
+        option(
+            "refresh_behaviour",
+            Takes::OneOf(&["merge", "replace"]),
+            "Whether keys that have gone from the file stay (merge) or go.",
+        ),
         option("iterate_on", Takes::Text, "A list whose items are looked up one by one."),
         gone("add_field_in_dictionary", "leave it out"),
     ],
@@ -43,20 +57,18 @@ pub static DECLARATION: Declaration = Declaration {
 struct Translate {
     source: FieldRef,
     target: FieldRef,
-    lookup: Lookup,
+    table: Table,
     fallback: Option<Template>,
     overwrite: bool,
     iterate_on: Option<FieldRef>,
 }
 
 #[derive(Debug)]
-enum Lookup {
-    /// The whole value is a key.
-    Exact(HashMap<String, Added>),
-    /// The first expression that is found.
-    Regex(Vec<(Pattern, Added)>),
-    /// All keys inside of the value are replaced.
-    Inside(Option<Pattern>, HashMap<String, String>),
+enum Table {
+    /// It stays as it is.
+    Fixed(Search),
+    /// It follows its file.
+    Refreshed(Arc<Refreshed>),
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
@@ -70,64 +82,54 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let target_option = if arguments.get("target").is_some() { "target" } else { "destination" };
     let default = if arguments.ecs.is_on() { text } else { "translation".to_string() };
     let target = arguments.field(target_option, &default)?;
-    let entries = match arguments.text("dictionary_path") {
-        Some(path) => {
-            let span = arguments.place("dictionary_path");
-            match dictionary::read(&path, span) {
-                Ok(entries) => entries,
-                Err(reason) => {
-                    arguments.complain(complain::missing_file(span, &reason));
-                    Vec::new()
-                }
-            }
-        }
-        None => arguments.pairs("dictionary"),
-    };
-    let exact = arguments.flag("exact", true);
-    let lookup = lookup(entries, exact, arguments.flag("regex", false), arguments);
+    let table = table(arguments);
     let iterate_on = arguments.field_or_none("iterate_on");
     Some(Box::new(Translate {
         overwrite: arguments.flag("override", source == target),
         source,
         target,
-        lookup,
+        table,
         fallback: arguments.text("fallback").as_deref().map(Template::parse),
         iterate_on,
     }))
 }
 
-fn lookup(
-    entries: Vec<(String, Setting)>,
-    exact: bool,
-    regex: bool,
-    arguments: &mut Arguments<'_>,
-) -> Lookup {
-    let mut compile = |text: &str, setting: &Setting| match Pattern::compile(text) {
-        Ok(pattern) => Some(pattern),
-        Err(reason) => {
-            arguments.complain(complain::bad_pattern(text, setting.span, &reason));
-            None
-        }
+/// The dictionary; what is wrong with it has been said.
+fn table(arguments: &mut Arguments<'_>) -> Table {
+    let matching =
+        Matching { exact: arguments.flag("exact", true), regex: arguments.flag("regex", false) };
+    let Some(path) = arguments.text("dictionary_path") else {
+        let entries = arguments.pairs("dictionary");
+        return Table::Fixed(search(&entries, matching, arguments));
     };
-    if exact && !regex {
-        return Lookup::Exact(
-            entries.iter().map(|(key, value)| (key.clone(), Added::constant(value))).collect(),
-        );
+    let span = arguments.place("dictionary_path");
+    let every = arguments.number("refresh_interval").unwrap_or(REFRESH_SECONDS);
+    let every = Duration::try_from_secs_f64(every).ok().filter(|every| !every.is_zero());
+    let merges = arguments.text("refresh_behaviour").as_deref() != Some("replace");
+    let file = refreshed::DictionaryFile::new(&path, span, matching, merges);
+    match dictionary::read(&path, span) {
+        Ok(entries) => {
+            let search = search(&entries, matching, arguments);
+            match every {
+                Some(every) => Table::Refreshed(Refreshed::new(file, every, entries, search)),
+                None => Table::Fixed(search),
+            }
+        }
+        Err(reason) => {
+            arguments.complain(complain::missing_file(span, &reason));
+            Table::Fixed(search(&[], matching, arguments))
+        }
     }
-    if exact {
-        let patterns = entries
-            .iter()
-            .filter_map(|(key, value)| Some((compile(key, value)?, Added::constant(value))));
-        return Lookup::Regex(patterns.collect());
-    }
-    // Keys are texts here, whatever `regex` says.
-    let Some((_, first)) = entries.first() else { return Lookup::Inside(None, HashMap::new()) };
-    let all: Vec<_> = entries.iter().map(|(key, _)| regex::escape(key)).collect();
-    let union = compile(&all.join("|"), first);
-    Lookup::Inside(
-        union,
-        entries.iter().map(|(key, value)| (key.clone(), super::ruby_text(value))).collect(),
-    )
+}
+
+fn search(
+    entries: &[dictionary::Entry],
+    matching: Matching,
+    arguments: &mut Arguments<'_>,
+) -> Search {
+    Search::build(entries, matching, |text, span, reason| {
+        arguments.complain(complain::bad_pattern(text, span, reason));
+    })
 }
 
 impl Filter for Translate {
@@ -199,34 +201,12 @@ impl Translate {
     ) -> Option<Datum<'a>> {
         let (arena, now) = (turn.arena, turn.now);
         let text = value.text_in(arena);
-        let found = match &self.lookup {
-            Lookup::Exact(entries) => entries.get(text).map(|found| found.value(event, arena, now)),
-            Lookup::Regex(entries) => entries
-                .iter()
-                .find(|(pattern, _)| pattern.is_in(text))
-                .map(|(_, found)| found.value(event, arena, now)),
-            Lookup::Inside(union, entries) => union
-                .as_ref()
-                .and_then(|union| inside(text, union, entries))
-                .map(|found| Datum::Str(arena.str(&found))),
+        let found = match &self.table {
+            Table::Fixed(search) => search.find(text, event, arena, now),
+            Table::Refreshed(file) => file.find(text, event, arena, now),
         };
         found.or_else(|| {
             self.fallback.as_ref().map(|text| Datum::Str(text.render(event, arena, now)))
         })
     }
-}
-
-/// The text with all keys replaced, if there is one in it.
-fn inside(text: &str, union: &Pattern, entries: &HashMap<String, String>) -> Option<String> {
-    let found = union.find_all(text).ok()?;
-    let mut out = String::new();
-    let mut end = 0;
-    for groups in &found {
-        let (from, to) = groups[0]?;
-        out.push_str(&text[end..from]);
-        out.push_str(entries.get(&text[from..to]).map_or("", String::as_str));
-        end = to;
-    }
-    out.push_str(&text[end..]);
-    (out != text).then_some(out)
 }

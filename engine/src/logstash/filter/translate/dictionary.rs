@@ -9,7 +9,9 @@ use temblor_lang::value::Arena;
 /// Files larger than this are refused.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-type Entries = Vec<(String, Setting)>;
+/// A key and what stands for it.
+pub(super) type Entry = (String, Setting);
+type Entries = Vec<Entry>;
 
 /// Reads a dictionary; all values get `span`. The error is a sentence about the file.
 pub(super) fn read(path: &str, span: Span) -> Result<Entries, String> {
@@ -122,7 +124,8 @@ fn yaml_value(text: &str, span: Span) -> Option<Setting> {
         let items = inside.split(',').map(|item| yaml_value(item.trim(), span));
         return Some(Setting { span, kind: SettingKind::List(items.collect::<Option<_>>()?) });
     }
-    if text.starts_with(['&', '*', '|', '>', '{']) {
+    // No plain scalar begins with these (YAML 1.2.2, 7.3.3).
+    if text.starts_with(['&', '*', '|', '>', '{', '}', '[', ']', ',', '!', '%', '@', '`']) {
         return None;
     }
     let quoted = text.starts_with(['"', '\'']);
