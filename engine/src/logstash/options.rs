@@ -419,14 +419,21 @@ impl<'c> Arguments<'c> {
     /// The field that an option names, or its default. `None` when it is no reference.
     pub fn field(&mut self, name: &str, default: &str) -> Option<FieldRef> {
         let text = self.text(name).unwrap_or_else(|| default.to_string());
-        match FieldRef::parse(&text) {
-            Ok(field) => Some(field),
-            Err(reason) => {
-                let span = self.place(name);
-                self.complain(complain::bad_reference(&text, span, reason));
-                None
-            }
-        }
+        let span = self.place(name);
+        self.reference(&text, span)
+    }
+
+    /// The field that a text of the configuration names. `None` when it is no reference.
+    pub fn reference(&mut self, text: &str, span: Span) -> Option<FieldRef> {
+        FieldRef::parse(text)
+            .map_err(|reason| self.complain(complain::bad_reference(text, span, reason)))
+            .ok()
+    }
+
+    /// The fields that an option lists, without what is no reference; `None` when it is not there.
+    pub fn references(&mut self, name: &str) -> Option<Vec<FieldRef>> {
+        let texts = self.texts(name)?;
+        Some(texts.iter().filter_map(|(text, span)| self.reference(text, *span)).collect())
     }
 
     /// The field that an option names, if it is there.

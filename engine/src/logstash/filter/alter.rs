@@ -54,31 +54,21 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         for part in texts.chunks_exact(size) {
             let target = if size == 3 { &part[0].0 } else { &part[2].0 };
             rewrites.push(Rewrite {
-                field: reference(arguments, &part[0].0, part[0].1)?,
+                field: arguments.reference(&part[0].0, part[0].1)?,
                 expected: Template::parse(&part[1].0),
-                target: reference(arguments, target, part[0].1)?,
+                target: arguments.reference(target, part[0].1)?,
                 value: Template::parse(&part[size - 1].0),
             });
         }
     }
     let coalesce = match arguments.texts("coalesce").as_deref() {
         Some([(field, span), values @ ..]) => {
-            let field = reference(arguments, field, *span)?;
+            let field = arguments.reference(field, *span)?;
             Some((field, values.iter().map(|(text, _)| Template::parse(text)).collect()))
         }
         _ => None,
     };
     Some(Box::new(Alter { rewrites, coalesce }))
-}
-
-fn reference(
-    arguments: &mut Arguments<'_>,
-    text: &str,
-    span: temblor_lang::span::Span,
-) -> Option<FieldRef> {
-    FieldRef::parse(text)
-        .map_err(|reason| arguments.complain(complain::bad_reference(text, span, reason)))
-        .ok()
 }
 
 impl Filter for Alter {

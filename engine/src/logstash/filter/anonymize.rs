@@ -3,7 +3,6 @@
 
 use super::fingerprint::Method;
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, required};
@@ -32,13 +31,7 @@ struct Anonymize {
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
-    let mut fields = Vec::new();
-    for (text, span) in arguments.texts("fields")? {
-        match FieldRef::parse(&text) {
-            Ok(field) => fields.push(field),
-            Err(reason) => arguments.complain(complain::bad_reference(&text, span, reason)),
-        }
-    }
+    let fields = arguments.references("fields")?;
     let method = Method::named(&arguments.text("algorithm")?)?;
     Some(Box::new(Anonymize { fields, method, key: arguments.text("key")? }))
 }

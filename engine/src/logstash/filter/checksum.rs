@@ -2,7 +2,6 @@
 
 use super::fingerprint::Method;
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
@@ -36,9 +35,8 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         .unwrap_or_else(|| KEYS.iter().map(|key| ((*key).to_string(), span)).collect());
     let mut keys = Vec::new();
     for (text, span) in texts {
-        match FieldRef::parse(&text) {
-            Ok(field) => keys.push((text, field)),
-            Err(reason) => arguments.complain(complain::bad_reference(&text, span, reason)),
+        if let Some(field) = arguments.reference(&text, span) {
+            keys.push((text, field));
         }
     }
     keys.sort_by(|(left, _), (right, _)| left.cmp(right));

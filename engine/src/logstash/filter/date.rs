@@ -59,13 +59,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         arguments.complain(complain::bad_value("match", *span, "a field and at least one format"));
         return None;
     }
-    let field = match FieldRef::parse(field) {
-        Ok(field) => field,
-        Err(reason) => {
-            arguments.complain(complain::bad_reference(field, *span, reason));
-            return None;
-        }
-    };
+    let field = arguments.reference(field, *span)?;
     let mut readers = Vec::with_capacity(formats.len());
     for (text, span) in formats {
         match reader(text) {

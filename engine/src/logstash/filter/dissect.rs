@@ -47,13 +47,7 @@ struct Conversion {
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let mut mappings = Vec::new();
     for (key, value) in arguments.pairs("mapping") {
-        let source = match FieldRef::parse(&key) {
-            Ok(source) => source,
-            Err(reason) => {
-                arguments.complain(complain::bad_reference(&key, value.span, reason));
-                continue;
-            }
-        };
+        let Some(source) = arguments.reference(&key, value.span) else { continue };
         let text = value.text().unwrap_or_default();
         match LogstashDissect::compile(text) {
             Ok(dissect) => mappings.push(Mapping { source, dissect, names: names(text) }),
@@ -75,15 +69,13 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
                 continue;
             }
         };
-        match FieldRef::parse(&key) {
-            Ok(field) => conversions.push(Conversion {
-                field,
-                is_float,
-                null_tag: format!("_dataconversionnullvalue_{key}_{kind}"),
-                bad_tag: format!("_dataconversionuncoercible_{key}_{kind}"),
-            }),
-            Err(reason) => arguments.complain(complain::bad_reference(&key, value.span, reason)),
-        }
+        let Some(field) = arguments.reference(&key, value.span) else { continue };
+        conversions.push(Conversion {
+            field,
+            is_float,
+            null_tag: format!("_dataconversionnullvalue_{key}_{kind}"),
+            bad_tag: format!("_dataconversionuncoercible_{key}_{kind}"),
+        });
     }
     let tags = arguments.tags("tag_on_failure", "_dissectfailure");
     Some(Box::new(Dissect { mappings, conversions, tags }))

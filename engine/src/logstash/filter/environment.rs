@@ -1,7 +1,6 @@
 //! `environment`: puts variables of the environment into fields. They are read when the configuration is.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
@@ -30,11 +29,9 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         for (key, value) in arguments.pairs(option) {
             let name = if place.is_some() { format!("[@metadata][{key}]") } else { key };
             let text = value.text().and_then(|name| arguments.settings.variables.get(name));
-            match FieldRef::parse(&name) {
-                Ok(field) => fields.push((field, text.cloned())),
-                Err(reason) => {
-                    arguments.complain(complain::bad_reference(&name, value.span, reason));
-                }
+            let text = text.cloned();
+            if let Some(field) = arguments.reference(&name, value.span) {
+                fields.push((field, text));
             }
         }
     }

@@ -46,9 +46,8 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let texts = texts.unwrap_or_else(|| vec![("message".to_string(), arguments.span)]);
     let mut sources = Vec::new();
     for (text, span) in texts {
-        match FieldRef::parse(&text) {
-            Ok(field) => sources.push((text, field)),
-            Err(reason) => arguments.complain(complain::bad_reference(&text, span, reason)),
+        if let Some(field) = arguments.reference(&text, span) {
+            sources.push((text, field));
         }
     }
     let key = arguments.text("key");

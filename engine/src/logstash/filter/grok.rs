@@ -75,13 +75,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let target = arguments.field_or_none("target");
     let mut matches = Vec::new();
     for (key, value) in arguments.pairs("match") {
-        let field = match FieldRef::parse(&key) {
-            Ok(field) => field,
-            Err(reason) => {
-                arguments.complain(complain::bad_reference(&key, value.span, reason));
-                continue;
-            }
-        };
+        let Some(field) = arguments.reference(&key, value.span) else { continue };
         let mut plans = Vec::new();
         for item in value.items() {
             let Some(text) = item.text() else {

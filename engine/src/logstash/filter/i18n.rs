@@ -1,7 +1,6 @@
 //! `i18n`: writes letters of the Latin script without their marks; what has no such form is a question mark.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
@@ -76,13 +75,7 @@ struct Transliterate {
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
-    let mut fields = Vec::new();
-    for (text, span) in arguments.texts("transliterate").unwrap_or_default() {
-        match FieldRef::parse(&text) {
-            Ok(field) => fields.push(field),
-            Err(reason) => arguments.complain(complain::bad_reference(&text, span, reason)),
-        }
-    }
+    let fields = arguments.references("transliterate").unwrap_or_default();
     Some(Box::new(Transliterate { fields }))
 }
 

@@ -1,7 +1,6 @@
 //! `truncate`: cuts texts that are too long, between two characters.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
@@ -26,16 +25,7 @@ struct Truncate {
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let bytes_max = arguments.number("length_bytes")? as usize;
-    let fields = arguments.texts("fields").map(|texts| {
-        let field = |(text, span): (String, _)| match FieldRef::parse(&text) {
-            Ok(field) => Some(field),
-            Err(reason) => {
-                arguments.complain(complain::bad_reference(&text, span, reason));
-                None
-            }
-        };
-        texts.into_iter().filter_map(field).collect()
-    });
+    let fields = arguments.references("fields");
     Some(Box::new(Truncate { bytes_max, fields }))
 }
 
