@@ -12,7 +12,7 @@ use crate::inject::{
 use crate::load::Loaded;
 use crate::operator::IN;
 use crate::outbox::Order;
-use crate::pipeline::{Encoding, Input, InputCodec, Output, OutputCodec, Pipeline};
+use crate::pipeline::{Encoding, Input, InputCodec, Output, Pipeline};
 use crate::run::{NamedSink, RunPlan, Summary};
 use crate::sink::SinkConfig;
 use crate::source::SourceConfig;
@@ -128,8 +128,7 @@ impl BenchPlan {
             port: port.clone(),
             config: SinkConfig::Null,
             path: None,
-            codec: OutputCodec::Json,
-            post: None,
+            encoding: Encoding::default(),
             each_member: false,
         };
         let is_free = |port: &&String| !declared.iter().any(|sink| sink.port == **port);

@@ -10,7 +10,7 @@ use crate::generate::spec::SETTINGS;
 use crate::graph::Graph;
 use crate::interceptor::{Packing, Postprocessor, Preprocessor};
 use crate::lookup::NamedTables;
-use crate::pipeline::{Encoding, InputCodec, Output, OutputCodec, Place};
+use crate::pipeline::{Encoding, InputCodec, Output, Place};
 use crate::run::{NamedSink, RunPlan};
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
@@ -52,9 +52,7 @@ pub struct SinkEndpoint {
     /// The path, when it depends on the event.
     pub path: Option<Formula>,
     /// How events are written.
-    pub codec: OutputCodec,
-    /// What happens to an encoded event; nothing means that a newline ends it.
-    pub post: Option<Box<[Postprocessor]>>,
+    pub encoding: Encoding,
     /// Whether a batched event is written as the events that it consists of.
     pub each_member: bool,
 }
@@ -311,8 +309,9 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
     let mode = choice(def, "mode", FILE_MODES, compiler).unwrap_or_default();
     known_settings(def, &["codec", "compression", "mode", "postprocessors"], compiler);
     let settings = Settings::of_endpoint(def, compiler);
-    let Encoding { codec, post } = chains::writer(&settings, compiler);
-    let (post, stream) = postprocessors(def, &settings, post, compiler);
+    let mut encoding = chains::writer(&settings, compiler);
+    let stream;
+    (encoding.post, stream) = postprocessors(def, &settings, encoding.post, compiler);
     let (config, path) = match def.kind.text.as_str() {
         "stdout" => (SinkConfig::Stdout, None),
         "null" => (SinkConfig::Null, None),
@@ -343,8 +342,7 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
         port: def.name.text.clone(),
         config: config.packed(stream),
         path,
-        codec,
-        post,
+        encoding,
         each_member: false,
     })
 }
@@ -437,15 +435,15 @@ pub fn wire_sinks(
         let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
         let number = plan.sinks.len();
         plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
-        let (codec, post, each_member) = (sink.codec, sink.post, sink.each_member);
-        outputs[port].push(Output { sink: number, place, codec, port, post, each_member });
+        let (encoding, each_member) = (sink.encoding, sink.each_member);
+        outputs[port].push(Output { sink: number, place, encoding, port, each_member });
     }
     if outputs.iter().any(Vec::is_empty) {
         let sink = plan.sinks.len();
         plan.sinks.push(rest);
         for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
-            let (place, Encoding { codec, post }) = (Place::Only, encoding.clone());
-            places.push(Output { sink, place, codec, port, post, each_member: false });
+            let (place, encoding) = (Place::Only, encoding.clone());
+            places.push(Output { sink, place, encoding, port, each_member: false });
         }
     }
     outputs

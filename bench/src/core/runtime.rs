@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use temblor_engine::framing::Framing;
 use temblor_engine::load::{Directories, Language, compile};
 use temblor_engine::operator::{IN, OUT};
-use temblor_engine::pipeline::{self, InputCodec, Output, OutputCodec, Pipeline, Place};
+use temblor_engine::pipeline::{self, Encoding, InputCodec, Output, Pipeline, Place};
 use temblor_engine::run::{NamedSink, RunPlan, Summary, run as run_plan};
 use temblor_engine::sink::{FileMode, SinkConfig};
 use temblor_engine::source::SourceConfig;
@@ -110,8 +110,8 @@ fn wire(
         ..RunPlan::default()
     };
     let output = |port| {
-        let codec = OutputCodec::Json;
-        vec![Output { sink: 0, place: Place::Only, codec, port, post: None, each_member: false }]
+        let encoding = Encoding::default();
+        vec![Output { sink: 0, place: Place::Only, encoding, port, each_member: false }]
     };
     let pipeline = Pipeline {
         states: Mutex::new(graph.start()),

@@ -2,8 +2,7 @@
 
 use crate::codec::names;
 use crate::endpoint::SourceEndpoint;
-use crate::flow::chains::{POSTPROCESSORS, PREPROCESSORS};
-use crate::interceptor::{Postprocessor, Preprocessor};
+use crate::interceptor::{PLAIN_POSTPROCESSORS, PREPROCESSORS, Postprocessor, Preprocessor};
 use crate::operator::IN;
 use crate::pipeline::{Encoding, InputCodec, OutputCodec};
 use crate::run::NamedSink;
@@ -51,12 +50,22 @@ fn writing() -> impl TypedValueParser<Value = Encoding> {
 }
 
 fn preprocessors() -> impl TypedValueParser<Value = Preprocessor> {
-    PossibleValuesParser::new(PREPROCESSORS).try_map(|name| named(Preprocessor::plain(&name)))
+    one_of(PREPROCESSORS)
 }
 
 fn postprocessors() -> impl TypedValueParser<Value = Postprocessor> {
-    let plain = POSTPROCESSORS.into_iter().filter(|name| Postprocessor::plain(name).is_some());
-    PossibleValuesParser::new(plain).try_map(|name| named(Postprocessor::plain(&name)))
+    one_of(PLAIN_POSTPROCESSORS)
+}
+
+/// What the names of a table stand for.
+fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
+    table: [(&'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = table.each_ref().map(|(name, _)| *name);
+    PossibleValuesParser::new(names).map(move |name| {
+        let found = table.iter().find(|(known, _)| *known == name);
+        found.expect("only these names are let through").1.clone()
+    })
 }
 
 fn named<T>(found: Option<T>) -> Result<T, &'static str> {

@@ -3,7 +3,10 @@
 use super::settings::{Named, Settings, complain};
 use crate::codec::{FORMATS, names};
 use crate::framing::Framing;
-use crate::interceptor::{MESSAGE_BYTES_MAX, PACKINGS, Packing, Postprocessor, Preprocessor};
+use crate::interceptor::{
+    MESSAGE_BYTES_MAX, PACKINGS, PLAIN_POSTPROCESSORS, PREPROCESSORS, Packing, Postprocessor,
+    Preprocessor,
+};
 use crate::pipeline::{Encoding, InputCodec, OutputCodec};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
@@ -11,30 +14,8 @@ use temblor_lang::value::Arena;
 
 /// Codecs of tremor that are not part of this build.
 const CODECS_MISSING: [&str; 2] = ["avro", "confluent-schema-registry"];
-/// The preprocessors.
-pub const PREPROCESSORS: [&str; 8] = [
-    "base64",
-    "decompress",
-    "gelf-chunking",
-    "ingest-ns",
-    "length-prefixed",
-    "remove-empty",
-    "separate",
-    "textual-length-prefixed",
-];
-/// The postprocessors.
-pub const POSTPROCESSORS: [&str; 10] = [
-    "base64",
-    "chunk",
-    "collect",
-    "compress",
-    "gelf-chunking",
-    "ingest-ns",
-    "length-prefixed",
-    "separate",
-    STREAMING,
-    "textual-length-prefixed",
-];
+/// The postprocessors that need a configuration.
+const POSTPROCESSORS_CONFIGURED: [&str; 3] = ["chunk", "compress", STREAMING];
 /// The postprocessor that compresses what a sink gets as one stream.
 const STREAMING: &str = "streaming-compress";
 
@@ -149,13 +130,7 @@ fn preprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Prepro
             None | Some("autodetect") => Preprocessor::Decompress(None),
             Some(name) => Preprocessor::Decompress(Some(packing(name, named, compiler)?)),
         },
-        name => match Preprocessor::plain(name) {
-            Some(plain) => plain,
-            None => {
-                unknown("preprocessor", named, &PREPROCESSORS, &[], compiler);
-                return None;
-            }
-        },
+        _ => plain("preprocessor", named, PREPROCESSORS, &[], compiler)?,
     })
 }
 
@@ -224,14 +199,34 @@ fn postprocessor(named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Postp
                 return None;
             }
         },
-        name => match Postprocessor::plain(name) {
-            Some(plain) => plain,
-            None => {
-                unknown("postprocessor", named, &POSTPROCESSORS, &[], compiler);
-                return None;
-            }
-        },
+        _ => plain(
+            "postprocessor",
+            named,
+            PLAIN_POSTPROCESSORS,
+            &POSTPROCESSORS_CONFIGURED,
+            compiler,
+        )?,
     })
+}
+
+/// What this name stands for in a table; when it is neither there nor one of `others`, this is said.
+fn plain<T>(
+    what: &str,
+    named: &Named<'_>,
+    table: impl IntoIterator<Item = (&'static str, T)>,
+    others: &[&'static str],
+    compiler: &mut Compiler<'_>,
+) -> Option<T> {
+    let mut known = others.to_vec();
+    for (name, meaning) in table {
+        if name == named.name {
+            return Some(meaning);
+        }
+        known.push(name);
+    }
+    known.sort_unstable();
+    unknown(what, named, &known, &[], compiler);
+    None
 }
 
 fn separator(given: Option<&str>, named: &Named<'_>, compiler: &mut Compiler<'_>) -> u8 {
@@ -246,13 +241,7 @@ fn separator(given: Option<&str>, named: &Named<'_>, compiler: &mut Compiler<'_>
 }
 
 fn packing(name: &str, named: &Named<'_>, compiler: &mut Compiler<'_>) -> Option<Packing> {
-    let found = PACKINGS.iter().find(|(known, _)| *known == name).map(|(_, packing)| *packing);
-    if found.is_none() {
-        let known: Vec<_> = PACKINGS.iter().map(|(name, _)| *name).collect();
-        let named = Named::plain_at(name, named.span);
-        unknown("algorithm", &named, &known, &[], compiler);
-    }
-    found
+    plain("algorithm", &Named::plain_at(name, named.span), PACKINGS.iter().copied(), &[], compiler)
 }
 
 /// The framing that does the same as a chain, without the work of one.

@@ -7,7 +7,7 @@ use crate::endpoint::{Endpoints, SinkEndpoint, SourceEndpoint};
 use crate::graph::{FlowConnector, FlowPort, Graph};
 use crate::interceptor::{MESSAGE_BYTES_MAX, Postprocessor, Preprocessor};
 use crate::operator::{ERR, IN, OUT};
-use crate::pipeline::{InputCodec, OutputCodec};
+use crate::pipeline::{Encoding, InputCodec, OutputCodec};
 use crate::sink::bench::BenchConfig;
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
@@ -166,21 +166,20 @@ impl Shape<'_> {
             port: port.end.clone(),
             config,
             path: None,
-            codec: if plain { OutputCodec::Json } else { self.codec.1 },
-            post: (!plain).then(|| self.postprocessors()),
+            encoding: if plain { Encoding::default() } else { self.encoding() },
             each_member: true,
         })
     }
 }
 
 impl Shape<'_> {
-    /// What happens to each encoded event. The bench sink wants to know when it was taken in.
-    fn postprocessors(&self) -> Box<[Postprocessor]> {
+    /// How each event is written. The bench sink wants to know when it was taken in.
+    fn encoding(&self) -> Encoding {
         let mut each = self.after.each.clone();
         if self.kind == "bench" {
             each.extend([Postprocessor::LengthPrefixed, Postprocessor::IngestNs]);
         }
-        each.into_boxed_slice()
+        Encoding { codec: self.codec.1, post: Some(each.into_boxed_slice()) }
     }
 }
 

@@ -33,22 +33,16 @@ pub enum Postprocessor {
     },
 }
 
-impl Postprocessor {
-    /// The postprocessor of this name, without configuration; `None` also for those that need one.
-    #[must_use]
-    pub fn plain(name: &str) -> Option<Self> {
-        Some(match name {
-            "base64" => Postprocessor::Base64,
-            "collect" => Postprocessor::Join { bytes_max: 0 },
-            "gelf-chunking" => Postprocessor::GelfChunking,
-            "ingest-ns" => Postprocessor::IngestNs,
-            "length-prefixed" => Postprocessor::LengthPrefixed,
-            "separate" => Postprocessor::Separate(b'\n'),
-            "textual-length-prefixed" => Postprocessor::TextualLengthPrefixed,
-            _ => return None,
-        })
-    }
-}
+/// The postprocessors that need no configuration, by name, as they are without one.
+pub const PLAIN_POSTPROCESSORS: [(&str, Postprocessor); 7] = [
+    ("base64", Postprocessor::Base64),
+    ("collect", Postprocessor::Join { bytes_max: 0 }),
+    ("gelf-chunking", Postprocessor::GelfChunking),
+    ("ingest-ns", Postprocessor::IngestNs),
+    ("length-prefixed", Postprocessor::LengthPrefixed),
+    ("separate", Postprocessor::Separate(b'\n')),
+    ("textual-length-prefixed", Postprocessor::TextualLengthPrefixed),
+];
 
 /// Runs the chain over the bytes from `start` to the end of `bytes`: one encoded event.
 ///

@@ -39,27 +39,20 @@ pub enum Preprocessor {
     IngestNs,
 }
 
-impl Preprocessor {
-    /// The preprocessor of this name, without configuration.
-    #[must_use]
-    pub fn plain(name: &str) -> Option<Self> {
-        Some(match name {
-            "base64" => Preprocessor::Base64,
-            "decompress" => Preprocessor::Decompress(None),
-            "gelf-chunking" => Preprocessor::GelfChunking,
-            "ingest-ns" => Preprocessor::IngestNs,
-            "length-prefixed" => Preprocessor::LengthPrefixed,
-            "remove-empty" => Preprocessor::RemoveEmpty,
-            "separate" => Preprocessor::Separate {
-                separator: b'\n',
-                length_max: MESSAGE_BYTES_MAX,
-                buffered: true,
-            },
-            "textual-length-prefixed" => Preprocessor::TextualLengthPrefixed,
-            _ => return None,
-        })
-    }
-}
+/// All preprocessors by name, as they are without configuration.
+pub const PREPROCESSORS: [(&str, Preprocessor); 8] = [
+    ("base64", Preprocessor::Base64),
+    ("decompress", Preprocessor::Decompress(None)),
+    ("gelf-chunking", Preprocessor::GelfChunking),
+    ("ingest-ns", Preprocessor::IngestNs),
+    ("length-prefixed", Preprocessor::LengthPrefixed),
+    ("remove-empty", Preprocessor::RemoveEmpty),
+    (
+        "separate",
+        Preprocessor::Separate { separator: b'\n', length_max: MESSAGE_BYTES_MAX, buffered: true },
+    ),
+    ("textual-length-prefixed", Preprocessor::TextualLengthPrefixed),
+];
 
 /// A message on its way through the chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

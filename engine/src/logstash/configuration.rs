@@ -15,7 +15,7 @@ use crate::endpoint::{Endpoints, SinkEndpoint, SourceEndpoint};
 use crate::graph::{Graph, Network};
 use crate::load::{Language, Loaded};
 use crate::operator::{IN, OUT};
-use crate::pipeline::OutputCodec;
+use crate::pipeline::{Encoding, OutputCodec};
 use std::path::Path;
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::Diagnostic;
@@ -280,19 +280,19 @@ impl<'w> Weaver<'w> {
                 let port = self.name(prefix, plugin);
                 outlet.ports.push(port.clone());
                 self.network.outputs.push((port.clone(), number, port.clone()));
-                let (codec, plain) = match &outlet.encoder {
-                    None => (OutputCodec::Json, None),
+                let mut encoding = Encoding::default();
+                if outlet.encoder.is_some() {
                     // What the encoder gave is written as it is.
-                    Some(_) => (OutputCodec::Format(Format::Binary), Some(Box::from([]))),
-                };
+                    encoding.codec = OutputCodec::Format(Format::Binary);
+                    encoding.post = Some(Box::from([]));
+                }
+                encoding.post = post.or(encoding.post);
                 let path = outlet.place.as_ref().map(|_| place_formula());
-                let post = post.or(plain);
                 self.endpoints.sinks.push(SinkEndpoint {
                     port,
                     config,
                     path,
-                    codec,
-                    post,
+                    encoding,
                     each_member: false,
                 });
             }

@@ -52,11 +52,9 @@ pub struct Output {
     /// Which place of the sink.
     pub place: Place,
     /// How they are written.
-    pub codec: OutputCodec,
+    pub encoding: Encoding,
     /// The port as the run's plan numbers it.
     pub port: PortId,
-    /// What happens to an encoded event; nothing means that a newline ends it.
-    pub post: Option<Box<[Postprocessor]>>,
     /// Whether a batched event is written as the events that it consists of.
     pub each_member: bool,
 }
@@ -182,7 +180,7 @@ fn encode(
     event: Event<'_>,
 ) -> Result<(), String> {
     let start = bytes.len();
-    match (output.codec, event.raw) {
+    match (output.encoding.codec, event.raw) {
         (OutputCodec::Json, Some(raw)) => bytes.extend_from_slice(raw),
         // As JSON a string has quotes, which are no part of it.
         (OutputCodec::String, Some(raw)) if event.value.as_str().is_none() => {
@@ -204,7 +202,7 @@ fn encode(
         }
         (OutputCodec::Format(format), _) => format.encode(event.value, event.ingest_ns, bytes)?,
     }
-    match &output.post {
+    match &output.encoding.post {
         None => {
             bytes.push(b'\n');
             Ok(())
