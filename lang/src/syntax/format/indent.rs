@@ -4,7 +4,8 @@
 use super::super::scan::{Kind, Scan};
 
 /// Words that begin a part of a definition: they stand as far in as the definition.
-const SECTIONS: [&str; 8] = ["args", "state", "script", "pipeline", "flow", "from", "into", "with"];
+pub(super) const SECTIONS: [&str; 8] =
+    ["args", "state", "script", "pipeline", "flow", "from", "into", "with"];
 /// Words that begin a clause of a statement: they stand as far in as the statement.
 const CLAUSES: [&str; 9] =
     ["from", "into", "where", "group", "having", "with", "args", "by", "connect"];
@@ -27,6 +28,8 @@ pub struct Indents<'s, 't> {
     closes: Vec<bool>,
     /// The level of the current line, and what is added for forms that open on it.
     line: (usize, usize),
+    /// Whether the last line that began something began a step of a chain.
+    in_step: bool,
 }
 
 impl<'s, 't> Indents<'s, 't> {
@@ -41,6 +44,7 @@ impl<'s, 't> Indents<'s, 't> {
             opens: vec![None; count],
             closes: vec![false; count],
             line: (0, 0),
+            in_step: false,
         };
         for (form, frame) in scan.frames.iter().enumerate() {
             if let Some(opener) = frame.opener {
@@ -96,6 +100,10 @@ impl<'s, 't> Indents<'s, 't> {
             if self.closes[index] { self.inside(self.scan.tokens[index].frame) } else { level };
         let is_step = self.scan.text(&self.scan.tokens[index]) == "|>";
         self.line = (level, usize::from(is_step));
+        let form = self.scan.tokens[index].frame;
+        if self.holds_statements(form) {
+            self.in_step = is_step || (self.in_step && self.continues(index, form));
+        }
         self.pass(index);
         (level, inner)
     }
@@ -139,6 +147,11 @@ impl<'s, 't> Indents<'s, 't> {
         matches!(self.opener(form), "script" | "window" | "pipeline" | "flow")
     }
 
+    /// Whether statements stand right in a form: in the text itself, or in a definition.
+    fn holds_statements(&self, form: usize) -> bool {
+        form == 0 || self.is_definition(form)
+    }
+
     fn level(&self, index: usize) -> usize {
         let token = self.scan.tokens[index];
         let form = token.frame;
@@ -153,7 +166,9 @@ impl<'s, 't> Indents<'s, 't> {
         if self.has_arms(form) && is_word && matches!(text, "case" | "default" | "into") {
             return self.opened_at[form] + 1;
         }
-        self.inside(form) + usize::from(self.continues(index, form))
+        // What goes on with a step stands further in than the step's own `|>`.
+        let steps = usize::from(self.in_step && self.holds_statements(form));
+        self.inside(form) + if self.continues(index, form) { 1 + steps } else { 0 }
     }
 
     /// Whether a word stands as far in as the form that it is in.
@@ -184,14 +199,19 @@ impl<'s, 't> Indents<'s, 't> {
         if self.opens[index - 1] == Some(form) || before.kind == Kind::Doc || text == "|>" {
             return false;
         }
-        if before.kind != Kind::Text && BEGINNERS.contains(&previous) {
+        // The arguments of a connector stand in no form.
+        let is_argument = previous == "args" && form == 0;
+        if before.kind != Kind::Text && BEGINNERS.contains(&previous) && !is_argument {
+            return false;
+        }
+        if previous == "state" && self.is_definition(form) && !self.in_body[form] {
             return false;
         }
         if previous == "," && form != 0 {
             return false;
         }
-        let is_statement = form == 0 || self.is_definition(form);
-        !(is_statement && CLAUSES.contains(&text))
+        // Clauses stand as far in as their statement, but behind a step's `|>` there is no room for that.
+        self.in_step || !(self.holds_statements(form) && CLAUSES.contains(&text))
     }
 
     /// Whether a line ends in front of this token, whatever the text has.

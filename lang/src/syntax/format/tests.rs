@@ -122,3 +122,38 @@ fn long_lines_are_broken_from_the_outside() {
          where event.a > 5\ngroup by event.host_name\ninto out\n",
     );
 }
+
+#[test]
+fn long_conditions_are_broken_at_their_words_before_their_brackets() {
+    becomes(
+        TextKind::Program,
+        "in |> where not (event.first_of_all == \"something\" or is_null(event.second_of_all) or event.third_of_all > 5) \
+         and event.fourth_of_all == \"something else\" |> route case event.first_of_all == \"something\" or \
+         strings::contains(event.second_of_all, \"something\") => first default => second end",
+        "in\n|> where not (\n    event.first_of_all == \"something\" or is_null(event.second_of_all) or event.third_of_all > 5\n  )\n    \
+         and event.fourth_of_all == \"something else\"\n|> route\n    case event.first_of_all == \"something\"\n      \
+         or strings::contains(event.second_of_all, \"something\") => first\n    default => second\n  end\n",
+    );
+}
+
+#[test]
+fn definitions_on_one_long_line_are_broken_at_their_sections() {
+    becomes(
+        TextKind::Query,
+        "define script s args a = 1, b = 2 state {} script let x = args.a + event.first_of_all + event.second_of_all; x end; \
+         select event from in into out",
+        "define script s\nargs\n  a = 1, b = 2\nstate {}\nscript\n  let x = args.a + event.first_of_all + event.second_of_all;\n  x\nend;\n\
+         select event from in into out\n",
+    );
+}
+
+#[test]
+fn clauses_of_a_step_stand_behind_its_sign() {
+    becomes(
+        TextKind::Program,
+        "in |> select {\"count\": aggr::stats::count(), \"host\": event.host_name, \"mean\": aggr::stats::mean(event.x)}\n\
+         group by event.host_name\nhaving event.count > 10\n|> out",
+        "in\n|> select {\n    \"count\": aggr::stats::count(),\n    \"host\": event.host_name,\n    \
+         \"mean\": aggr::stats::mean(event.x)\n  }\n    group by event.host_name\n    having event.count > 10\n|> out\n",
+    );
+}

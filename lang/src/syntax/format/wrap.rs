@@ -1,9 +1,10 @@
 //! Lines that are too long are broken, from the outside to the inside: first between the steps of a
-//! chain, then behind commas, in front of clauses, inside of forms, behind arrows, and at last in front
-//! of operators. What cannot be broken, such as a long string, stays long.
+//! chain, then behind commas, in front of clauses, inside of forms, behind arrows, and in front of
+//! `or` and `and`; of a condition first there, then inside of its brackets. What cannot be broken, such as a long string, stays long.
 
 use super::super::scan::{Kind, Scan};
 use super::Formatter;
+use super::indent::SECTIONS;
 
 /// Characters of a line, at the most, where it can be broken.
 pub const LINE_CHARS_MAX: usize = 100;
@@ -16,17 +17,21 @@ const ROUNDS_MAX: usize = 4 * LINE_CHARS_MAX;
 const CLAUSES: [&str; 5] = ["from", "where", "group", "into", "having"];
 /// Forms whose arms begin with `case`.
 const WITH_ARMS: [&str; 4] = ["match", "for", "fn", "route"];
+/// Forms that are definitions with sections.
+const DEFINITIONS: [&str; 4] = ["script", "window", "pipeline", "flow"];
 
 /// The text of a scan in the one style, with lines of more than `width` characters broken.
 pub(super) fn wrapped(scan: &Scan<'_>, width: usize) -> String {
     let mut breaks = vec![false; scan.tokens.len()];
+    let in_binary = commas_of_binaries(scan);
     let mut written = Formatter::new(scan, &breaks).run();
     for _ in 0..ROUNDS_MAX {
-        let mut wrapper = Wrapper { scan, breaks: &mut breaks, changed: false };
+        let mut wrapper =
+            Wrapper { scan, breaks: &mut breaks, in_binary: &in_binary, changed: false };
         for line in written.places.chunk_by(|left, right| left.line == right.line) {
             let has_room = line[0].start < width;
             if has_room && line.iter().any(|place| place.end > width) {
-                wrapper.line(line[0].token, line[line.len() - 1].token);
+                wrapper.line(line, width);
             }
         }
         if !wrapper.changed {
@@ -53,7 +58,28 @@ pub(super) struct Place {
 struct Wrapper<'w, 's, 't> {
     scan: &'s Scan<'t>,
     breaks: &'w mut [bool],
+    /// For each token, whether it is a comma of a binary.
+    in_binary: &'w [bool],
     changed: bool,
+}
+
+/// For each token, whether it is a comma with `<<` in front and `>>` behind it, no list around it.
+fn commas_of_binaries(scan: &Scan<'_>) -> Vec<bool> {
+    let mut found = vec![false; scan.tokens.len()];
+    // For each form, the commas since its last `<<`.
+    let mut open: Vec<Option<Vec<usize>>> = vec![None; scan.frames.len()];
+    for (index, token) in scan.tokens.iter().enumerate().filter(|(_, one)| one.kind == Kind::Sign) {
+        let since = &mut open[token.frame];
+        match (scan.text(token), since.as_mut()) {
+            ("<<", _) => *since = Some(Vec::new()),
+            (",", Some(commas)) => commas.push(index),
+            (">>", _) => {
+                since.take().into_iter().flatten().for_each(|comma| found[comma] = true);
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 impl Wrapper<'_, '_, '_> {
@@ -63,6 +89,11 @@ impl Wrapper<'_, '_, '_> {
 
     fn is_sign(&self, index: usize, text: &str) -> bool {
         self.scan.tokens[index].kind == Kind::Sign && self.text(index) == text
+    }
+
+    /// Whether a token is a comma that is not between the parts of `<< a, b >>`.
+    fn is_list_comma(&self, index: usize) -> bool {
+        self.is_sign(index, ",") && !self.in_binary[index]
     }
 
     fn is_word(&self, index: usize, words: &[&str]) -> bool {
@@ -78,8 +109,9 @@ impl Wrapper<'_, '_, '_> {
         depth
     }
 
-    /// Breaks a line of the tokens `first..=last` at the first kind of place that it has.
-    fn line(&mut self, first: usize, last: usize) {
+    /// Breaks a line at the first kind of place that it has.
+    fn line(&mut self, line: &[Place], width: usize) {
+        let (first, last) = (line[0].token, line[line.len() - 1].token);
         let inside = (first + 1)..=last;
         let Some(outermost) = inside
             .clone()
@@ -93,26 +125,66 @@ impl Wrapper<'_, '_, '_> {
         if self.take(chain.collect()) {
             return;
         }
-        let commas = inside.clone().filter(|at| self.is_sign(*at - 1, ",") && here(self, *at - 1));
-        if self.take(commas.collect()) {
+        let opener = self.scan.frames[outermost].opener;
+        let commas = inside.clone().filter(|at| self.is_list_comma(*at - 1) && here(self, *at - 1));
+        // A form that begins the line is broken behind its bracket, too.
+        let places = match opener == Some(first) && self.scan.frames[outermost].bracket {
+            true => self.places_in(outermost, last),
+            false => commas.collect(),
+        };
+        if self.take(places) {
             return;
         }
         let clauses = inside.clone().filter(|at| {
-            self.is_word(*at, &CLAUSES) && here(self, *at) && self.begins_with(first, "select")
+            let is_step = *at == first + 1 && self.is_sign(first, "|>");
+            !is_step
+                && self.is_word(*at, &CLAUSES)
+                && here(self, *at)
+                && self.begins_with(first, "select")
         });
-        if self.take(clauses.collect()) || self.forms(first, last) {
+        if self.take(clauses.collect()) {
+            return;
+        }
+        let is_condition = self.is_condition(line, outermost, width);
+        if is_condition && self.logic(first, last, outermost) {
+            return;
+        }
+        if self.forms(first, last) {
             return;
         }
         let arrows = inside.clone().filter(|at| self.is_sign(*at - 1, "=>"));
         if self.take(arrows.take(1).collect()) {
             return;
         }
-        for operators in [&["or", "xor"][..], &["and"]] {
-            let found = inside.clone().filter(|at| self.is_word(*at, operators) && here(self, *at));
-            if self.take(found.collect()) {
-                return;
-            }
-        }
+        self.logic(first, last, outermost);
+    }
+
+    /// Breaks in front of the loosest `or`, `xor` or `and` of a form in a line; whether there is one.
+    fn logic(&mut self, first: usize, last: usize, form: usize) -> bool {
+        [&["or", "xor"][..], &["and"]].iter().any(|operators| {
+            let own = (first + 1..=last).filter(|at| self.scan.tokens[*at].frame == form);
+            let found = own.filter(|at| self.is_word(*at, operators)).collect();
+            self.take(found)
+        })
+    }
+
+    /// Whether it is a condition that makes a line too long: no form but brackets begins in it, and of
+    /// an arm what stands in front of the arrow is too long, or nothing behind it could be broken.
+    fn is_condition(&self, line: &[Place], form: usize, width: usize) -> bool {
+        let (first, last) = (line[0].token, line[line.len() - 1].token);
+        let arrow = line.iter().skip(1).find(|place| {
+            self.is_sign(place.token, "=>") && self.scan.tokens[place.token].frame == form
+        });
+        let opens = |from: usize, brackets: bool| {
+            let mut opened = self
+                .scan
+                .frames
+                .iter()
+                .filter(|frame| frame.opener.is_some_and(|at| (from..=last).contains(&at)));
+            opened.any(|frame| frame.bracket == brackets)
+        };
+        !opens(first, false)
+            && arrow.is_none_or(|arrow| arrow.end > width || !opens(arrow.token, true))
     }
 
     fn begins_with(&self, first: usize, word: &str) -> bool {
@@ -161,6 +233,9 @@ impl Wrapper<'_, '_, '_> {
         if self.scan.frames[form].bracket {
             return self.places_in_bracket(opener, end, &own);
         }
+        if self.is_word(opener, &DEFINITIONS) {
+            return self.places_in_definition(opener, end, &own);
+        }
         let arms = self.is_word(opener, &WITH_ARMS);
         let begins = ["of", "with", "then", "else"];
         let places = own.iter().copied().filter(|at| {
@@ -180,6 +255,26 @@ impl Wrapper<'_, '_, '_> {
         places
     }
 
+    /// In front of its sections, and of its arguments and its body.
+    fn places_in_definition(&self, opener: usize, end: usize, own: &[usize]) -> Vec<usize> {
+        let body_word = match self.text(opener) {
+            word @ ("pipeline" | "flow") => word,
+            _ => "script",
+        };
+        let body = own.iter().copied().find(|at| self.is_word(*at, &[body_word]));
+        let head = body.map_or(end, |at| at + 1);
+        let mut places = Vec::new();
+        for at in own.iter().copied().filter(|at| *at < head && self.is_word(*at, &SECTIONS)) {
+            places.push(at);
+            if Some(at) == body || self.is_word(at, &["args"]) {
+                places.push(at + 1);
+            }
+        }
+        places.extend(self.is_word(end, &["end"]).then_some(end));
+        places.dedup();
+        places
+    }
+
     fn places_in_bracket(&self, opener: usize, end: usize, own: &[usize]) -> Vec<usize> {
         let is_closer = matches!(self.text(end), ")" | "]" | "}");
         // Empty, or nothing but one form that is better broken itself.
@@ -189,7 +284,7 @@ impl Wrapper<'_, '_, '_> {
         if end == opener + 1 || only_one {
             return Vec::new();
         }
-        let commas = own.iter().copied().filter(|at| self.is_sign(*at, ",")).map(|at| at + 1);
+        let commas = own.iter().copied().filter(|at| self.is_list_comma(*at)).map(|at| at + 1);
         let closer = is_closer.then_some(end);
         std::iter::once(opener + 1).chain(commas).chain(closer).filter(|at| *at <= end).collect()
     }
