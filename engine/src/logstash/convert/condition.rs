@@ -8,7 +8,59 @@ use crate::logstash::syntax::tree::{Comparison, Expr, ExprKind, Operand, Operand
 
 /// The expression, or why there is none.
 pub fn expression(expr: &Expr, settings: &Settings) -> Result<String, String> {
-    Writer { settings }.expression(expr)
+    Writer { settings }.expression(expr, false).map(|test| test.text)
+}
+
+/// The opposite of the expression, or why there is none.
+pub fn opposite(expr: &Expr, settings: &Settings) -> Result<String, String> {
+    Writer { settings }.expression(expr, true).map(|test| test.text)
+}
+
+/// How tight what a test is made of holds together, as in the language; later is tighter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Binds {
+    Or,
+    Xor,
+    And,
+    Compare,
+    Not,
+    Call,
+}
+
+/// A test as it is written.
+#[derive(Clone, Debug)]
+struct Test {
+    text: String,
+    binds: Binds,
+}
+
+impl Test {
+    fn call(text: String) -> Self {
+        Self { text, binds: Binds::Call }
+    }
+
+    /// As a part of what holds its parts as tight as that.
+    fn within(self, around: Binds) -> String {
+        if self.binds < around { format!("({})", self.text) } else { self.text }
+    }
+
+    /// The opposite, if it is asked for.
+    fn turned(self, negated: bool) -> Self {
+        if !negated {
+            return self;
+        }
+        Self { text: format!("not {}", self.within(Binds::Not)), binds: Binds::Not }
+    }
+
+    fn joined(parts: Vec<Self>, around: Binds) -> Self {
+        let word = match around {
+            Binds::Or => " or ",
+            Binds::Xor => " xor ",
+            _ => " and ",
+        };
+        let parts: Vec<_> = parts.into_iter().map(|part| part.within(around)).collect();
+        Self { text: parts.join(word), binds: around }
+    }
 }
 
 /// `[field] == "text"`: the field, and the text.
@@ -91,45 +143,47 @@ impl Side {
 }
 
 impl Writer<'_> {
-    fn expression(&self, expr: &Expr) -> Result<String, String> {
+    /// The test, or with `negated` its opposite. What has parts is turned round part by part, as
+    /// `not (a or b)` is `not a and not b`: the same parts are looked at in the same order.
+    fn expression(&self, expr: &Expr, negated: bool) -> Result<Test, String> {
         match &expr.kind {
-            ExprKind::All(parts) => self.joined(parts, " and "),
-            ExprKind::Any(parts) => self.joined(parts, " or "),
+            ExprKind::All(parts) if negated => self.joined(parts, Binds::Or, negated),
+            ExprKind::Any(parts) if negated => self.joined(parts, Binds::And, negated),
+            ExprKind::All(parts) => self.joined(parts, Binds::And, negated),
+            ExprKind::Any(parts) => self.joined(parts, Binds::Or, negated),
             ExprKind::Xor(left, right) => {
-                Ok(format!("{} xor {}", self.part(left)?, self.part(right)?))
+                let parts = [self.expression(left, negated)?, self.expression(right, false)?];
+                Ok(Test::joined(parts.to_vec(), Binds::Xor))
             }
+            // `a nand b` is `not (a and b)`.
             ExprKind::Nand(left, right) => {
-                Ok(format!("not ({} and {})", self.part(left)?, self.part(right)?))
+                let parts =
+                    vec![self.expression(left, !negated)?, self.expression(right, !negated)?];
+                Ok(Test::joined(parts, if negated { Binds::And } else { Binds::Or }))
             }
-            ExprKind::Not(inner) => Ok(format!("not {}", self.part(inner)?)),
-            ExprKind::In { left, right, negated } => {
-                let test = self.membership(left, right)?;
-                Ok(if *negated { format!("not {test}") } else { test })
+            ExprKind::Not(inner) => self.expression(inner, !negated),
+            ExprKind::In { left, right, negated: is_not } => {
+                Ok(Test::call(self.membership(left, right)?).turned(*is_not != negated))
             }
-            ExprKind::Compare { left, comparison, right } => self.compare(left, *comparison, right),
-            ExprKind::Match { left, regex, negated } => {
-                let test = self.matching(left, regex)?;
-                Ok(if *negated { format!("not {test}") } else { test })
+            ExprKind::Compare { left, comparison, right } => {
+                self.compare(left, *comparison, right, negated)
             }
-            ExprKind::Value(operand) => match self.side(operand)? {
-                Side::Field(reference) if reference.steps.is_empty() => Ok("true".to_string()),
-                side => Ok(format!("logstash::is_true({})", side.value())),
-            },
+            ExprKind::Match { left, regex, negated: is_not } => {
+                Ok(Test::call(self.matching(left, regex)?).turned(*is_not != negated))
+            }
+            ExprKind::Value(operand) => Ok(match self.side(operand)? {
+                Side::Field(reference) if reference.steps.is_empty() => {
+                    Test::call((!negated).to_string())
+                }
+                side => Test::call(format!("logstash::is_true({})", side.value())).turned(negated),
+            }),
         }
     }
 
-    fn joined(&self, parts: &[Expr], word: &str) -> Result<String, String> {
-        let parts: Result<Vec<_>, _> = parts.iter().map(|part| self.part(part)).collect();
-        Ok(parts?.join(word))
-    }
-
-    /// In parentheses unless it is a call or a comparison in them.
-    fn part(&self, expr: &Expr) -> Result<String, String> {
-        let written = self.expression(expr)?;
-        let is_call = matches!(expr.kind, ExprKind::Value(_))
-            || matches!(expr.kind, ExprKind::In { negated: false, .. })
-            || matches!(expr.kind, ExprKind::Match { negated: false, .. });
-        Ok(if is_call { written } else { format!("({written})") })
+    fn joined(&self, parts: &[Expr], word: Binds, negated: bool) -> Result<Test, String> {
+        let parts: Result<Vec<_>, _> =
+            parts.iter().map(|part| self.expression(part, negated)).collect();
+        Ok(Test::joined(parts?, word))
     }
 
     fn compare(
@@ -137,12 +191,24 @@ impl Writer<'_> {
         left: &Operand,
         comparison: Comparison,
         right: &Operand,
-    ) -> Result<String, String> {
+        negated: bool,
+    ) -> Result<Test, String> {
         let (left, right) = (self.side(left)?, self.side(right)?);
-        let ordered = |sign: &str| format!("{} {sign} {}", left.present(), right.present());
+        let equal = |is_equal: bool| {
+            let sign = if is_equal { "==" } else { "!=" };
+            Test {
+                text: format!("{} {sign} {}", left.operand(), right.operand()),
+                binds: Binds::Compare,
+            }
+        };
+        // The opposite of an order is no other order: what has none fails both.
+        let ordered = |sign: &str| {
+            let text = format!("{} {sign} {}", left.present(), right.present());
+            Test { text, binds: Binds::Compare }.turned(negated)
+        };
         Ok(match comparison {
-            Comparison::Equal => format!("{} == {}", left.operand(), right.operand()),
-            Comparison::Unequal => format!("{} != {}", left.operand(), right.operand()),
+            Comparison::Equal => equal(!negated),
+            Comparison::Unequal => equal(negated),
             Comparison::Less => ordered("<"),
             Comparison::AtMost => ordered("<="),
             Comparison::Greater => ordered(">"),

@@ -5,7 +5,7 @@ use super::condition;
 use super::idiom;
 use super::kept;
 use super::limit::Limit;
-use super::notation::{WIDTH, setting, text};
+use super::notation::{WIDTH, raw_block, setting, text};
 use super::page::Page;
 use super::report::Coverage;
 use crate::logstash::complain;
@@ -39,6 +39,9 @@ pub(super) enum Written {
 /// Filters whose field names depend on the mode.
 const WITH_MODES: &[&str] =
     &["grok", "syslog_pri", "fingerprint", "translate", "clone", "geoip", "useragent", "csv"];
+
+/// Options that hold Ruby, in which empty lines around it mean nothing.
+const CODES: [&str; 3] = ["code", "init", "timeout_code"];
 
 impl<'p, 't> Filters<'p, 't> {
     pub fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
@@ -194,7 +197,7 @@ impl<'p, 't> Filters<'p, 't> {
         self.page.comments_until(branch.span, branch.span.start);
         let line = self.page.line(branch.span);
         if idiom::drops(branch)
-            && let Ok(test) = condition::expression(&branch.arms[0].0, self.settings)
+            && let Ok(test) = condition::opposite(&branch.arms[0].0, self.settings)
         {
             self.dropping(branch, &test);
             return false;
@@ -234,7 +237,7 @@ impl<'p, 't> Filters<'p, 't> {
         Some(tests)
     }
 
-    /// `if c { drop {} }` lets through what is not so.
+    /// `if c { drop {} }` lets through what passes `test`, the opposite of `c`.
     fn dropping(&mut self, branch: &Branch, test: &str) {
         let (condition, body) = &branch.arms[0];
         let Some(Statement::Plugin(drop)) = body.first() else { return };
@@ -243,7 +246,7 @@ impl<'p, 't> Filters<'p, 't> {
         self.page.note(branch.span, "if", Coverage::Exact, "");
         self.page.note(drop.span, "filter drop", Coverage::Exact, "");
         self.page.remark(&format!("{place}: if {what} drop"));
-        self.page.step(&format!("where {}", idiom::negated(test)));
+        self.page.step(&format!("where {test}"));
     }
 
     pub fn one_line(&self, condition: &Expr) -> String {
@@ -357,15 +360,29 @@ pub(super) fn step_text(head: &str, settings: &[(String, Setting)]) -> String {
     if settings.is_empty() {
         return head.to_string();
     }
-    let short: Vec<_> =
-        settings.iter().map(|(name, value)| format!("{name} = {}", setting(value, 0))).collect();
+    let value_of = |name: &str, value: &Setting, indent| match value.text() {
+        Some(code) if CODES.contains(&name) => ruby_code(code),
+        _ => setting(value, indent),
+    };
+    let short: Vec<_> = settings
+        .iter()
+        .map(|(name, value)| format!("{name} = {}", value_of(name, value, 0)))
+        .collect();
     let one_line = format!("{head} with {} end", short.join(", "));
     if one_line.len() + 3 <= WIDTH && !one_line.contains('\n') {
         return one_line;
     }
     let long: Vec<_> = settings
         .iter()
-        .map(|(name, value)| format!("    {name} = {}", setting(value, 4)))
+        .map(|(name, value)| format!("    {name} = {}", value_of(name, value, 4)))
         .collect();
     format!("{head} with\n{}\n  end", long.join(",\n"))
+}
+
+/// Ruby as a text; what has several lines keeps them.
+fn ruby_code(code: &str) -> String {
+    match code.trim() {
+        line if !line.contains('\n') => text(line),
+        _ => raw_block(code),
+    }
 }

@@ -106,11 +106,6 @@ pub(super) fn port_of(value: &str, taken: &[String]) -> String {
     port
 }
 
-/// The opposite of a test.
-pub(super) fn negated(test: &str) -> String {
-    format!("not ({test})")
-}
-
 /// What a step does not do as the filter does.
 pub(super) fn remark(name: &str, settings: &[(String, Setting)]) -> Option<String> {
     let text = |wanted: &str| {

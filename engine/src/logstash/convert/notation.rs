@@ -66,6 +66,15 @@ pub fn block(content: &str) -> String {
     format!("\"\"\"\n{}\n\"\"\"", content.trim_end())
 }
 
+/// A text of several lines just as it is, but for empty ones around it.
+pub fn raw_block(content: &str) -> String {
+    let mut fence = "#".to_string();
+    while content.contains(&format!("\"{fence}")) {
+        fence.push('#');
+    }
+    format!("r{fence}\"\n{}\n\"{fence}", content.trim_end().trim_start_matches('\n'))
+}
+
 /// A number as Temblor reads it.
 pub fn number(written: &str) -> String {
     if written.contains('.') {
