@@ -30,7 +30,8 @@ const CHARSET: OptionSpec = option("charset", Takes::Text, "How bytes are letter
 const FORMAT: OptionSpec = option("format", Takes::Text, "The text of an event that is written.");
 const TARGET: OptionSpec = option("target", Takes::Text, "The field that holds what was read.");
 const DELIMITER: OptionSpec = option("delimiter", Takes::Text, "What ends an event (a newline).");
-const COMMON: &[OptionSpec] = &[
+/// The options that every codec has.
+pub const COMMON: &[OptionSpec] = &[
     option("id", Takes::Text, "The name of the codec in reports."),
     option("enable_metric", Takes::Flag, "Accepted; counts are always kept."),
     option("ecs_compatibility", Takes::OneOf(&["disabled", "v1", "v8"]), "Which field names."),

@@ -1,0 +1,269 @@
+//! The options of Logstash plugins, walked from their declarations: each stands in a block of its plugin
+//! in a case that runs.
+//!
+//! What counts is the tree of a case's configuration, not its words; an option that all plugins of a kind
+//! have counts once for the kind.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use temblor_engine::casebook::file::CaseFile;
+use temblor_engine::logstash::codec::{self, CODECS};
+use temblor_engine::logstash::filter::FILTERS;
+use temblor_engine::logstash::input::{self, INPUTS};
+use temblor_engine::logstash::load::gather;
+use temblor_engine::logstash::options::{self, OptionSpec};
+use temblor_engine::logstash::output::{self, OUTPUTS};
+use temblor_engine::logstash::syntax::parse;
+use temblor_engine::logstash::syntax::tree::{Plugin, Value, ValueKind};
+use temblor_lang::span::Sources;
+
+/// A kind of plugin as it is declared.
+struct Family {
+    kind: &'static str,
+    plugins: Vec<(&'static str, &'static [OptionSpec])>,
+    common: &'static [OptionSpec],
+    /// Where the cases are.
+    folder: &'static str,
+}
+
+fn families() -> [Family; 4] {
+    let edges = "tests/logstash_edges";
+    [
+        Family {
+            kind: "input",
+            plugins: INPUTS.iter().map(|one| (one.name, one.options)).collect(),
+            common: input::COMMON,
+            folder: edges,
+        },
+        Family {
+            kind: "filter",
+            plugins: FILTERS.iter().map(|one| (one.name, one.options)).collect(),
+            common: options::COMMON,
+            folder: "../spec/logstash",
+        },
+        Family {
+            kind: "output",
+            plugins: OUTPUTS.iter().map(|one| (one.name, one.options)).collect(),
+            common: output::COMMON,
+            folder: edges,
+        },
+        Family {
+            kind: "codec",
+            plugins: CODECS.iter().map(|one| (one.name, one.options)).collect(),
+            common: codec::COMMON,
+            folder: edges,
+        },
+    ]
+}
+
+/// The kind of a plugin, its name, and an option; an empty option stands for the plugin itself.
+type Use = (&'static str, String, String);
+
+/// The codecs are named by an option, as a word or with options of their own.
+fn see_codec(value: &Value, seen: &mut BTreeSet<Use>) {
+    match &value.kind {
+        ValueKind::Plugin(plugin) => see("codec", plugin, seen),
+        ValueKind::Bare(name) | ValueKind::Text(name) => {
+            seen.insert(("codec", name.clone(), String::new()));
+        }
+        _ => {}
+    }
+}
+
+fn see(kind: &'static str, plugin: &Plugin, seen: &mut BTreeSet<Use>) {
+    let name = &plugin.name.text;
+    seen.insert((kind, name.clone(), String::new()));
+    for (option, value) in &plugin.options {
+        seen.insert((kind, name.clone(), option.text.clone()));
+        if option.text == "codec" {
+            see_codec(value, seen);
+        }
+    }
+}
+
+/// What the cases of a folder use. A case that expects a complaint shows no effect.
+fn uses(folder: &str) -> BTreeSet<Use> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let files: Vec<PathBuf> = fs::read_dir(&folder)
+        .expect("it is in the repository")
+        .map(|entry| entry.expect("it is listed").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "txt"))
+        .collect();
+    let mut seen = BTreeSet::new();
+    for file in files {
+        let book = CaseFile::read(&fs::read_to_string(&file).expect("it can be read"));
+        for case in &book.cases {
+            let complains = |text: &str| text.contains("\nerror") || text.starts_with("error");
+            let is_configuration =
+                case.kind.starts_with("edge") || case.kind.starts_with("logstash");
+            if !is_configuration || case.section("out").is_some_and(complains) {
+                continue;
+            }
+            let source = Sources::default().add("case", case.program.clone());
+            for section in parse(&case.program, source).config.sections {
+                gather(&section.body, &mut |plugin| see(section.kind.word(), plugin, &mut seen));
+            }
+        }
+    }
+    seen
+}
+
+/// What no case uses: the plugin and the option.
+fn lacking(family: &Family) -> BTreeSet<String> {
+    let seen = uses(family.folder);
+    let is_seen = |name: &str, option: &str| {
+        seen.contains(&(family.kind, name.to_string(), option.to_string()))
+    };
+    let own = family.plugins.iter().flat_map(|(name, options)| {
+        let here = options.iter().filter(|option| option.gone.is_none());
+        let uses = here.map(|option| option.name).chain([""]);
+        uses.filter(|option| !is_seen(name, option)).map(move |option| format!("{name} {option}"))
+    });
+    let common = family.common.iter().map(|option| option.name);
+    let common = common
+        .filter(|option| !family.plugins.iter().any(|(name, _)| is_seen(name, option)))
+        .map(|option| format!("* {option}"));
+    own.chain(common).collect()
+}
+
+/// Options of filters without a case yet; a line goes when its case has come.
+const FILTERS_LACKING: &str = "\
+filter * ecs_compatibility
+filter * enable_metric
+filter * id
+filter * periodic_flush
+filter aggregate aggregate_maps_path
+filter aggregate inactivity_timeout
+filter aggregate map_count_warning_threshold
+filter aggregate timeout_timestamp_field
+filter cidr network_path
+filter cidr refresh_interval
+filter cidr separator
+filter de_dot recursive
+filter dns failed_cache_size
+filter dns failed_cache_ttl
+filter dns hit_cache_size
+filter dns hit_cache_ttl
+filter dns tag_on_timeout
+filter geoip cache_size
+filter geoip default_database_type
+filter grok patterns_dir
+filter grok patterns_files_glob
+filter grok tag_on_timeout
+filter grok timeout_millis
+filter grok timeout_scope
+filter java_uuid overwrite
+filter kv tag_on_failure
+filter kv tag_on_timeout
+filter kv timeout_millis
+filter metrics clear_interval
+filter range negate
+filter ruby path
+filter ruby script_params
+filter syslog_pri facility_labels
+filter syslog_pri severity_labels
+filter syslog_pri syslog_pri_field_name
+filter syslog_pri use_labels
+filter throttle max_counters
+filter tld target
+filter translate refresh_behaviour
+filter translate refresh_interval
+filter translate yaml_dictionary_code_point_limit
+filter translate yaml_load_strategy
+filter urldecode charset
+filter useragent lru_cache_size
+filter uuid 
+filter uuid overwrite
+filter uuid target
+filter xml parse_options
+";
+
+/// Options of inputs, outputs and codecs without a case yet.
+const EDGES_LACKING: &str = "\
+codec * enable_metric
+codec * id
+codec cef default_timezone
+codec cef device
+codec cef locale
+codec cef reverse_mapping
+codec csv charset
+codec es_bulk target
+codec gzip_lines charset
+codec java_line 
+codec java_line charset
+codec java_line delimiter
+codec java_line format
+codec java_plain 
+codec java_plain charset
+codec java_plain format
+codec jdots 
+codec json charset
+codec json_lines charset
+codec json_lines decode_size_limit_bytes
+codec json_lines delimiter
+codec line charset
+codec msgpack format
+codec msgpack target
+codec multiline auto_flush_interval
+codec multiline charset
+input exec 
+input exec command
+input exec interval
+input exec schedule
+input file close_older
+input file discover_interval
+input file exit_after_read
+input file file_chunk_count
+input file file_chunk_size
+input file file_completed_action
+input file file_completed_log_path
+input file max_open_files
+input file sincedb_clean_after
+input file sincedb_write_interval
+input file start_position
+input file stat_interval
+input generator eps
+input heartbeat threads
+input java_generator 
+input java_generator count
+input java_generator eps
+input java_generator lines
+input java_generator message
+input java_generator threads
+input java_stdin 
+input pipe 
+input pipe command
+output * ecs_compatibility
+output * enable_metric
+output * id
+output * workers
+output pipeline ensure_delivery
+";
+
+#[test]
+fn each_option_of_a_filter_has_a_case() {
+    check(&["filter"], FILTERS_LACKING);
+}
+
+#[test]
+fn each_option_of_an_input_an_output_and_a_codec_has_a_case() {
+    check(&["input", "output", "codec"], EDGES_LACKING);
+}
+
+fn check(kinds: &[&str], known: &str) {
+    let line = |family: &Family| -> Vec<String> {
+        let kind = family.kind;
+        lacking(family).into_iter().map(|option| format!("{kind} {option}")).collect()
+    };
+    let families = families();
+    let mine = families.iter().filter(|family| kinds.contains(&family.kind));
+    let found: BTreeSet<String> = mine.flat_map(line).collect();
+    let known: BTreeSet<String> = known.lines().map(str::to_string).collect();
+    let lines =
+        |set: Vec<&String>| -> String { set.into_iter().map(|line| format!("{line}\n")).collect() };
+    let new = lines(found.difference(&known).collect());
+    let done = lines(known.difference(&found).collect());
+    assert!(new.is_empty(), "no case has these in a block of their plugin:\n{new}");
+    assert!(done.is_empty(), "these have cases now and leave the list:\n{done}");
+}
