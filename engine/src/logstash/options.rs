@@ -5,7 +5,7 @@ use super::complain;
 use super::reference::FieldRef;
 use super::settings::{Ecs, Settings};
 use super::syntax::tree::{Plugin, Value, ValueKind, Word};
-use temblor_lang::diagnostic::{Diagnostic, nearest};
+use temblor_lang::diagnostic::{Diagnostic, Severity, nearest};
 use temblor_lang::span::Span;
 
 /// What an option takes.
@@ -219,6 +219,27 @@ impl<'c> Arguments<'c> {
             this.ecs = ecs;
         }
         this
+    }
+
+    /// Hands checked options to `make`; `None` when anything is wrong, which has been said.
+    pub fn build<T>(
+        plugin: &'c Plugin,
+        (declared, common): (&[OptionSpec], &[OptionSpec]),
+        settings: &'c Settings,
+        diagnostics: &mut Vec<Diagnostic>,
+        make: impl FnOnce(&mut Arguments<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let before = diagnostics.len();
+        let made = make(&mut Arguments::new(plugin, declared, common, settings, diagnostics));
+        let is_error = |one: &Diagnostic| one.severity == Severity::Error;
+        if diagnostics[before..].iter().any(is_error) { None } else { made }
+    }
+
+    /// Takes the field names of the plugin around this one, unless it says its own.
+    pub fn inherit(&mut self, ecs: Ecs) {
+        if self.get("ecs_compatibility").is_none() {
+            self.ecs = ecs;
+        }
     }
 
     /// Adds a diagnostic about this plugin.

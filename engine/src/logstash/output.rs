@@ -112,12 +112,8 @@ pub fn compile(
         absent(plugin, settings, diagnostics);
         return None;
     };
-    let before = diagnostics.len();
-    let mut arguments = Arguments::new(plugin, declaration.options, COMMON, settings, diagnostics);
-    let made = make(name, &mut arguments);
-    drop(arguments);
-    let is_error = |one: &Diagnostic| one.severity == temblor_lang::diagnostic::Severity::Error;
-    if diagnostics[before..].iter().any(is_error) { None } else { made }
+    let declared = (declaration.options, COMMON);
+    Arguments::build(plugin, declared, settings, diagnostics, |arguments| make(name, arguments))
 }
 
 /// What is wrong with an output that is not here.
@@ -126,25 +122,14 @@ fn absent(plugin: &Plugin, settings: &Settings, diagnostics: &mut Vec<Diagnostic
     let help = "run it with --stdout, which writes all events to standard output instead";
     let stock = Stock { kind: "output", here: &here, common: COMMON, help };
     stock.absent(plugin, settings, diagnostics, |arguments| {
-        encoder(arguments, "plain");
+        Encoder::of(arguments, "plain");
     });
-}
-
-/// The encoder that the options name, or the usual one.
-fn encoder(arguments: &mut Arguments<'_>, usual: &str) -> Option<Encoder> {
-    let settings = Settings { ecs: arguments.ecs, ..arguments.settings.clone() };
-    let setting = arguments.get("codec").cloned();
-    let setting = setting.unwrap_or_else(|| super::options::Setting {
-        span: arguments.span,
-        kind: super::options::SettingKind::Text(usual.to_string()),
-    });
-    arguments.with_diagnostics(|diagnostics| Encoder::of(&setting, &settings, diagnostics))
 }
 
 fn make(name: &str, arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
     let sink = |outlet, config| Some((outlet, Destination::Sink(config, None)));
     match name {
-        "stdout" => sink(outlet(encoder(arguments, "rubydebug")?), SinkConfig::Stdout),
+        "stdout" => sink(outlet(Encoder::of(arguments, "rubydebug")?), SinkConfig::Stdout),
         "file" => file(arguments),
         "null" | "sink" => sink(Outlet::default(), SinkConfig::Null),
         "pipe" => {
@@ -178,7 +163,7 @@ fn outlet(encoder: Encoder) -> Outlet {
 }
 
 fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
-    let encoder = encoder(arguments, "json_lines")?;
+    let encoder = Encoder::of(arguments, "json_lines")?;
     let mut outlet = outlet(encoder);
     let path = arguments.text("path")?;
     let mode = match arguments.text("write_behavior").as_deref() {
@@ -225,7 +210,7 @@ impl Outlet {
         const OWN: &[OptionSpec] =
             &[option("place", Takes::Text, ""), option("otherwise", Takes::Text, "")];
         let mut arguments = Arguments::new(plugin, OWN, COMMON, settings, diagnostics);
-        let encoder = arguments.get("codec").is_some().then(|| encoder(&mut arguments, "json"));
+        let encoder = arguments.get("codec").is_some().then(|| Encoder::of(&mut arguments, "json"));
         Self {
             ports: Vec::new(),
             encoder: encoder.flatten(),

@@ -8,14 +8,13 @@ use crate::logstash::complain;
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::filter;
-use crate::logstash::options::{Arguments, Setting};
+use crate::logstash::options::Arguments;
 use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::saved;
-use crate::logstash::settings::Settings;
+use crate::logstash::settings::{Ecs, Settings};
 use crate::logstash::syntax::tree::{Plugin, Statement, Value, ValueKind, Word};
 use chrono::{DateTime, Utc};
-use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::Arena;
 
 /// How an input reads frames.
@@ -90,8 +89,8 @@ impl DecodeState {
 impl Decoder {
     /// The decoder of frames that are messages.
     #[must_use]
-    pub fn text(settings: &Settings) -> Self {
-        let original = settings.ecs.is_on().then(original);
+    pub fn text(ecs: Ecs) -> Self {
+        let original = ecs.is_on().then(original);
         Self {
             kind: Kind::Text,
             charset: Charset::Utf8,
@@ -102,15 +101,10 @@ impl Decoder {
         }
     }
 
-    /// The decoder that a setting names; `None` when it is wrong or not here, which has been said.
-    pub fn of(
-        setting: &Setting,
-        settings: &Settings,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Option<Self> {
-        super::with_codec(setting, settings, diagnostics, |name, arguments| {
-            Self::compile(name, arguments)
-        })
+    /// The decoder that a plugin's option `codec` names, or the usual one; `None` when it is wrong or not
+    /// here, which has been said.
+    pub fn of(arguments: &mut Arguments<'_>) -> Option<Self> {
+        super::with_codec(arguments, "plain", Self::compile)
     }
 
     fn compile(name: &str, arguments: &mut Arguments<'_>) -> Option<Self> {

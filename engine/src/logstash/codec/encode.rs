@@ -5,13 +5,11 @@ use super::{cef, rubydebug};
 use crate::codec::Format;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
-use crate::logstash::options::{Arguments, Setting};
+use crate::logstash::options::Arguments;
 use crate::logstash::reference::FieldRef;
-use crate::logstash::settings::Settings;
 use crate::logstash::template::Template;
 use chrono::{DateTime, Utc};
 use std::sync::atomic::{AtomicBool, Ordering};
-use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::{Arena, Value};
 
 /// How an output writes events.
@@ -51,15 +49,10 @@ pub type Encoded<'a> = Value<'a>;
 const PLAIN: &str = "%{+yyyy-MM-dd'T'HH:mm:ss.SSS}Z %{host} %{message}";
 
 impl Encoder {
-    /// The encoder that a setting names; `None` when it is wrong or not here, which has been said.
-    pub fn of(
-        setting: &Setting,
-        settings: &Settings,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) -> Option<Self> {
-        super::with_codec(setting, settings, diagnostics, |name, arguments| {
-            Self::compile(name, arguments)
-        })
+    /// The encoder that a plugin's option `codec` names, or the usual one; `None` when it is wrong or not
+    /// here, which has been said.
+    pub fn of(arguments: &mut Arguments<'_>, usual: &str) -> Option<Self> {
+        super::with_codec(arguments, usual, Self::compile)
     }
 
     fn compile(name: &str, arguments: &mut Arguments<'_>) -> Option<Self> {

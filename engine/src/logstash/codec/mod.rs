@@ -13,9 +13,8 @@ pub use encode::{Encoded, Encoder};
 
 use super::catalog::Stock;
 use super::options::{Arguments, OptionSpec, Setting, SettingKind, Takes, option, required};
-use super::settings::Settings;
 use super::syntax::tree::{Plugin, Word};
-use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::span::Span;
 
 /// A codec as it is declared.
 #[derive(Debug)]
@@ -110,34 +109,42 @@ const DECODE_BYTES: OptionSpec =
 fn named(setting: &Setting) -> Option<Plugin> {
     match &setting.kind {
         SettingKind::Codec(plugin) => Some(plugin.clone()),
-        _ => {
-            let name = Word { text: setting.text()?.to_string(), span: setting.span };
-            Some(Plugin { name, options: Vec::new(), span: setting.span })
-        }
+        _ => Some(bare(setting.text()?, setting.span)),
     }
 }
 
-/// Checks the codec of a plugin and hands its options to `make`; `None` when it is not here or wrong,
-/// which has been said.
-pub fn with_codec<T>(
-    setting: &Setting,
-    settings: &Settings,
-    diagnostics: &mut Vec<Diagnostic>,
+fn bare(name: &str, span: Span) -> Plugin {
+    let name = Word { text: name.to_string(), span };
+    Plugin { name, options: Vec::new(), span }
+}
+
+/// Checks the codec that a plugin names, or the usual one, and hands its options to `make`; `None` when
+/// it is not here or wrong, which has been said.
+fn with_codec<T>(
+    arguments: &mut Arguments<'_>,
+    usual: &str,
     make: impl FnOnce(&str, &mut Arguments<'_>) -> Option<T>,
 ) -> Option<T> {
-    let plugin = named(setting)?;
-    let name = &*plugin.name.text;
-    let Some(declaration) = CODECS.iter().find(|one| one.name == name) else {
-        let here: Vec<_> = CODECS.iter().map(|one| one.name).collect();
-        let help = "use another codec, or run with --stdin or --stdout, which need none";
-        let stock = Stock { kind: "codec", here: &here, common: COMMON, help };
-        stock.absent(&plugin, settings, diagnostics, |_| {});
-        return None;
+    let (settings, ecs) = (arguments.settings, arguments.ecs);
+    let plugin = match arguments.get("codec") {
+        Some(setting) => named(setting)?,
+        None => bare(usual, arguments.span),
     };
-    let before = diagnostics.len();
-    let mut arguments = Arguments::new(&plugin, declaration.options, COMMON, settings, diagnostics);
-    let made = make(name, &mut arguments);
-    drop(arguments);
-    let is_error = |one: &Diagnostic| one.severity == temblor_lang::diagnostic::Severity::Error;
-    if diagnostics[before..].iter().any(is_error) { None } else { made }
+    let name = &*plugin.name.text;
+    let declaration = CODECS.iter().find(|one| one.name == name);
+    arguments.with_diagnostics(|diagnostics| match declaration {
+        Some(CodecDeclaration { options, .. }) => {
+            Arguments::build(&plugin, (options, COMMON), settings, diagnostics, |arguments| {
+                arguments.inherit(ecs);
+                make(name, arguments)
+            })
+        }
+        None => {
+            let here: Vec<_> = CODECS.iter().map(|one| one.name).collect();
+            let help = "use another codec, or run with --stdin or --stdout, which need none";
+            let stock = Stock { kind: "codec", here: &here, common: COMMON, help };
+            stock.absent(&plugin, settings, diagnostics, |_| {});
+            None
+        }
+    })
 }

@@ -1,0 +1,116 @@
+//! The inputs that are here, each with its options.
+
+use crate::logstash::options::{OptionSpec, Takes, option, required};
+
+/// The options that every input has.
+pub const COMMON: &[OptionSpec] = &[
+    option("add_field", Takes::Hash, "Fields of every event."),
+    option("codec", Takes::Codec, "How frames are read."),
+    option("enable_metric", Takes::Flag, "Accepted; counts are always kept."),
+    option("id", Takes::Text, "The name of the input in reports."),
+    option("tags", Takes::List, "Tags of every event."),
+    option("type", Takes::Text, "The field `type` of events that have none."),
+    option("ecs_compatibility", Takes::OneOf(&["disabled", "v1", "v8"]), "Which field names."),
+];
+
+/// An input that is here.
+#[derive(Debug)]
+pub struct InputDeclaration {
+    /// Its name.
+    pub name: &'static str,
+    /// Its own options.
+    pub options: &'static [OptionSpec],
+    pub(super) kind: Kind,
+}
+
+/// What an input adds to its events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Stdin,
+    File,
+    Generator,
+    Heartbeat,
+    Command,
+    Pipeline,
+}
+
+/// All inputs that are here.
+pub static INPUTS: &[InputDeclaration] = &[
+    InputDeclaration { name: "stdin", options: &[], kind: Kind::Stdin },
+    InputDeclaration { name: "java_stdin", options: &[], kind: Kind::Stdin },
+    InputDeclaration {
+        name: "file",
+        options: &[
+            required("path", Takes::List, "Files, or patterns of files."),
+            option("exclude", Takes::List, "Patterns of file names that are left out."),
+            option("start_position", Takes::OneOf(&["beginning", "end"]), "Where reading begins."),
+            option("mode", Takes::OneOf(&["tail", "read"]), "Whether files are followed."),
+            option("delimiter", Takes::Text, "What ends a frame (a newline)."),
+            option("stat_interval", Takes::Anything, "How often files are looked at."),
+            option("discover_interval", Takes::Number, "How often new files are looked for."),
+            option("sincedb_path", Takes::Text, "Accepted; see --state."),
+            option("sincedb_write_interval", Takes::Anything, "Accepted; see --state."),
+            option("sincedb_clean_after", Takes::Anything, "Accepted; see --state."),
+            option("close_older", Takes::Anything, "Accepted; idle files take no descriptor."),
+            option(
+                "ignore_older",
+                Takes::Anything,
+                "In mode `read`: files older than this are left out.",
+            ),
+            option("max_open_files", Takes::Number, "Accepted."),
+            option("file_chunk_count", Takes::Number, "Accepted."),
+            option("file_chunk_size", Takes::Number, "Accepted."),
+            option(
+                "file_sort_by",
+                Takes::OneOf(&["last_modified", "path"]),
+                "The order in mode `read`.",
+            ),
+            option("file_sort_direction", Takes::OneOf(&["asc", "desc"]), "The same."),
+            option("file_completed_action", Takes::Text, "Accepted; files are never deleted."),
+            option("file_completed_log_path", Takes::Text, "Accepted."),
+            option("check_archive_validity", Takes::Flag, "Accepted; archives are checked."),
+            option("exit_after_read", Takes::Flag, "Whether the run ends with the files."),
+        ],
+        kind: Kind::File,
+    },
+    InputDeclaration { name: "generator", options: GENERATOR, kind: Kind::Generator },
+    InputDeclaration { name: "java_generator", options: GENERATOR, kind: Kind::Generator },
+    InputDeclaration {
+        name: "heartbeat",
+        options: &[
+            option("interval", Takes::Number, "Seconds between two events (60)."),
+            option("count", Takes::Number, "How many events; -1 is for ever."),
+            option("message", Takes::Text, "The message (ok), or epoch, or sequence."),
+            option("sequence", Takes::OneOf(&["none", "epoch", "sequence"]), "What is counted."),
+            option("threads", Takes::Number, "Accepted."),
+        ],
+        kind: Kind::Heartbeat,
+    },
+    InputDeclaration {
+        name: "exec",
+        options: &[
+            required("command", Takes::Text, "What the shell runs."),
+            option("interval", Takes::Number, "Seconds from run to run."),
+            option("schedule", Takes::Text, "Not here: use `interval`."),
+        ],
+        kind: Kind::Command,
+    },
+    InputDeclaration {
+        name: "pipe",
+        options: &[required("command", Takes::Text, "What the shell runs, over and over.")],
+        kind: Kind::Command,
+    },
+    InputDeclaration {
+        name: "pipeline",
+        options: &[required("address", Takes::Text, "Where other pipelines send to.")],
+        kind: Kind::Pipeline,
+    },
+];
+
+const GENERATOR: &[OptionSpec] = &[
+    option("message", Takes::Text, "The message (Hello world!)."),
+    option("lines", Takes::List, "Messages, in turn."),
+    option("count", Takes::Number, "How often; 0 is for ever."),
+    option("threads", Takes::Number, "How many times all of that."),
+    option("eps", Takes::Number, "Accepted; events come as fast as they are taken."),
+];

@@ -1,0 +1,254 @@
+//! What frames of an input become: events with the fields that the input adds.
+
+use super::declaration::Kind;
+use crate::event::Event;
+use crate::logstash::codec::{DecodeState, Decoder, Moment};
+use crate::logstash::datum::Datum;
+use crate::logstash::event::LogEvent;
+use crate::logstash::filter::{Name, add, added_texts};
+use crate::logstash::options::Arguments;
+use crate::logstash::reference::FieldRef;
+use crate::logstash::settings::Settings;
+use crate::logstash::template::Template;
+use crate::operator::Surroundings;
+use temblor_lang::value::{Arena, Value};
+
+/// What the events of an input are made of.
+#[derive(Debug)]
+pub struct Intake {
+    kind: Kind,
+    pub(super) decoder: Decoder,
+    traces: Traces,
+    /// `type`
+    class: Option<String>,
+    tags: Vec<String>,
+    added: Vec<(Name, Vec<Template>)>,
+    /// The command of exec and pipe.
+    command: Option<String>,
+    /// What heartbeats carry.
+    beat: Beat,
+    host: String,
+}
+
+/// The fields in which events say where they come from.
+#[derive(Debug, Default)]
+struct Traces {
+    /// The machine.
+    host: Option<FieldRef>,
+    /// The file, the command, the number or the time, whichever there is.
+    origin: Option<FieldRef>,
+}
+
+impl Traces {
+    fn of(kind: Kind, beat: &Beat, ecs: bool) -> Self {
+        // Each with its name of today and its name without a schema.
+        let host = match kind {
+            Kind::Pipeline => None,
+            Kind::Stdin => Some(("[host][hostname]", "host")),
+            _ => Some(("[host][name]", "host")),
+        };
+        let origin = match (kind, beat) {
+            (Kind::File, _) => Some(("[log][file][path]", "path")),
+            (Kind::Generator, _) => Some(("[event][sequence]", "sequence")),
+            (Kind::Heartbeat, Beat::Sequence) => Some(("[event][sequence]", "clock")),
+            (Kind::Heartbeat, Beat::Epoch) => Some(("[event][created]", "clock")),
+            (Kind::Command, _) => Some(("[process][command_line]", "command")),
+            _ => None,
+        };
+        let field = |(schema, old): (&str, &str)| {
+            let name = if ecs { schema } else { old };
+            FieldRef::parse(name).expect("names of this list are references")
+        };
+        Self { host: host.map(field), origin: origin.map(field) }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Beat {
+    Message(String),
+    Epoch,
+    Sequence,
+}
+
+impl Intake {
+    /// Reads the options that say what becomes of frames.
+    pub(super) fn of(kind: Kind, arguments: &mut Arguments<'_>) -> Option<Self> {
+        let decoder = Decoder::of(arguments);
+        let mut added = Vec::new();
+        for (key, value) in arguments.pairs("add_field") {
+            added.push((Name::compile(&key, value.span, arguments), added_texts(&value)));
+        }
+        let tags = arguments.texts("tags").unwrap_or_default();
+        let beat = beat(arguments);
+        Some(Intake {
+            kind,
+            decoder: decoder?,
+            traces: Traces::of(kind, &beat, arguments.ecs.is_on()),
+            class: arguments.text("type"),
+            tags: tags.into_iter().map(|(tag, _)| tag).collect(),
+            added,
+            command: arguments.text("command").filter(|_| kind == Kind::Command),
+            beat,
+            host: gethostname::gethostname().to_string_lossy().into_owned(),
+        })
+    }
+
+    /// What takes the events of `--stdin`: nothing is added to them but the text of lines.
+    #[must_use]
+    pub fn of_standard_input(settings: &Settings) -> Self {
+        Self {
+            kind: Kind::Pipeline,
+            decoder: Decoder::text(settings.ecs),
+            traces: Traces::default(),
+            class: None,
+            tags: Vec::new(),
+            added: Vec::new(),
+            command: None,
+            beat: Beat::Sequence,
+            host: String::new(),
+        }
+    }
+
+    /// What its codec remembers, as a value.
+    pub fn save<'a>(&self, state: &DecodeState, arena: &'a Arena) -> Datum<'a> {
+        self.decoder.save(state, arena)
+    }
+
+    /// The state that [`Intake::save`] gave; `None` when it is not of that shape.
+    #[must_use]
+    pub fn restore(&self, saved: &Datum<'_>) -> Option<DecodeState> {
+        self.decoder.restore(saved)
+    }
+
+    /// Whether frames belong together.
+    #[must_use]
+    pub fn is_stateful(&self) -> bool {
+        self.decoder.is_stateful()
+    }
+
+    /// Whether what waits becomes complete by itself.
+    #[must_use]
+    pub fn wants_ticks(&self) -> bool {
+        self.decoder.wants_ticks()
+    }
+
+    /// The events of what a source read.
+    pub fn receive<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let first = out.len();
+        let origin = around.call.facts.origin.as_deref();
+        let stream = origin.unwrap_or_default();
+        let mut sequence = None;
+        match (self.kind, event.value) {
+            (Kind::Generator | Kind::Heartbeat, record) => {
+                let number = |name| record.get(&temblor_lang::value::Key::new(name));
+                sequence = number("id").or_else(|| number("sequence")).and_then(Value::as_u64);
+                let line = number("line").and_then(Value::as_str).unwrap_or_default();
+                match (self.kind, &self.beat) {
+                    (Kind::Heartbeat, Beat::Message(text)) => {
+                        self.decoder.decode(state, stream, text.as_bytes(), moment, out);
+                    }
+                    (Kind::Heartbeat, _) => {
+                        out.push(LogEvent::new(Default::default(), moment.now));
+                    }
+                    _ => self.decoder.decode(state, stream, line.as_bytes(), moment, out),
+                }
+            }
+            (_, Value::Bytes(bytes)) => self.decoder.decode(state, stream, bytes, moment, out),
+            (_, Value::Str(text)) => self.decoder.decode_text(state, stream, text, moment, out),
+            (_, value) => {
+                let mut made = LogEvent::from_value(value, moment.arena, moment.now);
+                if let (true, Datum::Map(meta)) =
+                    (made.metadata.is_empty(), Datum::from_value(event.meta, moment.arena))
+                {
+                    made.metadata = meta;
+                }
+                out.push(made);
+            }
+        }
+        for event in &mut out[first..] {
+            self.decorate(event, origin, sequence, moment);
+        }
+    }
+
+    /// What still waits; with `due` only what has waited long enough.
+    pub fn flush<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        moment: Moment<'a>,
+        due: bool,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let mut waited = Vec::new();
+        self.decoder.flush(state, moment, due, &mut waited);
+        for (stream, mut event) in waited {
+            self.decorate(&mut event, Some(&stream), None, moment);
+            out.push(event);
+        }
+    }
+
+    fn decorate<'a>(
+        &'a self,
+        event: &mut LogEvent<'a>,
+        origin: Option<&str>,
+        sequence: Option<u64>,
+        moment: Moment<'a>,
+    ) {
+        let arena = moment.arena;
+        let put = |event: &mut LogEvent<'a>, field: &'a Option<FieldRef>, value: Datum<'a>| {
+            if let Some(field) = field
+                && !event.includes(field)
+            {
+                // A scalar in the way keeps its place.
+                let _ = event.add(field, value, arena);
+            }
+        };
+        let Traces { host, origin: place } = &self.traces;
+        put(event, host, Datum::Str(&self.host));
+        match (self.kind, origin, sequence) {
+            (Kind::File, Some(path), _) => put(event, place, Datum::Str(arena.str(path))),
+            (Kind::Generator, _, Some(number)) => put(event, place, Datum::whole(number)),
+            (Kind::Heartbeat, _, Some(number)) => match self.beat {
+                Beat::Sequence => put(event, place, Datum::whole(number)),
+                Beat::Epoch => put(event, place, Datum::Int(moment.now.timestamp())),
+                Beat::Message(_) => {}
+            },
+            (Kind::Command, ..) => {
+                if let Some(command) = &self.command {
+                    put(event, place, Datum::Str(command));
+                }
+            }
+            _ => {}
+        }
+        for (name, value) in &self.added {
+            if let Some(field) = name.of(event, arena, moment.now) {
+                for text in value {
+                    let value = Datum::Str(text.render(event, arena, moment.now));
+                    // What stands in the way stays.
+                    let _ = add(event, &field, value, arena);
+                }
+            }
+        }
+        if let Some(class) = &self.class
+            && event.data.get("type").is_none()
+        {
+            event.data.insert("type", Datum::Str(class));
+        }
+        self.tags.iter().for_each(|tag| event.tag(tag));
+    }
+}
+
+fn beat(arguments: &Arguments<'_>) -> Beat {
+    let message = arguments.text("message");
+    match (arguments.text("sequence").as_deref(), message.as_deref()) {
+        (Some("epoch"), _) | (None, Some("epoch")) => Beat::Epoch,
+        (Some("sequence"), _) | (None, Some("sequence")) => Beat::Sequence,
+        _ => Beat::Message(message.unwrap_or_else(|| "ok".to_string())),
+    }
+}
