@@ -1,5 +1,5 @@
 //! The options of Logstash plugins, walked from their declarations: each stands in a block of its plugin
-//! in a case that runs.
+//! in a case that runs, and a wrong value or name of it is told where it stands.
 //!
 //! What counts is the tree of a case's configuration, not its words; an option that all plugins of a kind
 //! have counts once for the kind.
@@ -9,13 +9,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use temblor_engine::casebook::file::CaseFile;
 use temblor_engine::logstash::codec::{self, CODECS};
+use temblor_engine::logstash::configuration::{Wishes, of_text};
 use temblor_engine::logstash::filter::FILTERS;
 use temblor_engine::logstash::input::{self, INPUTS};
 use temblor_engine::logstash::load::gather;
-use temblor_engine::logstash::options::{self, OptionSpec};
+use temblor_engine::logstash::options::{self, OptionSpec, Takes};
 use temblor_engine::logstash::output::{self, OUTPUTS};
 use temblor_engine::logstash::syntax::parse;
 use temblor_engine::logstash::syntax::tree::{Plugin, Value, ValueKind};
+use temblor_lang::diagnostic::{Colour, Severity, render_all};
 use temblor_lang::span::Sources;
 
 /// A kind of plugin as it is declared.
@@ -266,4 +268,91 @@ fn check(kinds: &[&str], known: &str) {
     let done = lines(known.difference(&found).collect());
     assert!(new.is_empty(), "no case has these in a block of their plugin:\n{new}");
     assert!(done.is_empty(), "these have cases now and leave the list:\n{done}");
+}
+
+/// A value that an option of this kind does not take, as it is written.
+fn wrong_values(takes: Takes) -> &'static [&'static str] {
+    match takes {
+        Takes::Text => &["{ \"a\" => \"b\" }", "[\"a\", \"b\"]"],
+        Takes::Number => &["\"many\"", "{ \"a\" => 1 }", "[1, 2]", "true"],
+        Takes::Flag => &["\"perhaps\"", "1", "[true, false]", "{ \"a\" => true }"],
+        Takes::List => &["{ \"a\" => \"b\" }", "[[\"a\", \"b\"]]"],
+        Takes::Hash => &["\"word\"", "[\"one\"]", "7"],
+        Takes::OneOf(_) => &["\"nothing of the kind\"", "{ \"a\" => 1 }", "[\"a\", \"b\"]"],
+        Takes::Duration => &["\"soon\"", "{ \"a\" => 1 }", "[1, 2]", "\"5 parsecs\""],
+        Takes::Codec => &["{ \"a\" => \"b\" }", "[\"plain\", \"json\"]", "7"],
+        Takes::Anything => &[],
+    }
+}
+
+/// A configuration in which a plugin has one option.
+fn configuration(kind: &str, plugin: &str, option: &str, value: &str) -> String {
+    let block = format!("{plugin} {{ {option} => {value} }}");
+    match kind {
+        "codec" => format!("input {{ stdin {{ codec => {block} }} }}"),
+        _ => format!("{kind} {{ {block} }}"),
+    }
+}
+
+/// The errors of a configuration, each with the text of its place and as it is shown.
+fn errors_of(text: &str) -> Vec<(String, String)> {
+    let configuration = of_text("test.conf", text.to_string(), &Wishes::default());
+    let loaded = configuration.loaded;
+    let errors = loaded.diagnostics.iter().filter(|one| one.severity == Severity::Error);
+    errors
+        .map(|one| {
+            let span = one.span.start as usize..one.span.end as usize;
+            let place = text.get(span).unwrap_or_default().to_string();
+            (place, render_all(std::slice::from_ref(one), &loaded.sources, Colour::Off))
+        })
+        .collect()
+}
+
+#[test]
+fn a_wrong_value_of_any_option_is_named_with_its_place() {
+    let (mut count, mut faults) = (0, String::new());
+    for_each_option(|kind, plugin, option| {
+        for value in wrong_values(option.takes) {
+            let errors = errors_of(&configuration(kind, plugin, option.name, value));
+            let names = |(place, shown): &(String, String)| {
+                shown.contains(&format!("`{}`", option.name))
+                    && !place.is_empty()
+                    && value.contains(place.as_str())
+            };
+            count += 1;
+            if !errors.iter().any(names) {
+                let name = option.name;
+                faults.push_str(&format!("{kind} {plugin} {name} => {value}: {errors:?}\n"));
+            }
+        }
+    });
+    assert!(count > 1000, "only {count} values were tried");
+    assert!(faults.is_empty(), "{faults}");
+}
+
+#[test]
+fn a_misspelt_option_is_told_the_name_that_is_meant() {
+    let mut faults = String::new();
+    for_each_option(|kind, plugin, option| {
+        let misspelt = format!("{}x", option.name);
+        let errors = errors_of(&configuration(kind, plugin, &misspelt, "\"1\""));
+        let names = |(place, shown): &(String, String)| {
+            let means = format!("`{}`", option.name);
+            *place == misspelt && shown.contains(&misspelt) && shown.contains(&means)
+        };
+        if !errors.iter().any(names) {
+            faults.push_str(&format!("{kind} {plugin} {misspelt}: {errors:?}\n"));
+        }
+    });
+    assert!(faults.is_empty(), "{faults}");
+}
+
+/// Shows `see` each option of each plugin, with those that all plugins of the kind have.
+fn for_each_option(mut see: impl FnMut(&str, &str, &OptionSpec)) {
+    for Family { kind, plugins, common, .. } in families() {
+        for (plugin, options) in plugins {
+            let all = options.iter().chain(common).filter(|option| option.gone.is_none());
+            all.for_each(|option| see(kind, plugin, option));
+        }
+    }
 }

@@ -12,6 +12,7 @@ pub mod event;
 pub mod saved;
 pub mod template;
 pub use temblor_stdlib::pattern;
+pub mod duration;
 pub mod options;
 pub mod catalog;
 pub mod condition;

@@ -2,9 +2,11 @@
 //! plugin asks for. Every complaint names the option and its place.
 
 use super::complain;
+use super::duration;
 use super::reference::FieldRef;
 use super::settings::{Ecs, Settings};
 use super::syntax::tree::{Plugin, Value, ValueKind, Word};
+use std::time::Duration;
 use temblor_lang::diagnostic::{Diagnostic, Severity, nearest};
 use temblor_lang::span::Span;
 
@@ -25,6 +27,8 @@ pub enum Takes {
     OneOf(&'static [&'static str]),
     /// The name of a codec, or a block.
     Codec,
+    /// A number of seconds, or a time such as `1 hour`.
+    Duration,
     /// Whatever there is.
     Anything,
 }
@@ -213,7 +217,7 @@ impl<'c> Arguments<'c> {
             }
         }
         for spec in declared.iter().chain(common) {
-            this.check(spec);
+            this.check(spec, strictness);
         }
         if let Some(ecs) = this.text("ecs_compatibility").and_then(|text| Ecs::named(&text)) {
             this.ecs = ecs;
@@ -342,7 +346,7 @@ impl<'c> Arguments<'c> {
         }
     }
 
-    fn check(&mut self, spec: &OptionSpec) {
+    fn check(&mut self, spec: &OptionSpec, strictness: Strictness) {
         let Some((_, setting)) = self.values.iter().find(|(name, _)| name == spec.name) else {
             if spec.required {
                 self.diagnostics.push(complain::missing_option(self.plugin, spec.name, self.span));
@@ -360,6 +364,15 @@ impl<'c> Arguments<'c> {
             }
             Takes::OneOf(words) if !text.is_some_and(|text| words.contains(&text)) => {
                 Some(format!("one of {}", words.join(", ")))
+            }
+            Takes::List if strictness == Strictness::OfCode && !is_list(setting) => {
+                Some("a list of texts".to_string())
+            }
+            Takes::Codec if !names_codec(setting) => {
+                Some("the name of a codec, or a codec with its options".to_string())
+            }
+            Takes::Duration if text.and_then(duration::parse).is_none() => {
+                Some(format!("a number of seconds, or a time: {}", duration::EXAMPLES))
             }
             Takes::Hash if !is_hash(setting) => {
                 Some("a hash, or a list of keys and values in turn".to_string())
@@ -414,6 +427,12 @@ impl<'c> Arguments<'c> {
     #[must_use]
     pub fn number(&self, name: &str) -> Option<f64> {
         number(self.get(name)?.text()?)
+    }
+
+    /// The length of time that an option says.
+    #[must_use]
+    pub fn duration(&self, name: &str) -> Option<Duration> {
+        duration::parse(self.get(name)?.text()?)
     }
 
     /// A flag, or its default.
@@ -501,6 +520,15 @@ fn flatten(setting: &Setting, merged: &mut Vec<(String, Setting)>) {
         }
         _ => {}
     }
+}
+
+fn is_list(setting: &Setting) -> bool {
+    setting.items().iter().all(|item| item.text().is_some())
+}
+
+fn names_codec(setting: &Setting) -> bool {
+    let is_number = matches!(setting.kind, SettingKind::Number(_));
+    setting.text().is_some() && !is_number
 }
 
 fn is_hash(setting: &Setting) -> bool {

@@ -160,6 +160,7 @@ fn takes(takes: Takes) -> String {
         Takes::Hash => "hash".to_string(),
         Takes::OneOf(words) => words.join(", "),
         Takes::Codec => "codec".to_string(),
+        Takes::Duration => "seconds, or a time such as \"1 hour\"".to_string(),
         Takes::Anything => "any value".to_string(),
     }
 }

@@ -122,6 +122,7 @@ fn sample_of(option: &OptionSpec) -> String {
         Option::Hash => r#"{"a": "b"}"#.to_string(),
         Option::OneOf(words) => format!("{:?}", words[0]),
         Option::Text | Option::Codec | Option::Anything => r#""message""#.to_string(),
+        Option::Duration => r#""1 hour""#.to_string(),
     };
     format!("{} = {value}", option.name)
 }

@@ -8,7 +8,7 @@ use crate::source::SourceConfig;
 use crate::source::file::FileConfig;
 use crate::source::tail::TailConfig;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// The source of the files that the options name.
 pub(super) fn source(arguments: &mut Arguments<'_>, framing: Framing) -> Option<SourceConfig> {
@@ -34,7 +34,7 @@ pub(super) fn source(arguments: &mut Arguments<'_>, framing: Framing) -> Option<
         return Some(SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 }));
     }
     let from_beginning = arguments.text("start_position").as_deref() == Some("beginning");
-    let interval = arguments.text("stat_interval").and_then(|text| seconds(&text));
+    let interval = arguments.duration("stat_interval");
     let interval = interval.map_or(1.0, |interval| interval.as_secs_f64());
     Some(SourceConfig::Tail(TailConfig {
         patterns,
@@ -48,7 +48,7 @@ pub(super) fn source(arguments: &mut Arguments<'_>, framing: Framing) -> Option<
 /// Leaves out files that are too old, and brings the others into the order that the options say.
 fn sort(files: &mut Vec<PathBuf>, arguments: &Arguments<'_>) {
     let changed = |path: &PathBuf| std::fs::metadata(path).and_then(|file| file.modified()).ok();
-    let oldest = arguments.text("ignore_older").and_then(|text| seconds(&text));
+    let oldest = arguments.duration("ignore_older").filter(|age| !age.is_zero());
     if let Some(limit) = oldest.and_then(|age| SystemTime::now().checked_sub(age)) {
         files.retain(|path| changed(path).is_none_or(|time| time >= limit));
     }
@@ -60,23 +60,4 @@ fn sort(files: &mut Vec<PathBuf>, arguments: &Arguments<'_>) {
     if arguments.text("file_sort_direction").as_deref() == Some("desc") {
         files.reverse();
     }
-}
-
-/// `3600`, `"1 hour"`, `"2 weeks"`, as the input `file` writes a time; 0 is none.
-fn seconds(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let digits = text.find(|one: char| !one.is_ascii_digit() && one != '.').unwrap_or(text.len());
-    let number: f64 = text[..digits].parse().ok()?;
-    let unit = match text[digits..].trim() {
-        "" | "s" | "sec" | "second" | "seconds" => 1.0,
-        "m" | "min" | "minute" | "minutes" => 60.0,
-        "h" | "hour" | "hours" => 3600.0,
-        "d" | "day" | "days" => 86_400.0,
-        "w" | "week" | "weeks" => 604_800.0,
-        "ms" | "msec" | "msecs" => 0.001,
-        "us" | "usec" | "usecs" => 0.000_001,
-        _ => return None,
-    };
-    let length = number * unit;
-    (length > 0.0).then(|| Duration::try_from_secs_f64(length).ok()).flatten()
 }
