@@ -31,10 +31,15 @@ fn readable(bytes: &[u8], place: &Path) -> String {
     text
 }
 
-/// Bytes of a file's section; a name that ends in `.gz` is packed.
+/// Bytes of a file's section; a name that ends in `.gz` is packed, and one that ends in `.msgpack` is
+/// written as hexadecimal digits.
 fn write_file(place: &Path, name: &str, text: &str) {
     let path = place.join(name);
     let mut bytes = text.as_bytes().to_vec();
+    if name.ends_with(".msgpack") {
+        let digits = |pair: &str| u8::from_str_radix(pair, 16).expect("two digits");
+        bytes = text.split_whitespace().map(digits).collect();
+    }
     if name.ends_with(".gz") {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packer.write_all(&bytes).expect("memory takes it");

@@ -183,32 +183,6 @@ filter xml parse_options
 
 /// Options of inputs, outputs and codecs without a case yet.
 const EDGES_LACKING: &str = "\
-codec * enable_metric
-codec * id
-codec cef default_timezone
-codec cef device
-codec cef locale
-codec cef reverse_mapping
-codec csv charset
-codec es_bulk target
-codec gzip_lines charset
-codec java_line 
-codec java_line charset
-codec java_line delimiter
-codec java_line format
-codec java_plain 
-codec java_plain charset
-codec java_plain format
-codec jdots 
-codec json charset
-codec json_lines charset
-codec json_lines decode_size_limit_bytes
-codec json_lines delimiter
-codec line charset
-codec msgpack format
-codec msgpack target
-codec multiline auto_flush_interval
-codec multiline charset
 input exec 
 input exec command
 input exec interval
@@ -233,7 +207,6 @@ input java_generator eps
 input java_generator lines
 input java_generator message
 input java_generator threads
-input java_stdin 
 input pipe 
 input pipe command
 output * ecs_compatibility

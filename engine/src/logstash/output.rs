@@ -3,6 +3,7 @@
 
 use super::catalog::Stock;
 use super::codec::Encoder;
+use super::complain;
 use super::event::LogEvent;
 use super::options::{Arguments, OptionSpec, Takes, option, required};
 use super::settings::Settings;
@@ -129,7 +130,7 @@ fn absent(plugin: &Plugin, settings: &Settings, diagnostics: &mut Vec<Diagnostic
 fn make(name: &str, arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
     let sink = |outlet, config| Some((outlet, Destination::Sink(config, None)));
     match name {
-        "stdout" => sink(outlet(Encoder::of(arguments, "rubydebug")?), SinkConfig::Stdout),
+        "stdout" => sink(outlet(stream_encoder(arguments, "rubydebug")?), SinkConfig::Stdout),
         "file" => file(arguments),
         "null" | "sink" => sink(Outlet::default(), SinkConfig::Null),
         "pipe" => {
@@ -156,6 +157,17 @@ fn make(name: &str, arguments: &mut Arguments<'_>) -> Option<(Outlet, Destinatio
     }
 }
 
+/// The encoder of an output that writes events one behind the other.
+fn stream_encoder(arguments: &mut Arguments<'_>, usual: &str) -> Option<Encoder> {
+    let encoder = Encoder::of(arguments, usual)?;
+    if arguments.text("codec").as_deref() == Some("json") {
+        let message = "Logstash writes nothing between the events of `json`; here each is a line";
+        let help = "write `json_lines`, which ends each event with a newline in both";
+        arguments.explain(complain::odd(arguments.place("codec"), message, help));
+    }
+    Some(encoder)
+}
+
 /// JSON is what sinks write by themselves, an event a line.
 fn outlet(encoder: Encoder) -> Outlet {
     let encoder = (!encoder.is_plain_json()).then_some(encoder);
@@ -163,7 +175,7 @@ fn outlet(encoder: Encoder) -> Outlet {
 }
 
 fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
-    let encoder = Encoder::of(arguments, "json_lines")?;
+    let encoder = stream_encoder(arguments, "json_lines")?;
     let mut outlet = outlet(encoder);
     let path = arguments.text("path")?;
     let mode = match arguments.text("write_behavior").as_deref() {

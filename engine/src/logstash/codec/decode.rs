@@ -14,6 +14,7 @@ use crate::logstash::reference::FieldRef;
 use crate::logstash::saved;
 use crate::logstash::settings::{Ecs, Settings};
 use crate::logstash::syntax::tree::{Plugin, Statement, Value, ValueKind, Word};
+use crate::logstash::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
 
@@ -29,6 +30,10 @@ pub struct Decoder {
     pub delimiter: Option<u8>,
     /// Where the action of a document goes.
     action: Option<FieldRef>,
+    /// The message of an event that has none: `format` of msgpack.
+    format: Option<Template>,
+    /// Longer lines are refused: `decode_size_limit_bytes`.
+    line_bytes_max: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -98,6 +103,8 @@ impl Decoder {
             original,
             delimiter: None,
             action: None,
+            format: None,
+            line_bytes_max: None,
         }
     }
 
@@ -147,7 +154,10 @@ impl Decoder {
         };
         let action = arguments.ecs.is_on().then(bulk_action);
         let target = arguments.field_or_none("target");
-        Some(Self { kind, charset, target, original, delimiter, action })
+        let format = (name == "msgpack").then(|| arguments.text("format")).flatten();
+        let format = format.map(|text| Template::parse(&text));
+        let line_bytes_max = arguments.number("decode_size_limit_bytes").map(|most| most as u64);
+        Some(Self { kind, charset, target, original, delimiter, action, format, line_bytes_max })
     }
 
     /// What waits, as a value.
@@ -255,6 +265,11 @@ impl Decoder {
         let arena = moment.arena;
         match &self.kind {
             Kind::Text => out.push(self.message(text, moment)),
+            Kind::Json if self.line_bytes_max.is_some_and(|most| text.len() as u64 > most) => {
+                let most = self.line_bytes_max.unwrap_or_default();
+                let message = format!("Payload bigger than {most} bytes");
+                out.push(self.failed(arena.str(&message), "_jsonparsetoobigfailure", moment));
+            }
             Kind::Json => match filter::read_json(text, arena) {
                 Some(datum) => self.emit(datum, text, moment, out),
                 None if text.trim().is_empty() => {}
@@ -271,7 +286,7 @@ impl Decoder {
                 program.run(&mut events, state, arena, moment.now);
                 out.append(&mut events);
             }
-            Kind::Cef(codec) => match codec.decode(text, arena) {
+            Kind::Cef(codec) => match codec.decode(text, moment) {
                 Some(map) => out.push(LogEvent::new(map, moment.now)),
                 None => out.push(self.failed(text, "_cefparsefailure", moment)),
             },
@@ -327,6 +342,15 @@ impl Decoder {
         event
     }
 
+    /// An event of these fields, or with them in its target.
+    fn event<'a>(&'a self, fields: Map<'a>, moment: Moment<'a>) -> LogEvent<'a> {
+        let Some(target) = &self.target else { return LogEvent::new(fields, moment.now) };
+        let mut event = LogEvent::new(Map::default(), moment.now);
+        // A new event has nothing in the way; what may not be there is left out.
+        let _ = event.set(target, Datum::Map(fields), moment.arena);
+        event
+    }
+
     /// An object is an event, a list one for each element.
     fn emit<'a>(
         &'a self,
@@ -339,14 +363,16 @@ impl Decoder {
             Datum::List(items) => {
                 items.into_iter().for_each(|item| self.emit(item, text, moment, out));
             }
-            Datum::Map(map) => out.push(match &self.target {
-                None => LogEvent::new(map, moment.now),
-                Some(target) => {
-                    let mut event = LogEvent::new(Map::default(), moment.now);
-                    let _ = event.set(target, Datum::Map(map), moment.arena);
-                    event
+            Datum::Map(map) => {
+                let mut event = self.event(map, moment);
+                if let Some(format) = &self.format
+                    && event.data.get("message").is_none()
+                {
+                    let text = format.render(&event, moment.arena, moment.now);
+                    event.data.insert("message", Datum::Str(text));
                 }
-            }),
+                out.push(event);
+            }
             _ => out.push(self.failed(text, "_jsonparsefailure", moment)),
         }
     }
@@ -379,7 +405,7 @@ impl Decoder {
             return;
         };
         let document = if action == text { Map::default() } else { document };
-        let mut event = LogEvent::new(document, moment.now);
+        let mut event = self.event(document, moment);
         if let Some(Datum::Map(action)) = filter::read_json(action, arena)
             && let Some((name, Datum::Map(fields))) = action.into_entries().into_iter().next()
         {

@@ -3,6 +3,7 @@
 
 use super::{cef, rubydebug};
 use crate::codec::Format;
+use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::Arguments;
@@ -15,8 +16,8 @@ use temblor_lang::value::{Arena, Value};
 /// How an output writes events.
 #[derive(Debug)]
 pub enum Encoder {
-    /// `json`; whether a newline ends it.
-    Json(bool),
+    /// `json`, `json_lines`: what ends it.
+    Json(String),
     /// `line`, `plain`: a text, and what ends it.
     Text(Template, String),
     /// `rubydebug`; whether @metadata is shown.
@@ -60,11 +61,13 @@ impl Encoder {
             Template::parse(arguments.text("format").as_deref().unwrap_or(PLAIN))
         };
         Some(match name {
-            "json" => Encoder::Json(false),
-            "json_lines" => Encoder::Json(true),
+            // Logstash writes nothing between documents, so that nobody can tell them apart again.
+            "json" if !arguments.settings.explains => Encoder::Json(String::new()),
+            "json" => Encoder::Json(newline()),
+            "json_lines" => Encoder::Json(arguments.text("delimiter").unwrap_or_else(newline)),
             "line" | "java_line" => {
-                let delimiter = arguments.text("delimiter");
-                Encoder::Text(format(arguments), delimiter.unwrap_or_else(|| "\n".to_string()))
+                let delimiter = arguments.text("delimiter").unwrap_or_else(newline);
+                Encoder::Text(format(arguments), delimiter)
             }
             "rubydebug" => Encoder::RubyDebug(arguments.flag("metadata", false)),
             "dots" | "jdots" => Encoder::Dots,
@@ -73,9 +76,9 @@ impl Encoder {
                 for (text, span) in arguments.texts("columns").unwrap_or_default() {
                     match FieldRef::parse(&text) {
                         Ok(field) => columns.push((text, field)),
-                        Err(reason) => arguments.complain(
-                            crate::logstash::complain::bad_reference(&text, span, reason),
-                        ),
+                        Err(reason) => {
+                            arguments.complain(complain::bad_reference(&text, span, reason))
+                        }
                     }
                 }
                 let quote = arguments.text("quote_char").and_then(|text| text.chars().next());
@@ -93,7 +96,7 @@ impl Encoder {
     /// Whether it writes JSON as the engine does by itself, an event a line.
     #[must_use]
     pub fn is_plain_json(&self) -> bool {
-        matches!(self, Encoder::Json(_))
+        matches!(self, Encoder::Json(end) if end == "\n")
     }
 
     /// Whether what it wrote before matters.
@@ -112,9 +115,9 @@ impl Encoder {
     ) -> Encoded<'a> {
         let mut out = String::new();
         match self {
-            Encoder::Json(ends) => {
+            Encoder::Json(end) => {
                 push_document(&mut out, event);
-                out.push_str(if *ends { "\n" } else { "" });
+                out.push_str(end);
             }
             Encoder::Text(template, end) => {
                 out.push_str(template.render(event, arena, now));
@@ -145,6 +148,10 @@ impl Encoder {
         }
         Value::Str(arena.str(&out))
     }
+}
+
+fn newline() -> String {
+    "\n".to_string()
 }
 
 fn push_document(out: &mut String, event: &LogEvent<'_>) {
