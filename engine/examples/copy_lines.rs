@@ -13,7 +13,7 @@ use temblor_engine::outputs::Outputs;
 use temblor_engine::processor::Processor;
 use temblor_engine::report::summary_table;
 use temblor_engine::run::{NamedSink, RunPlan, run};
-use temblor_engine::sink::{FileMode, SinkConfig};
+use temblor_engine::sink::{Care, FileMode, SinkConfig};
 use temblor_engine::source::SourceConfig;
 use temblor_engine::source::file::FileConfig;
 use temblor_engine::turnstile::Turn;
@@ -56,7 +56,11 @@ fn main() -> ExitCode {
     };
     let config = match output.as_str() {
         "-" => SinkConfig::Stdout,
-        _ => SinkConfig::File { path: output.clone().into(), mode: FileMode::Truncate },
+        _ => SinkConfig::File {
+            path: output.clone().into(),
+            mode: FileMode::Truncate,
+            care: Care::default(),
+        },
     };
     let plan = RunPlan {
         sources: vec![source],

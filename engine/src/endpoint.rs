@@ -12,7 +12,7 @@ use crate::interceptor::{Packing, Postprocessor, Preprocessor};
 use crate::lookup::NamedTables;
 use crate::pipeline::{Encoding, InputCodec, Output, Place};
 use crate::run::{NamedSink, RunPlan};
-use crate::sink::{FileMode, SinkConfig};
+use crate::sink::{Care, FileMode, SinkConfig};
 use crate::source::SourceConfig;
 use crate::source::chained::ChainedConfig;
 use crate::source::command::CommandConfig;
@@ -319,7 +319,7 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
             Some(text) if text.constant().is_none() => placed(text, mode, compiler),
             _ => {
                 let path = PathBuf::from(constant_path(def, compiler)?);
-                (SinkConfig::File { path, mode }, None)
+                (SinkConfig::File { path, mode, care: Care::default() }, None)
             }
         },
         "command" => match def.argument.as_ref() {
@@ -327,9 +327,12 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
                 let tree = Expr { kind: ExprKind::String(text.clone()), span: text.span };
                 let scope = Scope::with_prelude();
                 let command = compiler.lower_formula(&tree, &scope, Rules::FORMULA, None);
-                (SinkConfig::Command { command: String::new() }, Some(command))
+                (SinkConfig::Command { command: String::new(), idle_max: None }, Some(command))
             }
-            _ => (SinkConfig::Command { command: constant_path(def, compiler)? }, None),
+            _ => (
+                SinkConfig::Command { command: constant_path(def, compiler)?, idle_max: None },
+                None,
+            ),
         },
         other => {
             let message = format!("unknown kind of sink `{other}`");
@@ -380,7 +383,7 @@ fn placed(
     let tree = Expr { kind: ExprKind::String(rest), span: text.span };
     let scope = Scope::with_prelude();
     let path = compiler.lower_formula(&tree, &scope, Rules::FORMULA, None);
-    (SinkConfig::Files { directory, mode }, Some(path))
+    (SinkConfig::Files { directory, mode, care: Care::default() }, Some(path))
 }
 
 /// The directory that a text begins with, and the rest of the text.

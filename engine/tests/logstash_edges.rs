@@ -2,7 +2,8 @@
 //! the files that it reads and what it writes. `TEMBLOR_BLESS=1` rewrites what they expect.
 //!
 //! A case is a configuration; its sections are `in` for standard input, `file NAME` for files that are
-//! there, `out` for standard output and `wrote NAME` for files that are written. `${DIR}` is its folder.
+//! there, `out` for standard output, `wrote NAME` for files that are written and `gone NAME` for those that
+//! were there. Permissions are said where they are not those of other files. `${DIR}` is its folder.
 
 use std::fs;
 use std::io::Write;
@@ -33,8 +34,7 @@ fn readable(bytes: &[u8], place: &Path) -> String {
 
 /// Bytes of a file's section; a name that ends in `.gz` is packed, and one that ends in `.msgpack` is
 /// written as hexadecimal digits.
-fn write_file(place: &Path, name: &str, text: &str) {
-    let path = place.join(name);
+fn bytes_of(name: &str, text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     if name.ends_with(".msgpack") {
         let digits = |pair: &str| u8::from_str_radix(pair, 16).expect("two digits");
@@ -45,7 +45,7 @@ fn write_file(place: &Path, name: &str, text: &str) {
         packer.write_all(&bytes).expect("memory takes it");
         bytes = packer.finish().expect("memory takes it");
     }
-    fs::write(path, bytes).expect("the folder can be written");
+    bytes
 }
 
 fn read_file(path: &Path) -> Vec<u8> {
@@ -70,7 +70,8 @@ fn run(case: &Case, place: &Path) -> Vec<Section> {
         .filter(|one| one.name == "in" || one.name.starts_with("file "))
         .collect();
     for section in given.iter().filter(|one| one.name != "in") {
-        write_file(place, &section.name["file ".len()..], &section.text);
+        let name = &section.name["file ".len()..];
+        fs::write(place.join(name), bytes_of(name, &section.text)).expect("it can be written");
     }
     let mut arguments = vec!["run", "-q", "--workers", "1", "--virtual-clock", "1s", "--logstash"];
     let conf = place.join("case.conf").display().to_string();
@@ -96,18 +97,62 @@ fn run(case: &Case, place: &Path) -> Vec<Section> {
     let section = |name: String, text: String| Section { name, line: 0, text };
     let mut all: Vec<Section> = given.iter().map(|one| (*one).clone()).collect();
     all.push(section("out".to_string(), out));
-    let mut files: Vec<_> = fs::read_dir(place)
-        .expect("it is there")
-        .map(|entry| entry.expect("it can be listed").path())
-        .collect();
-    files.sort();
-    for file in files {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if name != "case.conf" && !given.iter().any(|one| one.name == format!("file {name}")) {
-            all.push(section(format!("wrote {name}"), readable(&read_file(&file), place)));
+    let files = files_in(place);
+    for file in &files {
+        let name = name_in(place, file);
+        let before = given.iter().find(|one| one.name == format!("file {name}"));
+        let is_same =
+            |one: &&&Section| fs::read(file).is_ok_and(|now| now == bytes_of(&name, &one.text));
+        if name == "case.conf" || before.filter(is_same).is_some() {
+            continue;
+        }
+        let bits = mode_of(file, place);
+        match file.is_dir() {
+            true if bits.is_empty() => {}
+            true => all.push(section(format!("folder {name}{bits}"), String::new())),
+            false => {
+                let text = readable(&read_file(file), place);
+                all.push(section(format!("wrote {name}{bits}"), text));
+            }
+        }
+    }
+    for one in given.iter().filter_map(|one| one.name.strip_prefix("file ")) {
+        if !files.iter().any(|file| name_in(place, file) == one) {
+            all.push(section(format!("gone {one}"), String::new()));
         }
     }
     all
+}
+
+fn name_in(place: &Path, file: &Path) -> String {
+    file.strip_prefix(place).unwrap_or(file).display().to_string()
+}
+
+/// What a folder holds, in the order of the names.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("it is there");
+    let mut all = Vec::new();
+    for path in entries.map(|entry| entry.expect("it can be listed").path()) {
+        if path.is_dir() {
+            all.extend(files_in(&path));
+        }
+        all.push(path);
+    }
+    all.sort();
+    all
+}
+
+/// The permissions of a file where they are not those of the others.
+fn mode_of(file: &Path, place: &Path) -> String {
+    let mode = |path: &Path| {
+        fs::metadata(path)
+            .map_or(0, |data| std::os::unix::fs::PermissionsExt::mode(&data.permissions()))
+    };
+    let usual = if file.is_dir() { mode(place) } else { mode(&place.join("case.conf")) };
+    match mode(file) {
+        same if same == usual => String::new(),
+        other => format!(", mode {:o}", other & 0o7777),
+    }
 }
 
 #[test]

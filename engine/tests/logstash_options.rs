@@ -209,11 +209,6 @@ input java_generator message
 input java_generator threads
 input pipe 
 input pipe command
-output * ecs_compatibility
-output * enable_metric
-output * id
-output * workers
-output pipeline ensure_delivery
 ";
 
 #[test]

@@ -6,7 +6,7 @@ use crate::interceptor::{PLAIN_POSTPROCESSORS, PREPROCESSORS, Postprocessor, Pre
 use crate::operator::IN;
 use crate::pipeline::{Encoding, InputCodec, OutputCodec};
 use crate::run::NamedSink;
-use crate::sink::{FileMode, SinkConfig};
+use crate::sink::{Care, FileMode, SinkConfig};
 use crate::source::SourceConfig;
 use crate::source::chained::ChainedConfig;
 use crate::source::file::FileConfig;
@@ -95,7 +95,11 @@ impl EndArgs {
             None => NamedSink { name: "stdout".to_string(), config: SinkConfig::Stdout },
             Some(path) => NamedSink {
                 name: path.display().to_string(),
-                config: SinkConfig::File { path: path.clone(), mode: FileMode::Truncate },
+                config: SinkConfig::File {
+                    path: path.clone(),
+                    mode: FileMode::Truncate,
+                    care: Care::default(),
+                },
             },
         };
         let mut encoding = self.out_codec.clone();

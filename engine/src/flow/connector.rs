@@ -9,7 +9,7 @@ use crate::interceptor::{MESSAGE_BYTES_MAX, Postprocessor, Preprocessor};
 use crate::operator::{ERR, IN, OUT};
 use crate::pipeline::{Encoding, InputCodec, OutputCodec};
 use crate::sink::bench::BenchConfig;
-use crate::sink::{FileMode, SinkConfig};
+use crate::sink::{Care, FileMode, SinkConfig};
 use crate::source::SourceConfig;
 use crate::source::chained::ChainedConfig;
 use crate::source::crononome::{Entry, Expression};
@@ -148,7 +148,7 @@ impl Shape<'_> {
     fn sink(&self, port: &FlowPort, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
         let config = match (self.kind, &self.file, port.name.as_str()) {
             ("file", Some(file), IN) if !file.reads => {
-                SinkConfig::File { path: file.path.clone(), mode: file.mode }
+                SinkConfig::File { path: file.path.clone(), mode: file.mode, care: Care::default() }
             }
             ("stdio", _, IN | "stdout") => SinkConfig::Stdout,
             ("stdio", _, "stderr") => SinkConfig::Stderr,

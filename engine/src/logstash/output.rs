@@ -10,9 +10,10 @@ use super::settings::Settings;
 use super::syntax::tree::Plugin;
 use super::template::Template;
 use crate::interceptor::{Packing, Postprocessor};
-use crate::sink::{FileMode, SinkConfig};
+use crate::sink::{Absent, Care, FileMode, SinkConfig};
 use chrono::{DateTime, Utc};
 use std::path::PathBuf;
+use std::time::Duration;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::{Arena, Value};
 
@@ -43,12 +44,20 @@ pub static OUTPUTS: &[OutputDeclaration] = &[
             required("path", Takes::Text, "The file; may depend on the event."),
             option("gzip", Takes::Flag, "Whether it is compressed."),
             option("write_behavior", Takes::OneOf(&["append", "overwrite"]), "What stays."),
-            option("create_if_deleted", Takes::Flag, "Accepted; it always is."),
+            option("create_if_deleted", Takes::Flag, "Whether a deleted file is made anew."),
             option("filename_failure", Takes::Text, "The file of events with impossible paths."),
-            option("flush_interval", Takes::Number, "Accepted; writes are not held back."),
-            option("stale_cleanup_interval", Takes::Number, "Accepted; few files stay open."),
-            option("dir_mode", Takes::Number, "Accepted; the mask of the process counts."),
-            option("file_mode", Takes::Number, "Accepted; the mask of the process counts."),
+            option(
+                "flush_interval",
+                Takes::Number,
+                "Accepted; what is written is in the file at once.",
+            ),
+            option(
+                "stale_cleanup_interval",
+                Takes::Number,
+                "Accepted; files that were not used for long are closed when others are opened.",
+            ),
+            option("dir_mode", Takes::Number, "Permissions of new folders: 0750; -1 is the usual."),
+            option("file_mode", Takes::Number, "Permissions of new files: 0640; -1 is the usual."),
         ],
     },
     OutputDeclaration { name: "null", options: &[] },
@@ -58,14 +67,14 @@ pub static OUTPUTS: &[OutputDeclaration] = &[
         options: &[
             required("command", Takes::Text, "What the shell runs; may depend on the event."),
             option("message_format", Takes::Text, "The text of an event (JSON)."),
-            option("ttl", Takes::Number, "Accepted; commands run to the end."),
+            option("ttl", Takes::Number, "Seconds without an event until a command is ended (10)."),
         ],
     },
     OutputDeclaration {
         name: "exec",
         options: &[
             required("command", Takes::Text, "What the shell runs for each event."),
-            option("quiet", Takes::Flag, "Accepted."),
+            option("quiet", Takes::Flag, "Whether what the commands write is thrown away."),
         ],
     },
     OutputDeclaration {
@@ -98,6 +107,11 @@ pub enum Destination {
     /// To the pipelines that listen to these addresses.
     Addresses(Vec<String>),
 }
+
+/// Seconds without an event after which the command of a pipe is ended.
+const PIPE_TTL_S: f64 = 10.0;
+/// All bits that permissions have.
+const PERMISSIONS_MAX: u32 = 0o7777;
 
 /// The metadata field that names the place of an event.
 pub const PLACE: &str = "place";
@@ -140,14 +154,18 @@ fn make(name: &str, arguments: &mut Arguments<'_>) -> Option<(Outlet, Destinatio
                 .map(|format| Encoder::Text(Template::parse(&format), "\n".to_string()));
             let place = (!command.is_constant()).then(|| command.clone());
             let outlet = Outlet { encoder, place, ..Outlet::default() };
-            sink(outlet, SinkConfig::Command { command: command.source().to_string() })
+            let ttl = arguments.number("ttl").unwrap_or(PIPE_TTL_S).max(0.0);
+            let ttl = Duration::try_from_secs_f64(ttl).ok();
+            let idle_max = ttl.filter(|ttl| !ttl.is_zero());
+            sink(outlet, SinkConfig::Command { command: command.source().to_string(), idle_max })
         }
         "exec" => {
             let command = Template::parse(&arguments.text("command")?);
-            let encoder = Some(Encoder::Text(command, "\n".to_string()));
+            let encoder = Some(Encoder::Shell(command));
             let outlet = Outlet { encoder, ..Outlet::default() };
             // Each line that the shell reads is a command.
-            sink(outlet, SinkConfig::Command { command: "sh".to_string() })
+            let shell = if arguments.flag("quiet", false) { "sh > /dev/null 2>&1" } else { "sh" };
+            sink(outlet, SinkConfig::Command { command: shell.to_string(), idle_max: None })
         }
         _ => {
             let addresses = arguments.texts("send_to")?;
@@ -182,14 +200,20 @@ fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
         Some("overwrite") => FileMode::Truncate,
         _ => FileMode::Append,
     };
-    let config = if Template::parse(&path).is_constant() {
-        SinkConfig::File { path: PathBuf::from(path), mode }
+    let astray =
+        arguments.text("filename_failure").unwrap_or_else(|| "_filepath_failures".to_string());
+    let remakes = arguments.flag("create_if_deleted", true);
+    let absent = if remakes { Absent::Made } else { Absent::Elsewhere(astray.clone()) };
+    let (file_mode, directory_mode) =
+        (permissions(arguments, "file_mode"), permissions(arguments, "dir_mode"));
+    let care = Care { file_mode, directory_mode, absent };
+    let config = if remakes && Template::parse(&path).is_constant() {
+        SinkConfig::File { path: PathBuf::from(path), mode, care }
     } else {
         let (directory, rest) = fixed_root(&path);
         outlet.place = Some(Template::parse(rest));
-        outlet.otherwise =
-            arguments.text("filename_failure").unwrap_or_else(|| "_filepath_failures".to_string());
-        SinkConfig::Files { directory: PathBuf::from(directory), mode }
+        outlet.otherwise = astray;
+        SinkConfig::Files { directory: PathBuf::from(directory), mode, care }
     };
     let gzip = arguments.flag("gzip", false);
     // A file of members that follow each other is a gzip file (RFC 1952, 2.2).
@@ -199,6 +223,18 @@ fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
         None => Box::from([Postprocessor::Separate(b'\n'), packed]),
     });
     Some((outlet, Destination::Sink(config, post)))
+}
+
+/// The permissions that an option says, whose digits are octal; -1 leaves them to the system.
+fn permissions(arguments: &mut Arguments<'_>, name: &str) -> Option<u32> {
+    let text = arguments.text(name).filter(|text| text != "-1")?;
+    let mode = u32::from_str_radix(&text, 8).ok().filter(|mode| *mode <= PERMISSIONS_MAX);
+    if mode.is_none() {
+        let place = arguments.place(name);
+        let wanted = "octal digits, such as 0640, or -1";
+        arguments.complain(complain::bad_value(name, place, wanted));
+    }
+    mode
 }
 
 /// The folder that a path begins with, whatever the event, and the rest.
@@ -219,13 +255,20 @@ impl Outlet {
         settings: &Settings,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
-        const OWN: &[OptionSpec] =
-            &[option("place", Takes::Text, ""), option("otherwise", Takes::Text, "")];
+        const OWN: &[OptionSpec] = &[
+            option("command", Takes::Text, ""),
+            option("place", Takes::Text, ""),
+            option("otherwise", Takes::Text, ""),
+        ];
         let mut arguments = Arguments::new(plugin, OWN, COMMON, settings, diagnostics);
-        let encoder = arguments.get("codec").is_some().then(|| Encoder::of(&mut arguments, "json"));
+        let command = arguments.text("command").map(|text| Encoder::Shell(Template::parse(&text)));
+        let encoder = match arguments.get("codec") {
+            Some(_) => Encoder::of(&mut arguments, "json"),
+            None => command,
+        };
         Self {
             ports: Vec::new(),
-            encoder: encoder.flatten(),
+            encoder,
             place: arguments.text("place").map(|text| Template::parse(&text)),
             otherwise: arguments.text("otherwise").unwrap_or_default(),
         }
@@ -246,6 +289,8 @@ impl Outlet {
         let place = place.render(event, arena, now);
         let leaves = place.split('/').any(|part| part == "..");
         let place = if leaves && !self.otherwise.is_empty() { &self.otherwise } else { place };
+        // Behind the folder's own slash more of them change nothing; a command may begin with one.
+        let place = if self.otherwise.is_empty() { place } else { place.trim_start_matches('/') };
         let mut meta = arena.record_builder(1);
         meta.append(PLACE, Value::Str(place));
         (value, meta.finish())

@@ -238,6 +238,7 @@ static OUTPUT: OperatorKind = OperatorKind {
     examples: &[r#"in |> logstash::input |> logstash::output with codec = "rubydebug" end |> out"#],
     settings: &[
         Setting::new("codec", ANY, InChain::No, "A name, or a record of a name and its options."),
+        Setting::new("command", TEXT, InChain::No, "Instead of a codec: what a shell runs."),
         Setting::new("place", TEXT, InChain::No, "Where it goes; may hold `%{field}`."),
         Setting::new("otherwise", TEXT, InChain::No, "The place of events whose own is elsewhere."),
     ],

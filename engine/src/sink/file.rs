@@ -4,9 +4,9 @@
 //! sink's directory, and the number of open files is bounded.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions, create_dir_all};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Error as IoError, ErrorKind, Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::checkpoint::OutputMark;
 use crate::error::Error;
 use crate::limits::{OPEN_FILES_MAX, OUTPUT_PATHS_MAX};
-use crate::sink::{FileMode, Sink, WriteFailure};
+use crate::sink::{Absent, Care, FileMode, Sink, WriteFailure};
 
 /// One file or many.
 pub struct FileSink {
@@ -23,6 +23,7 @@ pub struct FileSink {
     /// There is one file, whose place is the empty one.
     has_one: bool,
     mode: FileMode,
+    care: Care,
     /// By place.
     open: HashMap<String, OpenFile>,
     /// Counts uses, so that the file used longest ago can be found.
@@ -45,8 +46,8 @@ struct OpenFile {
 
 impl FileSink {
     /// A sink for one file, which is opened at once.
-    pub fn one(path: &Path, mode: FileMode) -> Result<Self, Error> {
-        let mut sink = Self::many(path, mode);
+    pub fn one(path: &Path, mode: FileMode, care: Care) -> Result<Self, Error> {
+        let mut sink = Self::many(path, mode, care);
         sink.has_one = true;
         sink.open("").map_err(|failure| match failure {
             WriteFailure::Refused(error) | WriteFailure::Impossible(error) => error,
@@ -58,9 +59,10 @@ impl FileSink {
     }
 
     /// A sink for files below a directory, which are opened when they are needed.
-    pub fn many(directory: &Path, mode: FileMode) -> Self {
+    pub fn many(directory: &Path, mode: FileMode, care: Care) -> Self {
         let (open, reached) = (HashMap::new(), HashMap::new());
-        FileSink { base: directory.to_path_buf(), has_one: false, mode, open, uses: 0, reached }
+        let base = directory.to_path_buf();
+        FileSink { base, has_one: false, mode, care, open, uses: 0, reached }
     }
 
     fn path_of(&self, place: &str) -> Result<PathBuf, Error> {
@@ -86,7 +88,7 @@ impl FileSink {
             let error = Error::output(path.display().to_string(), reason, "use the mode `append`");
             return Err(WriteFailure::Refused(error));
         }
-        let opened = OpenFile::open(&path, self.mode, reached);
+        let opened = OpenFile::open(&path, self.mode, reached, &self.care);
         let file = opened.map_err(|error| match error.kind() {
             ErrorKind::InvalidFilename if !self.has_one => {
                 WriteFailure::Impossible(open_error(&path, &error))
@@ -99,6 +101,30 @@ impl FileSink {
         self.make_room();
         self.open.insert(place.to_string(), file);
         Ok(())
+    }
+
+    /// Forgets a file that was deleted; gives the place for what was to be written to it, if that is
+    /// another.
+    fn see_absent(&mut self, place: &str) -> Option<String> {
+        let is_absent = |path: PathBuf| matches!(path.try_exists(), Ok(false));
+        if self.care.absent == Absent::Unseen || !self.path_of(place).is_ok_and(is_absent) {
+            return None;
+        }
+        self.open.remove(place);
+        self.reached.remove(&xxh3_128(place.as_bytes()));
+        match &self.care.absent {
+            Absent::Elsewhere(other) => Some(other.clone()),
+            Absent::Unseen | Absent::Made => None,
+        }
+    }
+
+    /// Opens a file unless it is open; whether it was opened just now.
+    fn ready(&mut self, place: &str) -> Result<bool, WriteFailure> {
+        let is_new = !self.open.contains_key(place);
+        if is_new {
+            self.open(place)?;
+        }
+        Ok(is_new)
     }
 
     fn make_room(&mut self) {
@@ -114,15 +140,14 @@ impl FileSink {
 
 impl Sink for FileSink {
     fn prepare(&mut self, place: &str) -> Result<bool, WriteFailure> {
-        let is_new = !self.open.contains_key(place);
-        if is_new {
-            self.open(place)?;
-        }
-        Ok(is_new)
+        let elsewhere = self.see_absent(place);
+        self.ready(elsewhere.as_deref().unwrap_or(place))
     }
 
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure> {
-        self.prepare(place)?;
+        let elsewhere = self.see_absent(place);
+        let place = elsewhere.as_deref().unwrap_or(place);
+        self.ready(place)?;
         self.uses += 1;
         let file = self.open.get_mut(place).expect("it was opened just now");
         file.last_use = self.uses;
@@ -151,9 +176,17 @@ impl Sink for FileSink {
 
 impl OpenFile {
     /// Opens a file; `reached` says how far this run has written it already.
-    fn open(path: &Path, mode: FileMode, reached: Option<u64>) -> Result<Self, IoError> {
+    fn open(
+        path: &Path,
+        mode: FileMode,
+        reached: Option<u64>,
+        care: &Care,
+    ) -> Result<Self, IoError> {
         let mut options = OpenOptions::new();
         options.create(true);
+        if let Some(mode) = care.file_mode {
+            options.mode(mode);
+        }
         match mode {
             FileMode::Append => options.append(true),
             FileMode::Truncate => options.write(true).truncate(reached.is_none()),
@@ -161,7 +194,7 @@ impl OpenFile {
         };
         let opened = match options.open(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+                make_directories(path.parent().unwrap_or(Path::new(".")), care)?;
                 options.open(path)
             }
             opened => opened,
@@ -197,6 +230,15 @@ impl OpenFile {
             }
         }
     }
+}
+
+fn make_directories(path: &Path, care: &Care) -> Result<(), IoError> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    if let Some(mode) = care.directory_mode {
+        builder.mode(mode);
+    }
+    builder.create(path)
 }
 
 /// Writes all bytes, or says how many were written before the error.
@@ -236,4 +278,32 @@ fn write_error(path: &Path, error: &IoError) -> Error {
         _ => "what was not written is counted as failed",
     };
     Error::output(path.display().to_string(), format!("cannot be written: {error}"), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileSink;
+    use crate::sink::{Absent, Care, FileMode, Sink};
+    use std::fs;
+
+    #[test]
+    fn a_deleted_file_is_made_anew_or_given_up() {
+        let folder = std::env::temp_dir().join(format!("temblor-absent-{}", std::process::id()));
+        for (absent, wanted) in [
+            (Absent::Unseen, [None, None]),
+            (Absent::Made, [Some("two\n"), None]),
+            (Absent::Elsewhere("lost".to_string()), [None, Some("two\n")]),
+        ] {
+            fs::create_dir_all(&folder).expect("it can be made");
+            fs::write(folder.join("a"), "").expect("it can be written");
+            let mut sink =
+                FileSink::many(&folder, FileMode::Append, Care { absent, ..Care::default() });
+            sink.write("a", b"one\n").expect("it can be written");
+            fs::remove_file(folder.join("a")).expect("it was written");
+            sink.write("a", b"two\n").expect("it can be written");
+            let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+            assert_eq!([read("a"), read("lost")], wanted.map(|text| text.map(str::to_string)));
+            fs::remove_dir_all(&folder).expect("it is there");
+        }
+    }
 }

@@ -42,6 +42,8 @@ pub enum SinkConfig {
     Command {
         /// What the shell runs, unless the event chooses another one.
         command: String,
+        /// A command that gets nothing for so long is ended, and begins anew with the next event.
+        idle_max: Option<Duration>,
     },
     /// Nowhere, measured.
     Bench(BenchConfig),
@@ -53,6 +55,8 @@ pub enum SinkConfig {
         path: PathBuf,
         /// What becomes of what it holds.
         mode: FileMode,
+        /// How it is made.
+        care: Care,
     },
     /// Files whose paths are chosen per event.
     Files {
@@ -60,6 +64,8 @@ pub enum SinkConfig {
         directory: PathBuf,
         /// What becomes of what they hold.
         mode: FileMode,
+        /// How they are made.
+        care: Care,
     },
     /// Another sink, whose bytes are one compressed stream.
     Packed {
@@ -94,6 +100,29 @@ pub enum FileMode {
     Truncate,
     /// Written over from the beginning; what is not reached stays.
     Overwrite,
+}
+
+/// How output files are made, and what becomes of writes to one that was deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Care {
+    /// The permissions of new files, as far as the mask of the process leaves them.
+    pub file_mode: Option<u32>,
+    /// The same of new directories.
+    pub directory_mode: Option<u32>,
+    /// A file that is not there.
+    pub absent: Absent,
+}
+
+/// What a write does when its file is not there.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub enum Absent {
+    /// It is made when it is opened; nobody looks whether it is there afterwards.
+    #[default]
+    Unseen,
+    /// It is made anew.
+    Made,
+    /// The write goes to this place instead, which is made.
+    Elsewhere(String),
 }
 
 /// Why bytes were not written.
@@ -143,12 +172,14 @@ pub fn open(config: &SinkConfig, resumed: bool) -> Result<Box<dyn Sink>, Error> 
         SinkConfig::Stdout => Box::new(StdoutSink::open()?),
         SinkConfig::Stderr => Box::new(StdoutSink::stderr()?),
         SinkConfig::Exit { delay, graceful } => Box::new(ExitSink::new(*delay, *graceful)),
-        SinkConfig::Command { command } => Box::new(CommandSink::new(command)),
+        SinkConfig::Command { command, idle_max } => Box::new(CommandSink::new(command, *idle_max)),
         SinkConfig::Bench(config) => Box::new(BenchSink::new(*config)),
         SinkConfig::Null => Box::new(NullSink),
-        SinkConfig::File { path, mode } => Box::new(FileSink::one(path, mode_of(*mode))?),
-        SinkConfig::Files { directory, mode } => {
-            Box::new(FileSink::many(directory, mode_of(*mode)))
+        SinkConfig::File { path, mode, care } => {
+            Box::new(FileSink::one(path, mode_of(*mode), care.clone())?)
+        }
+        SinkConfig::Files { directory, mode, care } => {
+            Box::new(FileSink::many(directory, mode_of(*mode), care.clone()))
         }
         SinkConfig::Packed { inner, packing, level } => {
             Box::new(PackedSink::new(open(inner, resumed)?, *packing, *level))

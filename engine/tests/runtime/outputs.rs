@@ -10,7 +10,7 @@ use temblor_engine::limits::OPEN_FILES_MAX;
 use temblor_engine::outputs::Outputs;
 use temblor_engine::processor::Processor;
 use temblor_engine::run::{NamedSink, RunPlan, run};
-use temblor_engine::sink::{FileMode, SinkConfig};
+use temblor_engine::sink::{Care, FileMode, SinkConfig};
 use temblor_engine::turnstile::Turn;
 
 use crate::support::{Directory, copy, file_sink, plan};
@@ -39,7 +39,8 @@ impl Processor for Scatter {
 }
 
 fn scatter(input: &Path, directory: &Path, mode: FileMode) -> temblor_engine::run::Summary {
-    let config = SinkConfig::Files { directory: directory.to_path_buf(), mode };
+    let config =
+        SinkConfig::Files { directory: directory.to_path_buf(), mode, care: Care::default() };
     let sinks = vec![NamedSink { name: "files".to_string(), config }];
     run(RunPlan { sinks, ..plan(input, input) }, |_| Ok(Box::new(Scatter))).unwrap()
 }

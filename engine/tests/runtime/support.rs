@@ -12,7 +12,7 @@ use temblor_engine::framing::Framing;
 use temblor_engine::outputs::{ErrorRecord, Outputs};
 use temblor_engine::processor::Processor;
 use temblor_engine::run::{NamedSink, RunPlan, Summary, run};
-use temblor_engine::sink::{FileMode, SinkConfig};
+use temblor_engine::sink::{Care, FileMode, SinkConfig};
 use temblor_engine::source::SourceConfig;
 use temblor_engine::source::file::FileConfig;
 use temblor_engine::turnstile::Turn;
@@ -85,7 +85,11 @@ pub fn file_source(pattern: &Path) -> SourceConfig {
 }
 
 pub fn file_sink(path: &Path) -> NamedSink {
-    let config = SinkConfig::File { path: path.to_path_buf(), mode: FileMode::Append };
+    let config = SinkConfig::File {
+        path: path.to_path_buf(),
+        mode: FileMode::Append,
+        care: Care::default(),
+    };
     NamedSink { name: "out".to_string(), config }
 }
 

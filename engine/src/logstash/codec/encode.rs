@@ -20,6 +20,8 @@ pub enum Encoder {
     Json(String),
     /// `line`, `plain`: a text, and what ends it.
     Text(Template, String),
+    /// A command, for a shell that reads one on each line.
+    Shell(Template),
     /// `rubydebug`; whether @metadata is shown.
     RubyDebug(bool),
     /// `dots`
@@ -123,6 +125,7 @@ impl Encoder {
                 out.push_str(template.render(event, arena, now));
                 out.push_str(end);
             }
+            Encoder::Shell(command) => push_command(&mut out, command.render(event, arena, now)),
             Encoder::RubyDebug(metadata) => {
                 let shown = *metadata && !event.metadata.is_empty();
                 let metadata = shown.then_some(&event.metadata);
@@ -156,6 +159,14 @@ fn newline() -> String {
 
 fn push_document(out: &mut String, event: &LogEvent<'_>) {
     Datum::Map(event.data.clone()).push_json(out);
+}
+
+/// A line that runs a command in a shell of its own: whatever it holds, the commands behind it run.
+fn push_command(out: &mut String, command: &str) {
+    out.push_str("sh -c '");
+    // What no argument can hold would end it.
+    out.push_str(&command.replace('\'', "'\\''").replace('\0', ""));
+    out.push_str("' < /dev/null\n");
 }
 
 /// The names of the columns; without any, those of the event's fields.

@@ -298,13 +298,14 @@ impl Filters<'_, '_> {
         if let (true, Some(_)) = (name == "stdout" && given.is_empty(), &outlet.encoder) {
             given.push(("codec".to_string(), word("rubydebug")));
         }
-        let format = match name {
-            "exec" => option("command"),
-            "pipe" => option("message_format"),
-            _ => None,
-        };
-        if let Some(format) = format {
-            given = vec![("codec".to_string(), line(&format))];
+        match name {
+            "exec" => given = self.kept(plugin, lists, &["command"], pipeline),
+            "pipe" => {
+                if let Some(format) = option("message_format") {
+                    given = vec![("codec".to_string(), line(&format))];
+                }
+            }
+            _ => {}
         }
         if outlet.encoder.is_none() {
             given.clear();
@@ -457,13 +458,13 @@ fn sink_text(name: &str, config: &SinkConfig, encoded: bool, placed: bool, gzip:
     }
     let kind = match config {
         SinkConfig::Stdout => "stdout".to_string(),
-        SinkConfig::File { path, mode } => {
+        SinkConfig::File { path, mode, .. } => {
             if *mode == FileMode::Truncate {
                 settings.push("mode = \"truncate\"".to_string());
             }
             format!("file {}", text(&path.display().to_string()))
         }
-        SinkConfig::Files { directory, mode } => {
+        SinkConfig::Files { directory, mode, .. } => {
             if *mode == FileMode::Truncate {
                 settings.push("mode = \"truncate\"".to_string());
             }
@@ -472,7 +473,7 @@ fn sink_text(name: &str, config: &SinkConfig, encoded: bool, placed: bool, gzip:
             format!("file {}#{{$place}}\"", folder.trim_end_matches('"'))
         }
         SinkConfig::Command { .. } if placed => "command \"#{$place}\"".to_string(),
-        SinkConfig::Command { command } => format!("command {}", text(command)),
+        SinkConfig::Command { command, .. } => format!("command {}", text(command)),
         _ => "null".to_string(),
     };
     if gzip {
