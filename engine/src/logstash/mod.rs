@@ -7,6 +7,7 @@ pub mod settings;
 pub mod map;
 pub mod datum;
 pub mod timestamp;
+pub mod charset;
 pub mod reference;
 pub mod event;
 pub mod saved;

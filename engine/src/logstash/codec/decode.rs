@@ -1,9 +1,9 @@
 //! From frames to events. A decoder never loses a frame: what it cannot read is a `message` with a tag.
 
 use super::cef;
-use super::charset::Charset;
 use super::multiline::{Buffer, Multiline};
 use crate::codec::Format;
+use crate::logstash::charset::Charset;
 use crate::logstash::complain;
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
@@ -135,9 +135,8 @@ impl Decoder {
             Some(name) => match Charset::named(&name) {
                 Some(charset) => charset,
                 None => {
-                    let wanted = "UTF-8, ISO-8859-1, CP1252, UTF-16LE or UTF-16BE";
                     let place = arguments.place("charset");
-                    arguments.complain(complain::bad_value("charset", place, wanted));
+                    arguments.complain(complain::bad_value("charset", place, Charset::NAMES));
                     return None;
                 }
             },

@@ -2,7 +2,6 @@
 //! be read still becomes an event, with a tag that says so.
 
 mod cef;
-mod charset;
 mod decode;
 mod encode;
 mod multiline;

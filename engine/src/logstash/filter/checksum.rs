@@ -55,7 +55,7 @@ impl Filter for Checksum {
         for (name, field) in &self.keys {
             text.push_str(&format!("|{name}|"));
             if let Some(value) = event.get(field) {
-                text.push_str(&super::fingerprint::interpolated(value));
+                text.push_str(&super::ruby_to_s(value));
             }
         }
         text.push('|');

@@ -2,7 +2,7 @@
 //! tags removed, in this order.
 
 use crate::logstash::complain;
-use crate::logstash::datum::Datum;
+use crate::logstash::datum::{Datum, iso8601};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Setting, SettingKind};
 use crate::logstash::reference::{FieldRef, Refused};
@@ -60,14 +60,14 @@ impl Name {
 }
 
 /// A value to be added: texts are completed for each event.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Added {
     /// `"text %{a}"`
     Text(Template),
     /// A text that is the same for all events.
     Fixed(String),
-    /// `12`
-    Number(Datum<'static>),
+    /// `12`, and in files `true` and `null`.
+    Constant(Datum<'static>),
     /// Several.
     List(Vec<Added>),
     /// `{ "a" => 1 }`
@@ -80,7 +80,7 @@ impl Added {
     pub fn of(setting: &Setting) -> Self {
         match &setting.kind {
             SettingKind::Text(text) => Added::Text(Template::parse(text)),
-            SettingKind::Number(text) => Added::Number(number(text)),
+            SettingKind::Number(text) => Added::Constant(number(text)),
             SettingKind::List(items) => Added::List(items.iter().map(Added::of).collect()),
             SettingKind::Hash(entries) => Added::Map(
                 entries.iter().map(|(key, value)| (key.clone(), Added::of(value))).collect(),
@@ -102,6 +102,38 @@ impl Added {
         }
     }
 
+    /// A value that was read from a file.
+    #[must_use]
+    pub fn read(value: &Datum<'_>) -> Self {
+        match value {
+            Datum::Null => Added::Constant(Datum::Null),
+            Datum::Bool(value) => Added::Constant(Datum::Bool(*value)),
+            Datum::Int(value) => Added::Constant(Datum::Int(*value)),
+            Datum::UInt(value) => Added::Constant(Datum::UInt(*value)),
+            Datum::Float(value) => Added::Constant(Datum::Float(*value)),
+            Datum::Time(value) => Added::Constant(Datum::Time(*value)),
+            Datum::Str(text) => Added::Fixed((*text).to_string()),
+            Datum::List(items) => Added::List(items.iter().map(Added::read).collect()),
+            Datum::Map(map) => Added::Map(
+                map.iter().map(|(key, value)| (key.to_string(), Added::read(value))).collect(),
+            ),
+        }
+    }
+
+    /// The value where nothing depends on the event; templates are texts as written.
+    #[must_use]
+    pub fn unchanging(&self) -> Datum<'_> {
+        match self {
+            Added::Text(template) => Datum::Str(template.source()),
+            Added::Fixed(text) => Datum::Str(text),
+            Added::Constant(value) => value.clone(),
+            Added::List(items) => Datum::List(items.iter().map(Added::unchanging).collect()),
+            Added::Map(entries) => Datum::Map(
+                entries.iter().map(|(key, value)| (&**key, value.unchanging())).collect(),
+            ),
+        }
+    }
+
     /// The value for one event.
     #[must_use]
     pub fn value<'a>(
@@ -113,7 +145,7 @@ impl Added {
         match self {
             Added::Text(template) => Datum::Str(template.render(event, arena, now)),
             Added::Fixed(text) => Datum::Str(text),
-            Added::Number(number) => number.clone(),
+            Added::Constant(value) => value.clone(),
             Added::List(items) => {
                 Datum::List(items.iter().map(|item| item.value(event, arena, now)).collect())
             }
@@ -276,6 +308,30 @@ fn inspected(setting: &Setting) -> String {
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A value where Ruby puts it into a text: lists and maps as `inspect` writes them.
+pub fn ruby_to_s(value: &Datum<'_>) -> String {
+    match value {
+        Datum::List(_) | Datum::Map(_) => inspected_value(value),
+        Datum::Time(time) => iso8601(*time),
+        other => other.text(),
+    }
+}
+
+fn inspected_value(value: &Datum<'_>) -> String {
+    match value {
+        Datum::Null => "nil".to_string(),
+        Datum::Str(text) => quoted(text),
+        Datum::List(items) => {
+            format!("[{}]", items.iter().map(inspected_value).collect::<Vec<_>>().join(", "))
+        }
+        Datum::Map(map) => {
+            let entry = |(key, value)| format!("\"{key}\"=>{}", inspected_value(value));
+            format!("{{{}}}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
+        }
+        scalar => scalar.text(),
+    }
 }
 
 /// Adds to a field: what is there already becomes a list, as Ruby's `Array()` makes one.

@@ -129,8 +129,11 @@ impl Reader {
         match (self, value) {
             (Reader::Seconds, value) => seconds(value),
             (Reader::Millis, Datum::Int(millis)) => DateTime::from_timestamp_millis(*millis),
+            (Reader::Millis, Datum::Float(millis)) => {
+                DateTime::from_timestamp_millis(millis.trunc() as i64)
+            }
             (Reader::Millis, Datum::Str(text)) => {
-                DateTime::from_timestamp_millis(text.trim().parse().ok()?)
+                DateTime::from_timestamp_millis(text.parse().ok()?)
             }
             (Reader::Tai, Datum::Str(text)) => tai(text),
             (Reader::Iso, Datum::Str(text)) => {
@@ -147,23 +150,42 @@ impl Reader {
 
 /// Seconds since 1970, up to the end of 32 bits; decimals after the third are ignored.
 fn seconds(value: &Datum<'_>) -> Option<DateTime<Utc>> {
-    /// The last second of 32 signed bits.
-    const SECONDS_MAX: i64 = 2_147_483_647;
-    let text = match value {
-        Datum::Int(seconds) => seconds.to_string(),
-        Datum::Float(seconds) => format!("{seconds}"),
-        Datum::Str(text) => (*text).to_string(),
+    /// The last second of 32 signed bits, in milliseconds.
+    const MILLIS_MAX: i64 = 2_147_483_647_999;
+    let millis = match value {
+        Datum::Int(seconds) => seconds.checked_mul(1000)?,
+        Datum::Float(seconds) => thousandfold(&format!("{seconds}"))?,
+        Datum::Str(text) => thousandfold(text)?,
         _ => return None,
     };
-    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
-    let seconds: i64 = whole.parse().ok()?;
-    if seconds > SECONDS_MAX || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {
+    if millis > MILLIS_MAX {
         return None;
     }
-    let decimals: String = decimals.chars().take(3).collect();
-    let millis: i64 = format!("{decimals:0<3}").parse().ok()?;
-    let millis = if whole.starts_with('-') { -millis } else { millis };
-    DateTime::from_timestamp_millis(seconds.checked_mul(1000)?.checked_add(millis)?)
+    DateTime::from_timestamp_millis(millis)
+}
+
+/// A decimal number such as `-1.5` or `1.478e9` times a thousand, without what is left of its fraction.
+fn thousandfold(text: &str) -> Option<i64> {
+    /// Numbers of more digits are no times.
+    const DIGITS_MAX: usize = 18;
+    let (number, exponent) = match text.split_once(['e', 'E']) {
+        Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let unsigned = number.strip_prefix(['+', '-']).unwrap_or(number);
+    let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let digits = [whole, decimals].concat();
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let kept = i32::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(3)?;
+    let kept = usize::try_from(kept).unwrap_or(0);
+    if kept > DIGITS_MAX {
+        return None;
+    }
+    // A zero in front, as nothing may be left of a small fraction.
+    let millis: i64 = format!("0{}", &format!("{digits:0<kept$}")[..kept]).parse().ok()?;
+    Some(if number.starts_with('-') { -millis } else { millis })
 }
 
 /// TAI64N, ten seconds ahead of UTC as of 1972.

@@ -3,9 +3,9 @@
 mod digest;
 mod murmur;
 
-use super::{Declaration, Filter, Outcome, Turn};
+use super::{Declaration, Filter, Outcome, Turn, ruby_to_s};
 use crate::logstash::complain;
-use crate::logstash::datum::{Datum, iso8601};
+use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::reference::FieldRef;
@@ -157,32 +157,6 @@ fn text(value: &Datum<'_>) -> String {
             let fields = fields.iter().map(|(key, value)| format!("|{key}|{}", text(value)));
             format!("{}|", fields.collect::<String>())
         }
-        other => interpolated(other),
-    }
-}
-
-/// A value where Ruby puts it into a text: lists and maps as `inspect` writes them.
-pub(super) fn interpolated(value: &Datum<'_>) -> String {
-    match value {
-        Datum::List(_) | Datum::Map(_) => inspected(value),
-        Datum::Time(time) => iso8601(*time),
-        other => other.text(),
-    }
-}
-
-fn inspected(value: &Datum<'_>) -> String {
-    match value {
-        Datum::Null => "nil".to_string(),
-        Datum::Str(text) => {
-            format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-        }
-        Datum::List(items) => {
-            format!("[{}]", items.iter().map(inspected).collect::<Vec<_>>().join(", "))
-        }
-        Datum::Map(map) => {
-            let entry = |(key, value)| format!("\"{key}\"=>{}", inspected(value));
-            format!("{{{}}}", map.iter().map(entry).collect::<Vec<_>>().join(", "))
-        }
-        scalar => scalar.text(),
+        other => ruby_to_s(other),
     }
 }

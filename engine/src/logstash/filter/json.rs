@@ -54,7 +54,12 @@ impl Filter for Json {
             // What is no text cannot be read.
             Some(_) => None,
         };
-        let Some(parsed) = text.and_then(|text| read(text, arena)) else {
+        let parsed = text.and_then(|text| match text.trim_ascii() {
+            // Blanks alone are no mistake, but nothing.
+            "" => Some(Datum::Null),
+            _ => read(text, arena),
+        });
+        let Some(parsed) = parsed else {
             return if self.skip { Outcome::Unmatched } else { turn.fail(event, &self.tags) };
         };
         match (&self.target, parsed) {
@@ -66,7 +71,6 @@ impl Filter for Json {
                 Ok(()) => Outcome::Matched,
                 Err(_) => turn.fail(event, &self.tags),
             },
-            (None, Datum::Null) => Outcome::Unmatched,
             (None, _) => turn.fail(event, &self.tags),
         }
     }

@@ -80,8 +80,19 @@ struct Kv {
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    for name in ["field_split", "value_split", "field_split_pattern", "value_split_pattern"] {
+        if arguments.text(name).is_some_and(|text| text.is_empty()) {
+            let place = arguments.place(name);
+            arguments.complain(complain::bad_value(name, place, "at least one character"));
+            return None;
+        }
+    }
+    let field_split = class(arguments, "field_split", " ", "field_split_pattern")?;
+    let is_pattern = |name| arguments.get(name).is_some();
+    let by_pattern = is_pattern("field_split_pattern") || is_pattern("value_split_pattern");
     let tooling = Tooling {
-        field_split: class(arguments, "field_split", " ", "field_split_pattern")?,
+        blanks_end_keys: by_pattern || field_split.is_in(" "),
+        field_split,
         value_split: class(arguments, "value_split", "=", "value_split_pattern")?,
         lenient: arguments.text("whitespace").is_none_or(|text| text == "lenient"),
         brackets: arguments.flag("include_brackets", true),

@@ -42,7 +42,7 @@ mod extractnumbers;
 mod i18n;
 mod tld;
 
-pub use common::{Added, Common, Name, add, added_texts, ruby_text};
+pub use common::{Added, Common, Name, add, added_texts, ruby_text, ruby_to_s};
 pub(super) use csv::cells as csv_cells;
 pub(super) use grok::library as grok_library;
 pub(super) use grok::{leading_float, leading_integer};

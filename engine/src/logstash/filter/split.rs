@@ -43,12 +43,12 @@ impl Filter for Split {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let pieces: Vec<Datum<'a>> = match event.get(&self.field) {
             Some(Datum::Str(text)) => {
+                let pieces = self.pieces(text);
                 // Empty pieces count: a text that ends with the terminator has two.
-                if !text.contains(self.terminator.as_str()) {
+                if pieces.len() == 1 {
                     return Outcome::Unmatched;
                 }
-                let pieces = text.split(self.terminator.as_str());
-                pieces.filter(|piece| !piece.is_empty()).map(Datum::Str).collect()
+                pieces.into_iter().filter(|piece| !piece.is_empty()).map(Datum::Str).collect()
             }
             Some(Datum::List(items)) => {
                 let filled = |item: &&Datum<'a>| !matches!(item, Datum::Null | Datum::Str(""));
@@ -68,5 +68,22 @@ impl Filter for Split {
         }
         event.cancelled = true;
         Outcome::Unmatched
+    }
+}
+
+impl Split {
+    /// Ruby's split of all pieces: an empty text has none, and a blank stands for any blanks.
+    fn pieces<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        match &*self.terminator {
+            _ if text.is_empty() => Vec::new(),
+            " " => {
+                let mut pieces: Vec<&str> = text.split_ascii_whitespace().collect();
+                if text.ends_with(|last: char| last.is_ascii_whitespace()) {
+                    pieces.push("");
+                }
+                pieces
+            }
+            terminator => text.split(terminator).collect(),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! `translate`: looks a field up in a dictionary that stands in the configuration or in a file. A file
 //! is read at the start, and again when it has changed.
 
-use super::{Declaration, Filter, Outcome, Turn};
+use super::{Added, Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
@@ -99,15 +99,17 @@ fn table(arguments: &mut Arguments<'_>) -> Table {
     let matching =
         Matching { exact: arguments.flag("exact", true), regex: arguments.flag("regex", false) };
     let Some(path) = arguments.text("dictionary_path") else {
-        let entries = arguments.pairs("dictionary");
+        let pairs = arguments.pairs("dictionary");
+        let entries: Vec<_> =
+            pairs.iter().map(|(key, value)| (key.clone(), Added::constant(value))).collect();
         return Table::Fixed(search(&entries, matching, arguments));
     };
     let span = arguments.place("dictionary_path");
     let every = arguments.number("refresh_interval").unwrap_or(REFRESH_SECONDS);
     let every = Duration::try_from_secs_f64(every).ok().filter(|every| !every.is_zero());
     let merges = arguments.text("refresh_behaviour").as_deref() != Some("replace");
-    let file = refreshed::DictionaryFile::new(&path, span, matching, merges);
-    match dictionary::read(&path, span) {
+    let file = refreshed::DictionaryFile::new(&path, matching, merges);
+    match dictionary::read(&path) {
         Ok(entries) => {
             let search = search(&entries, matching, arguments);
             match every {
@@ -127,15 +129,23 @@ fn search(
     matching: Matching,
     arguments: &mut Arguments<'_>,
 ) -> Search {
-    Search::build(entries, matching, |text, span, reason| {
-        arguments.complain(complain::bad_pattern(text, span, reason));
-    })
+    let place = |text: &str| {
+        let pairs = arguments.pairs("dictionary");
+        let found = pairs.iter().find(|(key, _)| key == text);
+        found.map_or_else(|| arguments.place("dictionary_path"), |(_, value)| value.span)
+    };
+    let mut wrong = Vec::new();
+    let search = Search::build(entries, matching, |text, reason| {
+        wrong.push(complain::bad_pattern(text, place(text), reason));
+    });
+    wrong.into_iter().for_each(|one| arguments.complain(one));
+    search
 }
 
 impl Filter for Translate {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let found = match &self.iterate_on {
-            None => self.one(event, turn),
+            None => self.one(event, None, turn),
             Some(list) if *list == self.source => self.each_value(event, turn),
             Some(list) => self.each_map(list, event, turn),
         };
@@ -144,7 +154,12 @@ impl Filter for Translate {
 }
 
 impl Translate {
-    fn one<'a>(&'a self, event: &mut LogEvent<'a>, turn: &Turn<'a, '_>) -> Option<()> {
+    fn one<'a>(
+        &'a self,
+        event: &mut LogEvent<'a>,
+        around: Option<&LogEvent<'a>>,
+        turn: &Turn<'a, '_>,
+    ) -> Option<()> {
         if !self.overwrite && event.includes(&self.target) {
             return None;
         }
@@ -152,10 +167,11 @@ impl Translate {
             Datum::List(items) => items.first().cloned().unwrap_or_default(),
             value => value.clone(),
         };
-        let found = self.find(&source, event, turn)?;
+        let found = self.find(&source, around.unwrap_or(event), turn)?;
         event.set(&self.target, found, turn.arena).ok()
     }
 
+    /// A list of results; what is not found is null in it.
     fn each_value<'a>(&'a self, event: &mut LogEvent<'a>, turn: &Turn<'a, '_>) -> Option<()> {
         if !self.overwrite && event.includes(&self.target) {
             return None;
@@ -164,17 +180,14 @@ impl Translate {
             Datum::List(items) => items.clone(),
             one => vec![one.clone()],
         };
-        let mut any = None;
-        let results = items.iter().map(|item| {
-            let found = self.find(item, event, turn);
-            any = any.or(found.as_ref().map(|_| ()));
-            found.unwrap_or_default()
-        });
-        let results = Datum::List(results.collect());
-        any?;
-        event.set(&self.target, results, turn.arena).ok()
+        let results: Vec<_> =
+            items.iter().map(|item| self.find(item, event, turn).unwrap_or_default()).collect();
+        let any = results.iter().any(|one| !matches!(one, Datum::Null | Datum::Bool(false)));
+        event.set(&self.target, Datum::List(results), turn.arena).ok()?;
+        any.then_some(())
     }
 
+    /// A result in each map of a list; what the fallback names is in the event around.
     fn each_map<'a>(
         &'a self,
         list: &FieldRef,
@@ -186,7 +199,7 @@ impl Translate {
         for item in &mut items {
             let Datum::Map(map) = item else { continue };
             let mut inner = LogEvent { data: std::mem::take(map), ..LogEvent::default() };
-            any = self.one(&mut inner, turn).or(any);
+            any = self.one(&mut inner, Some(event), turn).or(any);
             *map = inner.data;
         }
         any?;

@@ -2,6 +2,8 @@
 //! it, `\xD3` for a byte; nothing fails.
 
 use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::charset::Charset;
+use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
@@ -15,7 +17,7 @@ pub static DECLARATION: Declaration = Declaration {
     options: &[
         option("field", Takes::Text, "The field."),
         option("all_fields", Takes::Flag, "Whether all fields are decoded."),
-        option("charset", Takes::Text, "Accepted; texts are UTF-8."),
+        option("charset", Takes::Text, "What the decoded bytes are written in (UTF-8)."),
         option("tag_on_failure", Takes::List, "Accepted; nothing fails here."),
     ],
     make,
@@ -25,12 +27,20 @@ pub static DECLARATION: Declaration = Declaration {
 struct UrlDecode {
     field: FieldRef,
     all: bool,
+    charset: Charset,
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
+    let charset = arguments.text("charset").unwrap_or_else(|| "UTF-8".to_string());
+    let Some(charset) = Charset::named(&charset) else {
+        let place = arguments.place("charset");
+        arguments.complain(complain::bad_value("charset", place, Charset::NAMES));
+        return None;
+    };
     Some(Box::new(UrlDecode {
         field: arguments.field("field", "message")?,
         all: arguments.flag("all_fields", false),
+        charset,
     }))
 }
 
@@ -38,17 +48,20 @@ impl Filter for UrlDecode {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let arena = turn.arena;
         if self.all {
-            event.data.iter_mut().for_each(|(_, value)| decode(value, arena));
+            event.data.iter_mut().for_each(|(_, value)| decode(value, self.charset, arena));
         } else if let Some(value) = event.get_mut(&self.field) {
-            decode(value, arena);
+            decode(value, self.charset, arena);
         }
         Outcome::Matched
     }
 }
 
 /// Decodes all texts in a value.
-fn decode<'a>(value: &mut Datum<'a>, arena: &'a Arena) {
+fn decode<'a>(value: &mut Datum<'a>, charset: Charset, arena: &'a Arena) {
     match value {
+        Datum::Str(text) if charset != Charset::Utf8 => {
+            *text = arena.str(&charset.decode(&unescaped(text)));
+        }
         Datum::Str(text) if text.contains('%') => {
             let bytes = unescaped(text);
             *text = match std::str::from_utf8(&bytes) {
@@ -56,8 +69,8 @@ fn decode<'a>(value: &mut Datum<'a>, arena: &'a Arena) {
                 Err(_) => arena.str(&shown(&bytes)),
             };
         }
-        Datum::List(items) => items.iter_mut().for_each(|item| decode(item, arena)),
-        Datum::Map(map) => map.iter_mut().for_each(|(_, item)| decode(item, arena)),
+        Datum::List(items) => items.iter_mut().for_each(|item| decode(item, charset, arena)),
+        Datum::Map(map) => map.iter_mut().for_each(|(_, item)| decode(item, charset, arena)),
         _ => {}
     }
 }

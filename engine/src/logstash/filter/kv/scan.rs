@@ -11,6 +11,9 @@ pub(super) struct Tooling {
     pub value_split: Pattern,
     /// Blanks around the value separator are ignored.
     pub lenient: bool,
+    /// Whether blanks in front of the value separator never belong to a key: a key ends in front of what a
+    /// regular expression finds, but a set of characters ends it only where blanks are in the set.
+    pub blanks_end_keys: bool,
     pub brackets: bool,
     pub allow_empty: bool,
 }
@@ -98,10 +101,8 @@ impl<'p, 't> Scanner<'p, 't> {
         // The key begins behind the last field separator before the value separator.
         let mut start = self.at;
         let mut end = split.from;
-        if self.tooling.lenient {
-            let before = &self.text[start..end];
-            let trimmed = before.trim_end_matches([' ', '\t']);
-            end = start + trimmed.len();
+        if self.tooling.lenient && self.tooling.blanks_end_keys {
+            end = start + self.text[start..end].trim_end_matches(' ').len();
         }
         loop {
             let field = self.field_at(start)?;
@@ -122,7 +123,7 @@ impl<'p, 't> Scanner<'p, 't> {
         let mut from = start;
         if self.tooling.lenient {
             let rest = &self.text[start..];
-            from = start + rest.len() - rest.trim_start_matches([' ', '\t']).len();
+            from = start + rest.len() - rest.trim_start_matches(' ').len();
         }
         if let Some(found) = self.enclosed(from)? {
             return Ok(found);

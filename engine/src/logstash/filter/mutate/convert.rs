@@ -1,6 +1,7 @@
 //! Types of fields. Texts that are no numbers fail, as they do since Logstash 8.14.
 
 use crate::logstash::datum::Datum;
+use crate::logstash::filter::ruby_to_s;
 use temblor_lang::value::Arena;
 
 /// What a field is to become.
@@ -51,7 +52,10 @@ impl Target {
 
     fn convert_one<'a>(self, value: &mut Datum<'a>, arena: &'a Arena) -> Result<(), NotConverted> {
         *value = match self {
-            Target::String => Datum::Str(value.text_in(arena)),
+            Target::String => match &*value {
+                Datum::List(_) | Datum::Map(_) => Datum::Str(arena.str(&ruby_to_s(value))),
+                scalar => Datum::Str(scalar.text_in(arena)),
+            },
             Target::Boolean => match boolean(value) {
                 Some(truth) => Datum::Bool(truth),
                 None => return Ok(()),

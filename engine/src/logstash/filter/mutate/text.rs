@@ -1,6 +1,6 @@
 //! Texts changed: case, blanks, pieces, replacements. What is no text stays as it is.
 
-use super::super::Turn;
+use super::super::{Turn, ruby_to_s};
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::pattern::{Groups, Pattern};
@@ -74,7 +74,7 @@ pub(in crate::logstash) fn split<'a>(text: &'a str, separator: &str) -> Vec<Datu
 pub(super) fn join(items: &[Datum<'_>], separator: &str) -> String {
     let text = |item: &Datum<'_>| match item {
         Datum::List(inner) => join(inner, separator),
-        other => other.text(),
+        other => ruby_to_s(other),
     };
     items.iter().map(text).collect::<Vec<_>>().join(separator)
 }

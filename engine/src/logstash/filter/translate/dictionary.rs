@@ -2,19 +2,18 @@
 //! one by one, which is fastest for long lists; whatever else there is goes to the reader of all YAML.
 
 use crate::logstash::datum::Datum;
-use crate::logstash::options::{Setting, SettingKind};
-use temblor_lang::span::Span;
+use crate::logstash::filter::Added;
 use temblor_lang::value::Arena;
 
 /// Files larger than this are refused.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// A key and what stands for it.
-pub(super) type Entry = (String, Setting);
+pub(super) type Entry = (String, Added);
 type Entries = Vec<Entry>;
 
-/// Reads a dictionary; all values get `span`. The error is a sentence about the file.
-pub(super) fn read(path: &str, span: Span) -> Result<Entries, String> {
+/// Reads a dictionary. The error is a sentence about the file.
+pub(super) fn read(path: &str) -> Result<Entries, String> {
     let failed = |error: std::io::Error| format!("{path}: {error}");
     if std::fs::metadata(path).map_err(failed)?.len() > FILE_BYTES_MAX {
         return Err(format!("{path}: larger than {FILE_BYTES_MAX} bytes"));
@@ -23,51 +22,38 @@ pub(super) fn read(path: &str, span: Span) -> Result<Entries, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let lower = path.to_lowercase();
     if lower.ends_with(".json") {
-        return json(text, span).ok_or_else(|| format!("{path}: is no JSON object"));
+        return json(text).ok_or_else(|| format!("{path}: is no JSON object"));
     }
     if lower.ends_with(".csv") {
-        return csv(text, span).map_err(|line| format!("{path}: line {line} has no two columns"));
+        return csv(text).map_err(|line| format!("{path}: line {line} has no two columns"));
     }
     if lower.ends_with(".yml") || lower.ends_with(".yaml") {
-        return yaml(text, span).or_else(|line| {
-            whole_yaml(text, span)
+        return yaml(text).or_else(|line| {
+            whole_yaml(text)
                 .ok_or_else(|| format!("{path}: line {line} is no `key: value` of a map"))
         });
     }
     Err(format!("{path}: a dictionary ends in .yml, .yaml, .json or .csv"))
 }
 
-fn json(text: &str, span: Span) -> Option<Entries> {
+fn json(text: &str) -> Option<Entries> {
     let arena = Arena::new();
-    match crate::logstash::filter::json::read(text, &arena)? {
-        Datum::Map(map) => {
-            Some(map.iter().map(|(key, value)| (key.to_string(), setting(value, span))).collect())
-        }
-        _ => None,
-    }
+    of_map(&crate::logstash::filter::json::read(text, &arena)?)
 }
 
-fn setting(value: &Datum<'_>, span: Span) -> Setting {
-    let kind = match value {
-        Datum::Int(_) | Datum::UInt(_) | Datum::Float(_) => SettingKind::Number(value.text()),
-        Datum::List(items) => {
-            SettingKind::List(items.iter().map(|item| setting(item, span)).collect())
-        }
-        Datum::Map(map) => SettingKind::Hash(
-            map.iter().map(|(key, value)| (key.to_string(), setting(value, span))).collect(),
-        ),
-        other => SettingKind::Text(other.text()),
-    };
-    Setting { span, kind }
+/// The entries of a map.
+fn of_map(value: &Datum<'_>) -> Option<Entries> {
+    let Datum::Map(map) = value else { return None };
+    Some(map.iter().map(|(key, value)| (key.to_string(), Added::read(value))).collect())
 }
 
-fn csv(text: &str, span: Span) -> Result<Entries, usize> {
+fn csv(text: &str) -> Result<Entries, usize> {
     let mut entries = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let (key, rest) = csv_value(line).ok_or(number + 1)?;
         let rest = rest.strip_prefix(',').ok_or(number + 1)?;
         let (value, _) = csv_value(rest).ok_or(number + 1)?;
-        entries.push((key, Setting { span, kind: SettingKind::Text(value) }));
+        entries.push((key, Added::Fixed(value)));
     }
     Ok(entries)
 }
@@ -93,19 +79,14 @@ fn csv_value(text: &str) -> Option<(String, &str)> {
 }
 
 /// A map of any depth.
-fn whole_yaml(text: &str, span: Span) -> Option<Entries> {
+fn whole_yaml(text: &str) -> Option<Entries> {
     let arena = Arena::new();
     let value = temblor_stdlib::formats::yaml::parse(text, &arena).ok()?;
-    match Datum::from_value(value, &arena) {
-        Datum::Map(map) => {
-            Some(map.iter().map(|(key, value)| (key.to_string(), setting(value, span))).collect())
-        }
-        _ => None,
-    }
+    of_map(&Datum::from_value(value, &arena))
 }
 
 /// A map of one level. Deeper maps, anchors and block texts are beyond this reader.
-fn yaml(text: &str, span: Span) -> Result<Entries, usize> {
+fn yaml(text: &str) -> Result<Entries, usize> {
     let mut entries = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let plain = line.trim_end();
@@ -114,15 +95,15 @@ fn yaml(text: &str, span: Span) -> Result<Entries, usize> {
         }
         let (key, rest) = yaml_scalar(plain, true).ok_or(number + 1)?;
         let rest = rest.trim_start().strip_prefix(':').ok_or(number + 1)?;
-        entries.push((key, yaml_value(rest.trim_start(), span).ok_or(number + 1)?));
+        entries.push((key, yaml_value(rest.trim_start()).ok_or(number + 1)?));
     }
     Ok(entries)
 }
 
-fn yaml_value(text: &str, span: Span) -> Option<Setting> {
+fn yaml_value(text: &str) -> Option<Added> {
     if let Some(inside) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
-        let items = inside.split(',').map(|item| yaml_value(item.trim(), span));
-        return Some(Setting { span, kind: SettingKind::List(items.collect::<Option<_>>()?) });
+        let items = inside.split(',').map(|item| yaml_value(item.trim()));
+        return Some(Added::List(items.collect::<Option<_>>()?));
     }
     // No plain scalar begins with these (YAML 1.2.2, 7.3.3).
     if text.starts_with(['&', '*', '|', '>', '{', '}', '[', ']', ',', '!', '%', '@', '`']) {
@@ -133,10 +114,35 @@ fn yaml_value(text: &str, span: Span) -> Option<Setting> {
     if !rest.is_empty() && !rest.trim_start().starts_with('#') {
         return None;
     }
-    let number =
-        !quoted && value.parse::<f64>().is_ok() && value.ends_with(|c: char| c.is_ascii_digit());
-    let kind = if number { SettingKind::Number(value) } else { SettingKind::Text(value) };
-    Some(Setting { span, kind })
+    let typed = if quoted { None } else { plain(&value) };
+    Some(typed.map_or(Added::Fixed(value), Added::Constant))
+}
+
+/// What a scalar without quotes stands for when it is no text (YAML 1.1, which Ruby reads).
+fn plain(text: &str) -> Option<Datum<'static>> {
+    match text.to_ascii_lowercase().as_str() {
+        "" | "~" | "null" => return Some(Datum::Null),
+        "true" | "yes" | "on" => return Some(Datum::Bool(true)),
+        "false" | "no" | "off" => return Some(Datum::Bool(false)),
+        _ => {}
+    }
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match unsigned.split_once('.') {
+        Some((whole, fraction))
+            if digits(whole) && fraction.starts_with(|c: char| c.is_ascii_digit()) =>
+        {
+            text.parse().ok().map(Datum::Float)
+        }
+        Some(_) => None,
+        // A zero in front says that the number is octal.
+        None if digits(unsigned) && unsigned.len() > 1 && unsigned.starts_with('0') => {
+            let size = i64::from_str_radix(unsigned, 8).ok()?;
+            Some(Datum::Int(if text.starts_with('-') { -size } else { size }))
+        }
+        None if digits(unsigned) => text.parse().ok().map(Datum::Int),
+        None => None,
+    }
 }
 
 /// A scalar and what follows it. A plain key ends at `: `, a plain value at ` #`.
@@ -163,11 +169,7 @@ fn yaml_scalar(text: &str, key: bool) -> Option<(String, &str)> {
             while let Some((at, character)) = characters.next() {
                 match character {
                     '"' => return Some((value, &text[at + 2..])),
-                    '\\' => match characters.next()?.1 {
-                        'n' => value.push('\n'),
-                        't' => value.push('\t'),
-                        other => value.push(other),
-                    },
+                    '\\' => value.push(escaped(&mut characters)?),
                     other => value.push(other),
                 }
             }
@@ -188,4 +190,22 @@ fn yaml_scalar(text: &str, key: bool) -> Option<(String, &str)> {
             Some((text[..end].trim_end().to_string(), &text[end..]))
         }
     }
+}
+
+/// The character that an escape stands for (YAML 1.2.2, 5.7); nothing for one that is rare.
+fn escaped(characters: &mut std::str::CharIndices<'_>) -> Option<char> {
+    let digits = match characters.next()?.1 {
+        'n' => return Some('\n'),
+        't' => return Some('\t'),
+        'r' => return Some('\r'),
+        other @ ('"' | '\\' | '/' | ' ') => return Some(other),
+        'x' => 2,
+        'u' => 4,
+        _ => return None,
+    };
+    let number = (0..digits).try_fold(0, |number, _| {
+        let digit = characters.next()?.1.to_digit(16)?;
+        Some(number * 16 + digit)
+    })?;
+    char::from_u32(number)
 }

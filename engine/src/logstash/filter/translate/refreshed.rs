@@ -11,15 +11,12 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 use std::time::Duration;
-use temblor_lang::span::Span;
 use temblor_lang::value::Arena;
 
 /// Where a dictionary is and what is made of it.
 #[derive(Debug)]
 pub(super) struct DictionaryFile {
     path: String,
-    /// The option that names it.
-    span: Span,
     matching: Matching,
     /// Whether keys that have gone from the file stay.
     merges: bool,
@@ -29,9 +26,9 @@ pub(super) struct DictionaryFile {
 
 impl DictionaryFile {
     /// To be made before the file is read, so that no change is missed.
-    pub fn new(path: &str, span: Span, matching: Matching, merges: bool) -> Self {
+    pub fn new(path: &str, matching: Matching, merges: bool) -> Self {
         let watch = Watch::of(Path::new(path));
-        Self { path: path.to_string(), span, matching, merges, watch }
+        Self { path: path.to_string(), matching, merges, watch }
     }
 }
 
@@ -92,11 +89,11 @@ impl Reloaded for Refreshed {
     }
 
     fn reload(&self) -> Result<(), String> {
-        let read = dictionary::read(&self.file.path, self.file.span)?;
+        let read = dictionary::read(&self.file.path)?;
         let mut kept = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let entries = if self.file.merges { merged(&kept, read) } else { read };
         let mut wrong = None;
-        let search = Search::build(&entries, self.file.matching, |text, _, reason| {
+        let search = Search::build(&entries, self.file.matching, |text, reason| {
             wrong.get_or_insert_with(|| format!("`{text}` is no pattern: {reason}"));
         });
         if let Some(reason) = wrong {
@@ -153,9 +150,9 @@ mod tests {
         let words = Words(name.clone());
         words.write(text);
         let matching = Matching { exact: true, regex };
-        let file = DictionaryFile::new(&name, Span::default(), matching, merges);
-        let entries = dictionary::read(&name, Span::default()).unwrap();
-        let search = Search::build(&entries, matching, |text, _, _| panic!("{text}"));
+        let file = DictionaryFile::new(&name, matching, merges);
+        let entries = dictionary::read(&name).unwrap();
+        let search = Search::build(&entries, matching, |text, _| panic!("{text}"));
         (words, Refreshed::new(file, Duration::from_millis(20), entries, search))
     }
 

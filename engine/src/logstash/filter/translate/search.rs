@@ -3,11 +3,10 @@
 use super::dictionary::Entry;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
-use crate::logstash::filter::{Added, ruby_text};
+use crate::logstash::filter::{Added, ruby_to_s};
 use crate::logstash::pattern::Pattern;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
-use temblor_lang::span::Span;
 use temblor_lang::value::Arena;
 
 /// How keys are compared with values.
@@ -31,37 +30,32 @@ pub(super) enum Search {
 }
 
 impl Search {
-    /// Of the entries, in their order. Patterns that cannot be read go to `failed`, with their place and the
-    /// reason, and are left out.
+    /// Of the entries, in their order. Patterns that cannot be read go to `failed`, with the reason, and are
+    /// left out.
     pub fn build(
         entries: &[Entry],
         matching: Matching,
-        mut failed: impl FnMut(&str, Span, &str),
+        mut failed: impl FnMut(&str, &str),
     ) -> Self {
-        let mut compile = |text: &str, span: Span| match Pattern::compile(text) {
+        let mut compile = |text: &str| match Pattern::compile(text) {
             Ok(pattern) => Some(pattern),
             Err(reason) => {
-                failed(text, span, &reason);
+                failed(text, &reason);
                 None
             }
         };
         let all = entries.iter();
         match matching {
-            Matching { exact: true, regex: false } => Search::Exact(
-                all.map(|(key, value)| (key.clone(), Added::constant(value))).collect(),
-            ),
+            Matching { exact: true, regex: false } => Search::Exact(all.cloned().collect()),
             Matching { exact: true, regex: true } => {
-                let pattern = |(key, value): &Entry| {
-                    Some((compile(key, value.span)?, Added::constant(value)))
-                };
+                let pattern = |(key, value): &Entry| Some((compile(key)?, value.clone()));
                 Search::Regex(all.filter_map(pattern).collect())
             }
             // Keys are texts here, whatever `regex` says.
             Matching { exact: false, .. } => {
                 let keys: Vec<_> = entries.iter().map(|(key, _)| regex::escape(key)).collect();
-                let union = entries.first();
-                let union = union.and_then(|(_, first)| compile(&keys.join("|"), first.span));
-                let values = all.map(|(key, value)| (key.clone(), ruby_text(value)));
+                let union = if keys.is_empty() { None } else { compile(&keys.join("|")) };
+                let values = all.map(|(key, value)| (key.clone(), ruby_to_s(&value.unchanging())));
                 Search::Inside(union, values.collect())
             }
         }

@@ -25,6 +25,9 @@ const WINDOWS_1252: [char; 32] = [
 ];
 
 impl Charset {
+    /// The names, for people.
+    pub const NAMES: &str = "UTF-8, ISO-8859-1, CP1252, UTF-16LE or UTF-16BE";
+
     /// The charset of this name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_uppercase().as_str() {
