@@ -1,11 +1,17 @@
-//! `cidr`: succeeds when one of the addresses lies in one of the networks.
+//! `cidr`: succeeds when one of the addresses lies in one of the networks. These stand in the configuration
+//! or in a file, which is read again when it has changed.
+
+mod listed;
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::template::Template;
+use listed::Listed;
 use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// `cidr`
 pub static DECLARATION: Declaration = Declaration {
@@ -16,49 +22,110 @@ pub static DECLARATION: Declaration = Declaration {
         option("network", Takes::List, "The networks, such as `10.0.0.0/8`."),
         option("network_path", Takes::Text, "A file of networks."),
         option("separator", Takes::Text, "What stands between the networks of the file."),
-        option("refresh_interval", Takes::Number, "Accepted; the file is read at the start."),
+        option(
+            "refresh_interval",
+            Takes::Number,
+            "Seconds from look to look at the file (600); it is read again when it has changed.",
+        ),
     ],
     make,
 };
 
+/// Seconds from look to look at the file, as in Logstash.
+const REFRESH_SECONDS: f64 = 600.0;
+/// A file is not looked at more often than this.
+const REFRESH_SECONDS_MIN: f64 = 0.1;
+
 #[derive(Debug)]
 struct Cidr {
     addresses: Vec<Template>,
-    networks: Vec<Template>,
+    networks: Networks,
+}
+
+#[derive(Debug)]
+enum Networks {
+    /// They stand in the configuration.
+    Here(Vec<Network>),
+    /// They stand in a file.
+    File(Arc<Listed>),
+}
+
+/// A network as it is written.
+#[derive(Debug)]
+enum Network {
+    /// `10.0.0.0/8`: an address and the length of its prefix.
+    Fixed(IpAddr, u32),
+    /// `%{net}`, which may be several with commas between them.
+    Open(Template),
+}
+
+impl Network {
+    /// What a text lists; what is no network is left out.
+    fn all(text: &str) -> Vec<Self> {
+        let template = Template::parse(text);
+        if !template.is_constant() {
+            return vec![Network::Open(template)];
+        }
+        let parts = text.split(',').filter_map(|part| network(part.trim()));
+        parts.map(|(base, length)| Network::Fixed(base, length)).collect()
+    }
+
+    fn holds(&self, addresses: &[IpAddr], event: &LogEvent<'_>, turn: &Turn<'_, '_>) -> bool {
+        let any = |base, length| addresses.iter().any(|one| lies_in(*one, base, length));
+        match self {
+            Network::Fixed(base, length) => any(*base, *length),
+            Network::Open(template) => template
+                .rendered(event, turn.now)
+                .split(',')
+                .filter_map(|part| network(part.trim()))
+                .any(|(base, length)| any(base, length)),
+        }
+    }
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
-    let templates = |texts: Option<Vec<(String, _)>>| -> Vec<Template> {
-        texts.unwrap_or_default().iter().map(|(text, _)| Template::parse(text)).collect()
+    let addresses = arguments.texts("address").unwrap_or_default();
+    let addresses = addresses.iter().map(|(text, _)| Template::parse(text)).collect();
+    Some(Box::new(Cidr { addresses, networks: networks(arguments)? }))
+}
+
+/// The networks; `None` when something is wrong with them, which has been said.
+fn networks(arguments: &mut Arguments<'_>) -> Option<Networks> {
+    let Some(path) = arguments.text("network_path") else {
+        let texts = arguments.texts("network").unwrap_or_default();
+        return Some(Networks::Here(
+            texts.iter().flat_map(|(text, _)| Network::all(text)).collect(),
+        ));
     };
-    let addresses = templates(arguments.texts("address"));
-    let mut networks = templates(arguments.texts("network"));
-    if let Some(path) = arguments.text("network_path") {
-        let separator = arguments.text("separator").unwrap_or_else(|| "\n".to_string());
-        match std::fs::read_to_string(&path) {
-            Ok(text) => {
-                let lines = text.split(separator.as_str()).map(str::trim);
-                networks.extend(lines.filter(|line| !line.is_empty()).map(Template::parse));
-            }
-            Err(error) => {
-                let span = arguments.place("network_path");
-                arguments.complain(complain::missing_file(span, &format!("{path}: {error}")));
-            }
+    let span = arguments.place("network_path");
+    if arguments.get("network").is_some() {
+        arguments.complain(complain::bad_value("network_path", span, "left out beside `network`"));
+        return None;
+    }
+    let separator = arguments.text("separator").unwrap_or_else(|| "\n".to_string());
+    let seconds = arguments.number("refresh_interval").unwrap_or(REFRESH_SECONDS);
+    let every = Duration::try_from_secs_f64(seconds.max(REFRESH_SECONDS_MIN));
+    match Listed::open(&path, separator, every.unwrap_or(Duration::MAX)) {
+        Ok(listed) => Some(Networks::File(listed)),
+        Err(reason) => {
+            arguments.complain(complain::missing_file(span, &reason));
+            Some(Networks::Here(Vec::new()))
         }
     }
-    Some(Box::new(Cidr { addresses, networks }))
 }
 
 impl Filter for Cidr {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
-        let render = |template: &'a Template| template.render(event, turn.arena, turn.now);
-        let addresses = self.addresses.iter().filter_map(|one| render(one).trim().parse().ok());
-        let addresses: Vec<IpAddr> = addresses.collect();
-        let networks = self.networks.iter().flat_map(|one| render(one).split(','));
-        let mut networks = networks.filter_map(|text| network(text.trim()));
-        let found = !addresses.is_empty()
-            && networks
-                .any(|(base, length)| addresses.iter().any(|one| lies_in(*one, base, length)));
+        let parse = |one: &'a Template| one.render(event, turn.arena, turn.now).trim().parse().ok();
+        let addresses: Vec<IpAddr> = self.addresses.iter().filter_map(parse).collect();
+        let any = |networks: &[Network]| {
+            networks.iter().any(|network| network.holds(&addresses, event, turn))
+        };
+        let found = match &self.networks {
+            _ if addresses.is_empty() => false,
+            Networks::Here(networks) => any(networks),
+            Networks::File(listed) => any(&listed.newest()),
+        };
         if found { Outcome::Matched } else { Outcome::Unmatched }
     }
 }
