@@ -3,6 +3,7 @@
 
 pub mod complain;
 pub mod syntax;
+pub mod libraries;
 pub mod settings;
 pub mod map;
 pub mod datum;

@@ -1,6 +1,7 @@
 //! What holds for a whole configuration: field names after the Elastic Common Schema or not, escapes,
 //! and where variables come from.
 
+use super::libraries::Libraries;
 use std::collections::HashMap;
 
 /// Which field names plugins use.
@@ -47,6 +48,8 @@ pub struct Settings {
     pub explains: bool,
     /// Whether `${NAME}` stays as it is, for whoever reads the text next.
     pub keeps_variables: bool,
+    /// The patterns of grok that plugins share.
+    pub libraries: Libraries,
 }
 
 impl Settings {

@@ -4,9 +4,9 @@ use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
+use crate::logstash::libraries::{Ingredients, PatternFile};
 use crate::logstash::options::{Arguments, Takes, gone, option};
 use crate::logstash::reference::{FieldRef, Refused};
-use std::path::Path;
 use temblor_stdlib::grok::{Conversion, Grok, Library, Options};
 
 /// `grok`
@@ -116,59 +116,29 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 /// The patterns, and whether all files of them were there.
 pub fn library(arguments: &mut Arguments<'_>) -> Option<(Library, bool)> {
     let mut is_complete = true;
-    let mut library = if arguments.ecs.is_on() { Library::ecs() } else { Library::legacy() };
+    let mut files = Vec::new();
     let glob = arguments.text("patterns_files_glob").unwrap_or_else(|| "*".to_string());
-    for (folder, span) in arguments.texts("patterns_dir").unwrap_or_default() {
-        match pattern_files(&folder, &glob) {
-            Ok(texts) => {
-                for (name, text) in texts {
-                    library = match library.with_pattern_file(&text) {
-                        Ok(library) => library,
-                        Err(error) => {
-                            arguments
-                                .complain(complain::bad_file(span, &format!("{name}: {error}")));
-                            return None;
-                        }
-                    };
-                }
-            }
+    let folders = arguments.texts("patterns_dir").unwrap_or_default();
+    for (folder, span) in &folders {
+        match PatternFile::all(folder, &glob) {
+            Ok(found) => files.extend(found),
             Err(reason) => {
                 is_complete = false;
-                arguments.complain(complain::missing_file(span, &reason));
+                arguments.complain(complain::missing_file(*span, &reason));
             }
         }
     }
-    let own: Vec<(String, String)> = arguments
-        .pairs("pattern_definitions")
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.text()?.to_string())))
-        .collect();
-    Some((library.with_definitions(own), is_complete))
-}
-
-/// Names and texts of the files of a folder, or of one file.
-fn pattern_files(folder: &str, pattern: &str) -> Result<Vec<(String, String)>, String> {
-    let path = Path::new(folder);
-    let mut files = Vec::new();
-    if path.is_file() {
-        files.push(path.to_path_buf());
-    } else if path.is_dir() {
-        let full = path.join(pattern);
-        let found = glob::glob(&full.to_string_lossy()).map_err(|error| error.to_string())?;
-        files.extend(found.filter_map(Result::ok).filter(|file| file.is_file()));
-    } else {
-        return Err(format!("{folder}: there is no such folder of patterns"));
+    let own = arguments.pairs("pattern_definitions").into_iter();
+    let own = own.filter_map(|(name, value)| Some((name, value.text()?.to_string()))).collect();
+    let ingredients = Ingredients { ecs: arguments.ecs.is_on(), files, own };
+    match arguments.settings.libraries.of(ingredients) {
+        Ok(library) => Some((library, is_complete)),
+        Err(reason) => {
+            let span = arguments.place("patterns_dir");
+            arguments.complain(complain::bad_file(span, &reason));
+            None
+        }
     }
-    files.sort();
-    files
-        .into_iter()
-        .map(|file| {
-            let name = file.display().to_string();
-            let text =
-                std::fs::read_to_string(&file).map_err(|error| format!("{name}: {error}"))?;
-            Ok((name, text))
-        })
-        .collect()
 }
 
 fn plan(grok: Grok, target: Option<&FieldRef>, overwrite: &[String]) -> Plan {
