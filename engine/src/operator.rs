@@ -165,6 +165,17 @@ pub trait Operator: Send + Sync + fmt::Debug {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError>;
 
+    /// Whether [`Operator::look_ahead`] does anything.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// Sees the events of a batch before they are processed one by one, so that what each would wait for is
+    /// waited for together. What comes out must be the same without it.
+    fn look_ahead<'a>(&'a self, port: &str, events: Vec<Event<'a>>, around: &Surroundings<'a>) {
+        let _ = (port, events, around);
+    }
+
     /// Whether [`Operator::tick`] does anything.
     fn wants_ticks(&self) -> bool {
         false
@@ -271,6 +282,10 @@ pub trait AnyOperator: Send + Sync + fmt::Debug {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError>;
+    /// See [`Operator::looks_ahead`].
+    fn looks_ahead(&self) -> bool;
+    /// See [`Operator::look_ahead`].
+    fn look_ahead<'a>(&'a self, port: &str, events: Vec<Event<'a>>, around: &Surroundings<'a>);
     /// See [`Operator::wants_ticks`].
     fn wants_ticks(&self) -> bool;
     /// See [`Operator::tick`].
@@ -335,6 +350,14 @@ impl<O: Operator> AnyOperator for O {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
         Operator::process(self, state.downcast_mut().expect(OWN_STATE), port, event, around, out)
+    }
+
+    fn looks_ahead(&self) -> bool {
+        Operator::looks_ahead(self)
+    }
+
+    fn look_ahead<'a>(&'a self, port: &str, events: Vec<Event<'a>>, around: &Surroundings<'a>) {
+        Operator::look_ahead(self, port, events, around);
     }
 
     fn wants_ticks(&self) -> bool {

@@ -65,6 +65,24 @@ impl Graph {
         way
     }
 
+    /// The operator that the events of `input` enter first, and by which port, if it looks ahead.
+    #[must_use]
+    pub fn looking_ahead(&self, input: usize) -> Option<(&dyn AnyOperator, &str)> {
+        let (mut number, mut port) = (input, IN);
+        // Of each node at most one is passed on to, so that circles end, too.
+        for _ in 0..self.nodes.len() {
+            let node = &self.nodes[number];
+            if let Step::Operator(operator) = &node.step {
+                return operator.looks_ahead().then_some((operator.as_ref(), port));
+            }
+            match node.leads_to(OUT) {
+                [only] => (number, port) = (only.node, &only.port),
+                _ => return None,
+            }
+        }
+        None
+    }
+
     /// Goes on until the event has been everywhere, depth first, branches in the order of their
     /// declaration. False when a node needs the shared states and they are not there: call again
     /// with them.

@@ -252,6 +252,22 @@ impl Operator for LogstashPipeline {
         self.program.forget(&mut state.program, hash)
     }
 
+    fn looks_ahead(&self) -> bool {
+        self.program.looks_ahead()
+    }
+
+    fn look_ahead<'a>(&'a self, port: &str, events: Vec<Event<'a>>, around: &Surroundings<'a>) {
+        let moment = moment(around);
+        let named = self.intakes.iter().find(|(name, _)| name == port);
+        let Some((_, intake)) = named.or(self.intakes.first()) else { return };
+        let mut decoding = DecodeState::default();
+        let mut arrived = Vec::with_capacity(events.len());
+        for event in events {
+            intake.receive(&mut decoding, event, around, moment, &mut arrived);
+        }
+        self.program.look_ahead(arrived, moment.arena, moment.now);
+    }
+
     fn wants_ticks(&self) -> bool {
         self.program.wants_ticks() || self.intakes.iter().any(|(_, intake)| intake.wants_ticks())
     }

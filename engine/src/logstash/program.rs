@@ -31,6 +31,8 @@ pub struct Program {
     stateful: bool,
     /// Whether a filter wants to know that time passes.
     ticking: bool,
+    /// Whether a filter wants to see events ahead.
+    ahead: bool,
 }
 
 #[derive(Debug)]
@@ -141,6 +143,7 @@ impl<'c> ProgramBuilder<'c> {
         let memory = filter.memory().map(|_| self.program.memory(&*filter));
         self.program.stateful |= memory.is_some() && !filter.remembers_only_to_be_fast();
         self.program.ticking |= filter.wants_ticks();
+        self.program.ahead |= filter.looks_ahead();
         Some(Node { name: declaration.name, filter, span: plugin.span, common, memory })
     }
 }
@@ -250,6 +253,29 @@ impl Program {
         let mut run = Run { state, arena, now, failed: Vec::new() };
         run.steps(&self.steps, events);
         run.failed
+    }
+
+    /// Whether [`Program::look_ahead`] does anything.
+    #[must_use]
+    pub fn looks_ahead(&self) -> bool {
+        self.ahead
+    }
+
+    /// Goes through events that will be run later, with a fresh memory and without any outcome, so that
+    /// filters that wait for others can do so for all of them together.
+    pub fn look_ahead<'a>(
+        &'a self,
+        mut events: Vec<LogEvent<'a>>,
+        arena: &'a Arena,
+        now: DateTime<Utc>,
+    ) {
+        let keepers = self.keepers();
+        let notes = keepers.iter().filter_map(|node| node.filter.notes()).collect();
+        let mut state = self.start_with(notes);
+        self.run(&mut events, &mut state, arena, now);
+        for (node, notes) in keepers.iter().zip(state.memories) {
+            node.filter.noted(notes, now);
+        }
     }
 
     /// Lets time pass for filters that want it, if enough of it has passed, or at the end of the

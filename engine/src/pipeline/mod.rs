@@ -118,6 +118,25 @@ impl PipelineWorker {
         Ok(())
     }
 
+    /// Shows the events of a batch to the step that takes them, if it wants to see them ahead.
+    fn look_ahead(&mut self, batch: &Batch) {
+        let Self { pipeline, arena, decoder, facts, .. } = self;
+        let input = &pipeline.inputs[batch.source];
+        let Some((operator, port)) = pipeline.graph.looking_ahead(input.node) else { return };
+        facts.arrive(batch.ingest(0));
+        let arrived = arrival::frames(batch, input)
+            .map(|frame| input.arrive(decoder, frame, facts, arena))
+            .filter_map(|arrived| match arrived {
+                Arrived::Event(_, event) => Some(event),
+                _ => None,
+            });
+        let events = arrived.collect();
+        let around =
+            Surroundings { call: Call { arena, facts }, now_ns: facts.now_ns, token: None };
+        operator.look_ahead(port, events, &around);
+        arena.reset();
+    }
+
     fn set_origin(&mut self, batch: &Batch) {
         let name = batch.origin.name.as_str();
         if self.facts.origin.as_deref() != Some(name) {
@@ -196,6 +215,7 @@ impl Processor for PipelineWorker {
         out: &mut Outputs,
     ) -> Result<(), Error> {
         self.set_origin(batch);
+        self.look_ahead(batch);
         if self.alone {
             self.process_alone(batch, out)
         } else {

@@ -1,6 +1,8 @@
 //! `dns`: asks for addresses of names and for names of addresses. Answers and failures are remembered,
-//! and every question has a time limit; nothing is asked twice while an answer holds.
+//! and every question has a time limit; nothing is asked twice while an answer holds. The questions of a
+//! batch go out together before its first event needs an answer.
 
+mod answers;
 mod wire;
 
 use super::{Declaration, Filter, Outcome, Turn};
@@ -8,9 +10,10 @@ use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
 use crate::logstash::reference::FieldRef;
+use answers::{Answers, Limit};
 use chrono::{DateTime, Duration, Utc};
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use wire::{Answer, Question};
 
@@ -52,15 +55,17 @@ struct Dns {
     servers: Vec<SocketAddr>,
     timeout: std::time::Duration,
     tries: u32,
-    hit: (usize, Duration),
-    failed: (usize, Duration),
+    answers: Answers,
     /// Names and addresses of files.
     hosts: HashMap<String, String>,
     tags: Vec<String>,
 }
 
-/// Answers until when; none for a failure.
-type Cache = HashMap<String, (Option<String>, DateTime<Utc>)>;
+/// Whether questions are asked or, ahead of their events, only noted.
+enum Mode {
+    Asking,
+    Noting(HashSet<Question>),
+}
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let mut fields = |name: &str| -> Vec<FieldRef> {
@@ -93,8 +98,15 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         }
     }
     let seconds = |name: &str, default: f64| arguments.number(name).unwrap_or(default);
-    let size = |name: &str| arguments.number(name).map_or(CACHE_DEFAULT, |size| size as usize);
-    let span = |seconds: f64| Duration::milliseconds((seconds * 1e3) as i64);
+    let limit = |size: &str, keep: &str, keep_default: f64| Limit {
+        size: arguments.number(size).map_or(CACHE_DEFAULT, |size| size as usize),
+        keep: Duration::milliseconds((seconds(keep, keep_default) * 1e3) as i64),
+    };
+    let answers = Answers::new(
+        limit("hit_cache_size", "hit_cache_ttl", 60.0),
+        limit("failed_cache_size", "failed_cache_ttl", 5.0),
+        arguments.number("failed_cache_size").is_some_and(|size| size > 0.0),
+    );
     let timeout = seconds("timeout", 0.5).clamp(0.001, TIMEOUT_SECONDS_MAX);
     Some(Box::new(Dns {
         resolve,
@@ -103,8 +115,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         servers,
         timeout: std::time::Duration::from_secs_f64(timeout),
         tries: 1 + seconds("max_retries", 2.0).clamp(0.0, 10.0) as u32,
-        hit: (size("hit_cache_size"), span(seconds("hit_cache_ttl", 60.0))),
-        failed: (size("failed_cache_size"), span(seconds("failed_cache_ttl", 5.0))),
+        answers,
         hosts,
         tags: arguments.tags("tag_on_timeout", "_dnstimeout"),
     }))
@@ -115,15 +126,43 @@ struct TimedOut;
 
 impl Filter for Dns {
     fn memory(&self) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Cache::new()))
+        Some(Box::new(Mode::Asking))
     }
 
     fn remembers_only_to_be_fast(&self) -> bool {
         true
     }
 
+    fn looks_ahead(&self) -> bool {
+        true
+    }
+
+    fn notes(&self) -> Option<Box<dyn Any + Send>> {
+        Some(Box::new(Mode::Noting(HashSet::new())))
+    }
+
+    fn noted(&self, notes: Box<dyn Any + Send>, now: DateTime<Utc>) {
+        let Ok(notes) = notes.downcast::<Mode>() else { return };
+        let Mode::Noting(questions) = *notes else { return };
+        let questions: Vec<Question> = questions.into_iter().collect();
+        let answers = wire::ask_all(&questions, &self.servers, self.timeout, self.tries);
+        self.answers.keep_ahead(questions.into_iter().zip(answers).collect(), now);
+    }
+
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let all = [(&self.resolve, false), (&self.reverse, true)];
+        if let Some(Mode::Noting(questions)) = turn.memory.downcast_mut() {
+            for (fields, reverse) in all {
+                let asked = fields.iter().filter_map(|field| ask_for(event.get(field)?, reverse));
+                questions.extend(
+                    asked
+                        .map(|(_, question, _)| question)
+                        .filter(|question| !self.hosts.contains_key(&question.text()))
+                        .filter(|question| !self.answers.knows(question, turn.now)),
+                );
+            }
+            return Outcome::Unmatched;
+        }
         for (fields, reverse) in all {
             for field in fields {
                 match self.field(field, reverse, event, turn) {
@@ -148,23 +187,14 @@ impl Dns {
         turn: &mut Turn<'a, '_>,
     ) -> Result<bool, TimedOut> {
         let arena = turn.arena;
-        let (text, listed) = match event.get(field) {
-            Some(Datum::Str(text)) => (*text, false),
-            Some(Datum::List(items)) => match items.as_slice() {
-                [Datum::Str(text)] => (*text, true),
-                _ => return Ok(false),
-            },
+        let (text, question, listed) = match event.get(field) {
             None | Some(Datum::Null) => return Ok(true),
-            _ => return Ok(false),
+            Some(value) => match ask_for(value, reverse) {
+                Some(asked) => asked,
+                None => return Ok(false),
+            },
         };
-        let address = text.parse::<IpAddr>();
-        let question = match (reverse, address) {
-            (true, Ok(address)) => Question::Name(address),
-            (false, _) => Question::Address(text.to_string()),
-            (true, Err(_)) => return Ok(false),
-        };
-        let cache = turn.memory.downcast_mut::<Cache>().expect("the memory of this filter");
-        let Some(found) = self.ask(&question, turn.now, cache)? else { return Ok(false) };
+        let Some(found) = self.ask(question, turn.now)? else { return Ok(false) };
         let found = Datum::Str(arena.str(&found));
         let value = match (self.replace, listed) {
             (true, false) => found,
@@ -174,47 +204,40 @@ impl Dns {
         Ok(event.set(field, value, arena).is_ok())
     }
 
-    fn ask(
-        &self,
-        question: &Question,
-        now: DateTime<Utc>,
-        cache: &mut Cache,
-    ) -> Result<Option<String>, TimedOut> {
-        let key = question.text();
-        if let Some(found) = self.hosts.get(&key) {
+    /// The answer, unless there is none.
+    fn ask(&self, question: Question, now: DateTime<Utc>) -> Result<Option<String>, TimedOut> {
+        if let Some(found) = self.hosts.get(&question.text()) {
             return Ok(Some(found.clone()));
         }
-        if let Some((found, until)) = cache.get(&key)
-            && *until > now
-        {
-            return Ok(found.clone());
+        if let Some(known) = self.answers.tell(&question, now) {
+            return known;
         }
-        let mut answer = Answer::Silence;
-        for turn in 0..self.tries {
-            for server in &self.servers {
-                answer = wire::ask(question, *server, self.timeout);
-                if answer != Answer::Silence {
-                    break;
-                }
-            }
-            if answer != Answer::Silence || turn + 1 == self.tries {
-                break;
-            }
+        let one = std::slice::from_ref(&question);
+        let asked = wire::ask_all(one, &self.servers, self.timeout, self.tries);
+        let answer = asked.into_iter().next().unwrap_or(Answer::Silence);
+        self.answers.keep(question, answer.clone(), now);
+        match answer {
+            Answer::Found(text) => Ok(Some(text)),
+            Answer::Nothing => Ok(None),
+            Answer::Silence => Err(TimedOut),
         }
-        let found = match &answer {
-            Answer::Found(text) => Some(text.clone()),
-            Answer::Nothing | Answer::Silence => None,
-        };
-        let (size, keep) = if found.is_some() { self.hit } else { self.failed };
-        if size > 0 {
-            if cache.len() >= size {
-                cache.retain(|_, (_, until)| *until > now);
-            }
-            if cache.len() >= size {
-                cache.clear();
-            }
-            cache.insert(key, (found.clone(), now + keep));
-        }
-        if answer == Answer::Silence { Err(TimedOut) } else { Ok(found) }
     }
+}
+
+/// What a value asks for: its text, the question, and whether it is in a list. Nothing where it is no
+/// question.
+fn ask_for<'a>(value: &Datum<'a>, reverse: bool) -> Option<(&'a str, Question, bool)> {
+    let (text, listed) = match value {
+        Datum::Str(text) => (*text, false),
+        Datum::List(items) => match items.as_slice() {
+            [Datum::Str(text)] => (*text, true),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let question = match reverse {
+        true => Question::Name(text.parse::<IpAddr>().ok()?),
+        false => Question::Address(text.to_string()),
+    };
+    Some((text, question, listed))
 }

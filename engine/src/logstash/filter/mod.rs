@@ -118,6 +118,22 @@ pub trait Filter: Send + Sync + Debug {
         false
     }
 
+    /// Whether it waits for others, and would rather do so once for many events: then [`Filter::notes`] takes
+    /// the place of its memory while the events of a batch are gone through ahead.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// What it remembers while events are gone through ahead; nothing of that comes out.
+    fn notes(&self) -> Option<Box<dyn Any + Send>> {
+        self.memory()
+    }
+
+    /// The end of going through events ahead: `notes` are the filter's own.
+    fn noted(&self, notes: Box<dyn Any + Send>, now: DateTime<Utc>) {
+        let _ = (notes, now);
+    }
+
     /// Whether [`Filter::tick`] does anything.
     fn wants_ticks(&self) -> bool {
         false

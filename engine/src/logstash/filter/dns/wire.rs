@@ -1,12 +1,12 @@
-//! Questions and answers of DNS over UDP (RFC 1035), as far as addresses and names go. A malformed
-//! answer is none.
+//! Questions and answers of DNS over UDP (RFC 1035), as far as addresses and names go. Many questions are
+//! on their way at once; a malformed answer is none.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is asked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Question {
     /// The address of a name.
     Address(String),
@@ -27,6 +27,8 @@ pub(super) enum Answer {
 const PORT: u16 = 53;
 /// Answers over UDP are no longer.
 const ANSWER_BYTES_MAX: usize = 4096;
+/// Questions that wait for one server at a time.
+const IN_FLIGHT_MAX: usize = 500;
 /// Pointers that are followed within one name.
 const POINTERS_MAX: usize = 16;
 /// Type of an address.
@@ -103,25 +105,69 @@ pub(super) fn read_hosts(text: &str, hosts: &mut HashMap<String, String>) {
     }
 }
 
-/// Asks one server and waits.
-pub(super) fn ask(question: &Question, server: SocketAddr, timeout: Duration) -> Answer {
-    exchange(question, server, timeout).unwrap_or(Answer::Silence)
+/// Asks all questions together: each server in turn for what is not answered yet, and all of that again, up
+/// to `tries` times. The answers in the order of the questions.
+pub(super) fn ask_all(
+    questions: &[Question],
+    servers: &[SocketAddr],
+    timeout: Duration,
+    tries: u32,
+) -> Vec<Answer> {
+    let mut answers = vec![Answer::Silence; questions.len()];
+    for server in (0..tries).flat_map(|_| servers) {
+        let silent = |at: &usize| answers[*at] == Answer::Silence;
+        let open: Vec<usize> = (0..questions.len()).filter(silent).collect();
+        for group in open.chunks(IN_FLIGHT_MAX) {
+            // What one server does not answer, for whatever reason, the next one may.
+            let _ = exchange(questions, group, *server, timeout, &mut answers);
+        }
+    }
+    answers
 }
 
-fn exchange(question: &Question, server: SocketAddr, timeout: Duration) -> Option<Answer> {
+/// Asks one server the questions of a group, and waits until all are answered or the time is over.
+fn exchange(
+    questions: &[Question],
+    group: &[usize],
+    server: SocketAddr,
+    timeout: Duration,
+    answers: &mut [Answer],
+) -> std::io::Result<()> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let socket = UdpSocket::bind((any, 0)).ok()?;
-    socket.set_read_timeout(Some(timeout)).ok()?;
-    socket.connect(server).ok()?;
-    let number = number();
-    let Some(message) = message(question, number) else { return Some(Answer::Nothing) };
-    socket.send(&message).ok()?;
-    let mut answer = [0; ANSWER_BYTES_MAX];
-    let length = socket.recv(&mut answer).ok()?;
-    read(&answer[..length], number, question.kind())
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(server)?;
+    let mut waiting: HashMap<u16, usize> = HashMap::with_capacity(group.len());
+    for at in group {
+        let free = |number: &u16| !waiting.contains_key(number);
+        let number = std::iter::repeat_with(number).find(free).expect("few numbers are taken");
+        match message(&questions[*at], number) {
+            Some(message) => {
+                socket.send(&message)?;
+                waiting.insert(number, *at);
+            }
+            None => answers[*at] = Answer::Nothing,
+        }
+    }
+    let end = Instant::now() + timeout;
+    let mut bytes = [0; ANSWER_BYTES_MAX];
+    while !waiting.is_empty() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        socket.set_read_timeout(Some(left))?;
+        let length = socket.recv(&mut bytes)?;
+        let Some(number) = word(&bytes[..length], 0) else { continue };
+        let Some(at) = waiting.get(&number) else { continue };
+        if let Some(answer) = read(&bytes[..length], number, questions[*at].kind()) {
+            answers[*at] = answer;
+            waiting.remove(&number);
+        }
+    }
+    Ok(())
 }
 
 /// A number that others cannot guess.
@@ -212,8 +258,42 @@ fn name(bytes: &[u8], mut at: usize) -> Option<(String, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Question, TYPE_A, message, read, read_hosts};
+    use super::{Answer, Question, TYPE_A, ask_all, message, read, read_hosts};
     use std::collections::HashMap;
+    use std::net::UdpSocket;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn many_questions_wait_at_once() {
+        const QUESTIONS: usize = 125;
+        let server = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr().unwrap();
+        let questions: Vec<_> =
+            (0..QUESTIONS).map(|number| Question::Address(format!("n{number}.example"))).collect();
+        // It answers nothing before it has seen all, and the last one never.
+        let answering = std::thread::spawn(move || {
+            let mut bytes = [0; 512];
+            let mut seen = Vec::new();
+            while seen.len() < QUESTIONS {
+                let (length, from) = server.recv_from(&mut bytes).unwrap();
+                seen.push((bytes[..length].to_vec(), from));
+            }
+            seen.pop();
+            for (mut answer, from) in seen {
+                answer[2] = 0x81;
+                answer[7] = 1;
+                answer.extend([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1]);
+                server.send_to(&answer, from).unwrap();
+            }
+        });
+        let start = Instant::now();
+        let answers = ask_all(&questions, &[address], Duration::from_secs(2), 1);
+        answering.join().unwrap();
+        let found = Answer::Found("192.0.2.1".to_string());
+        assert_eq!(answers.iter().filter(|answer| **answer == found).count(), QUESTIONS - 1);
+        assert_eq!(answers.last(), Some(&Answer::Silence));
+        assert!(start.elapsed() < Duration::from_secs(10), "they waited for each other");
+    }
 
     #[test]
     fn reads_answers_and_survives_others() {
