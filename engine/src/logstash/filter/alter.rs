@@ -62,6 +62,12 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         }
     }
     let coalesce = match arguments.texts("coalesce").as_deref() {
+        Some([] | [_]) => {
+            let span = arguments.place("coalesce");
+            let wanted = "a field and at least one value";
+            arguments.complain(complain::bad_value("coalesce", span, wanted));
+            None
+        }
         Some([(field, span), values @ ..]) => {
             let field = arguments.reference(field, *span)?;
             Some((field, values.iter().map(|(text, _)| Template::parse(text)).collect()))
@@ -75,22 +81,40 @@ impl Filter for Alter {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let (arena, now) = (turn.arena, turn.now);
         for rewrite in &self.rewrites {
-            let expected = rewrite.expected.render(event, arena, now);
-            if event.get(&rewrite.field).is_some_and(|value| value.text() == expected) {
-                let value = Datum::Str(rewrite.value.render(event, arena, now));
-                let _ = event.set(&rewrite.target, value, arena);
-            }
+            rewrite.run(event, turn);
         }
         if let Some((field, values)) = &self.coalesce {
             for value in values {
                 let text = value.render(event, arena, now);
-                // What is not there stays as it was written.
-                if text != value.source() || value.is_constant() {
+                // What is not there stays as it was written, with its percent sign.
+                if text != "nil" && !text.contains('%') {
                     let _ = event.set(field, Datum::Str(text), arena);
                     break;
                 }
             }
         }
         Outcome::Matched
+    }
+}
+
+impl Rewrite {
+    /// Texts alone are compared. In a list each item is; where the list is rewritten itself, each item that
+    /// is equal.
+    fn run<'a>(&'a self, event: &mut LogEvent<'a>, turn: &Turn<'a, '_>) {
+        let (arena, now) = (turn.arena, turn.now);
+        let expected = Datum::Str(self.expected.render(event, arena, now));
+        let value = Datum::Str(self.value.render(event, arena, now));
+        let changed = match event.value_of(&self.field) {
+            Some(Datum::List(mut items)) if self.field == self.target => {
+                let equal = items.iter_mut().filter(|item| **item == expected);
+                equal.for_each(|item| *item = value.clone());
+                Datum::List(items)
+            }
+            Some(Datum::List(items)) if items.contains(&expected) => value,
+            Some(found) if found == expected => value,
+            _ => return,
+        };
+        // What cannot be set stays as it is.
+        let _ = event.set(&self.target, changed, arena);
     }
 }

@@ -15,12 +15,15 @@ pub mod mutate;
 mod ruby;
 mod split;
 mod throttle;
+mod age;
 mod aggregate;
 mod alter;
 mod bytes;
 mod dns;
 mod elapsed;
 mod geoip;
+mod math;
+mod metricize;
 mod metrics;
 mod range;
 mod sleep;
@@ -271,4 +274,7 @@ pub static FILTERS: &[&Declaration] = &[
     &extractnumbers::DECLARATION,
     &i18n::DECLARATION,
     &tld::DECLARATION,
+    &age::DECLARATION,
+    &metricize::DECLARATION,
+    &math::DECLARATION,
 ];
