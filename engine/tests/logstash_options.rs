@@ -131,54 +131,8 @@ fn lacking(family: &Family) -> BTreeSet<String> {
 
 /// Options of filters without a case yet; a line goes when its case has come.
 const FILTERS_LACKING: &str = "\
-filter * ecs_compatibility
-filter * enable_metric
-filter * id
-filter * periodic_flush
-filter aggregate aggregate_maps_path
-filter aggregate inactivity_timeout
-filter aggregate map_count_warning_threshold
-filter aggregate timeout_timestamp_field
-filter cidr network_path
-filter cidr refresh_interval
-filter cidr separator
-filter de_dot recursive
-filter dns failed_cache_size
-filter dns failed_cache_ttl
-filter dns hit_cache_size
-filter dns hit_cache_ttl
-filter dns tag_on_timeout
-filter geoip cache_size
-filter geoip default_database_type
-filter grok patterns_dir
-filter grok patterns_files_glob
-filter grok tag_on_timeout
-filter grok timeout_millis
-filter grok timeout_scope
-filter java_uuid overwrite
-filter kv tag_on_failure
-filter kv tag_on_timeout
-filter kv timeout_millis
-filter metrics clear_interval
-filter range negate
 filter ruby path
 filter ruby script_params
-filter syslog_pri facility_labels
-filter syslog_pri severity_labels
-filter syslog_pri syslog_pri_field_name
-filter syslog_pri use_labels
-filter throttle max_counters
-filter tld target
-filter translate refresh_behaviour
-filter translate refresh_interval
-filter translate yaml_dictionary_code_point_limit
-filter translate yaml_load_strategy
-filter urldecode charset
-filter useragent lru_cache_size
-filter uuid 
-filter uuid overwrite
-filter uuid target
-filter xml parse_options
 ";
 
 /// Options of inputs, outputs and codecs without a case yet.

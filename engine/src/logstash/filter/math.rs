@@ -15,7 +15,7 @@ pub static DECLARATION: Declaration = Declaration {
     doc: "Calculates with numeric fields.",
     options: &[required(
         "calculate",
-        Takes::List,
+        Takes::Anything,
         "Lists of a function, two operands and where the result goes. An operand is a field, a number or a \
          register such as `MEM[0]`.",
     )],
