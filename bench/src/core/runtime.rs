@@ -7,7 +7,7 @@ use temblor_engine::load::{Directories, Language, compile};
 use temblor_engine::operator::{IN, OUT};
 use temblor_engine::pipeline::{self, Encoding, InputCodec, Output, Pipeline, Place};
 use temblor_engine::run::{NamedSink, RunPlan, Summary, run as run_plan};
-use temblor_engine::sink::{FileMode, SinkConfig};
+use temblor_engine::sink::{Care, FileMode, SinkConfig};
 use temblor_engine::source::SourceConfig;
 use temblor_engine::source::file::FileConfig;
 
@@ -70,7 +70,11 @@ fn prepare(
     let codec = if case.program.is_json { InputCodec::Json } else { InputCodec::String };
     let sink = match case.sink {
         Sink::Null => SinkConfig::Null,
-        Sink::File => SinkConfig::File { path: to.file("out"), mode: FileMode::Truncate },
+        Sink::File => SinkConfig::File {
+            path: to.file("out"),
+            mode: FileMode::Truncate,
+            care: Care::default(),
+        },
     };
     wire((case.name, case.program.text, Language::Script), (codec, sink), input, workers)
 }
