@@ -138,6 +138,13 @@ pub fn unset_variable(name: &str, span: Span) -> Diagnostic {
         .with_help(format!("set it, or write `${{{name}:default}}`"))
 }
 
+/// The same in a plugin that cannot be run here.
+pub fn unset_elsewhere(name: &str, span: Span) -> Diagnostic {
+    let message = format!("the environment variable `{name}` is not set here");
+    Diagnostic::warning("W0731", Class::Behaviour, span, message)
+        .with_help(format!("set it where the plugin runs, or write `${{{name}:default}}`"))
+}
+
 /// A regular expression or pattern that does not compile.
 pub fn bad_pattern(text: &str, span: Span, reason: &str) -> Diagnostic {
     let shown: String = text.chars().take(60).collect();

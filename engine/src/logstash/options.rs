@@ -157,6 +157,7 @@ pub struct Arguments<'c> {
     pub settings: &'c Settings,
     /// Which field names it uses.
     pub ecs: Ecs,
+    strictness: Strictness,
     values: Vec<(String, Setting)>,
     diagnostics: &'c mut Vec<Diagnostic>,
 }
@@ -187,6 +188,7 @@ impl<'c> Arguments<'c> {
             span,
             settings,
             ecs: settings.ecs,
+            strictness,
             values: Vec::new(),
             diagnostics,
         };
@@ -217,7 +219,7 @@ impl<'c> Arguments<'c> {
             }
         }
         for spec in declared.iter().chain(common) {
-            this.check(spec, strictness);
+            this.check(spec);
         }
         if let Some(ecs) = this.text("ecs_compatibility").and_then(|text| Ecs::named(&text)) {
             this.ecs = ecs;
@@ -314,7 +316,11 @@ impl<'c> Arguments<'c> {
         match self.settings.substitute(text) {
             Ok(text) => text,
             Err(name) => {
-                self.diagnostics.push(complain::unset_variable(&name, span));
+                let unset = match self.strictness {
+                    Strictness::OfCode => complain::unset_variable,
+                    Strictness::OfTables => complain::unset_elsewhere,
+                };
+                self.diagnostics.push(unset(&name, span));
                 text.to_string()
             }
         }
@@ -346,7 +352,7 @@ impl<'c> Arguments<'c> {
         }
     }
 
-    fn check(&mut self, spec: &OptionSpec, strictness: Strictness) {
+    fn check(&mut self, spec: &OptionSpec) {
         let Some((_, setting)) = self.values.iter().find(|(name, _)| name == spec.name) else {
             if spec.required {
                 self.diagnostics.push(complain::missing_option(self.plugin, spec.name, self.span));
@@ -354,7 +360,9 @@ impl<'c> Arguments<'c> {
             return;
         };
         let text = setting.text();
-        let is_open = self.settings.keeps_variables && text.is_some_and(|text| text.contains("${"));
+        // Of what is not known nothing can be said.
+        let keeps = self.settings.keeps_variables || self.strictness == Strictness::OfTables;
+        let is_open = keeps && text.is_some_and(|text| text.contains("${"));
         let wrong = match spec.takes {
             _ if is_open => None,
             Takes::Text if text.is_none() => Some("one text".to_string()),
@@ -365,7 +373,7 @@ impl<'c> Arguments<'c> {
             Takes::OneOf(words) if !text.is_some_and(|text| words.contains(&text)) => {
                 Some(format!("one of {}", words.join(", ")))
             }
-            Takes::List if strictness == Strictness::OfCode && !is_list(setting) => {
+            Takes::List if self.strictness == Strictness::OfCode && !is_list(setting) => {
                 Some("a list of texts".to_string())
             }
             Takes::Codec if !names_codec(setting) => {

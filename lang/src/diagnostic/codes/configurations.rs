@@ -217,4 +217,12 @@ order of its own, the last of several fingerprints stays, separators of `kv` are
         wrong: r###"filter { mutate { gsub => ["a", ",", ""] convert => { "a" => "integer" } } }"###,
         right: r###"filter { mutate { gsub => ["a", ",", ""] } mutate { convert => { "a" => "integer" } } }"###,
     },
+    Page {
+        code: "W0731",
+        title: "a variable of a plugin that cannot be run here has no value",
+        text: r###"Where the plugin runs, the variable must be set: Logstash refuses to start without it. Here nothing asks
+for its value. In a plugin that runs here, it is an error (E0713)."###,
+        wrong: r###"output { elasticsearch { password => "${NOT_SET_ANYWHERE}" } }"###,
+        right: r###"output { elasticsearch { password => "${NOT_SET_ANYWHERE:secret}" } }"###,
+    },
 ];
