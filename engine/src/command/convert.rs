@@ -72,11 +72,17 @@ fn logstash(args: &LogstashArgs) -> Result<u8, String> {
     let wishes = Wishes { title: &title, stdin: args.stdin, stdout: args.stdout };
     let Conversion { text, report } = convert::convert(&texts, wishes);
     eprint!("{}", render_all(&texts.diagnostics, &texts.sources, colour()));
+    let asks_report = args.report || args.json;
+    if texts.has_errors() && (args.out.is_some() || !asks_report) {
+        let reason = "nothing was converted, since what cannot be read would be missing without a trace: mend \
+                      the mistakes above first; --report alone tells of the rest";
+        return Err(reason.to_string());
+    }
     match &args.out {
         Some(file) => {
             std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?
         }
-        None if args.report || args.json => {}
+        None if asks_report => {}
         None => say(&text),
     }
     match (args.json, args.report) {

@@ -24,6 +24,16 @@ pub fn unexpected(span: Span, found: &str, wanted: &str) -> Diagnostic {
     }
 }
 
+/// What to say of a text that goes on behind the quote that ends `before`.
+pub fn kept_quote(before: &str) -> String {
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+    format!(
+        "the text in front of it goes on behind the quote at {line}:{column}: as in Logstash, a backslash right \
+         before a quote makes it part of the text, even behind another backslash"
+    )
+}
+
 /// A text or regular expression without its end.
 pub fn unterminated(span: Span, quote: char) -> Diagnostic {
     Diagnostic::error("E0702", span, format!("this {quote} is never closed"))

@@ -150,6 +150,26 @@ fn wrong_programs_are_refused_with_a_place() {
 }
 
 #[test]
+fn a_configuration_that_cannot_be_read_is_not_converted_in_part() {
+    let folder = scratch("half-read");
+    let file = folder.join("half.conf");
+    let text = "filter { mutate { add_tag => ['first'] } mutate { add_tag => oops oops } json { source => \"a\" } }";
+    std::fs::write(&file, text).expect("the folder can be written");
+    let (path, out) = (file.display().to_string(), folder.join("half.tmb"));
+    let written = ["convert", "logstash", &path, "--out", &out.display().to_string()];
+    for arguments in [&written[..3], &written] {
+        let ran = temblor(arguments, b"");
+        assert_eq!((&*ran.out, ran.code), ("", Some(1)), "{}", ran.err);
+        assert!(ran.err.contains("half.conf:1:"), "{}", ran.err);
+        assert!(ran.err.contains("nothing was converted"), "{}", ran.err);
+    }
+    assert!(!out.exists());
+    let report = temblor(&["convert", "logstash", &path, "--report"], b"");
+    assert!(report.out.contains("filter json: exact"), "{}", report.out);
+    assert_eq!(report.code, Some(1));
+}
+
+#[test]
 fn three_mistakes_are_three_reports() {
     let path = scratch("three").join("three.tremor");
     let text = "let x = ;\nevent.a + ;\nmatch event of cse 1 => 2 end\n";

@@ -13,6 +13,8 @@ pub(super) struct Scanner<'t> {
     at: usize,
     /// Whether blanks or a comment were passed over before the current place.
     pub blank_before: bool,
+    /// The quote that the last text in quotes holds where its writer may have meant its end.
+    kept_quote: Option<usize>,
 }
 
 /// A syntax error; boxed, so that results stay small.
@@ -22,7 +24,7 @@ impl<'t> Scanner<'t> {
     pub fn new(text: &'t str, source: SourceId) -> Self {
         // A byte order mark is no part of the text.
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
-        Self { text, source, at, blank_before: true }
+        Self { text, source, at, blank_before: true, kept_quote: None }
     }
 
     pub fn at(&self) -> usize {
@@ -123,10 +125,14 @@ impl<'t> Scanner<'t> {
         let quote = self.peek().expect("the caller saw a quote");
         let inside = &self.text[start + 1..];
         let mut escaped = false;
+        self.kept_quote = None;
         for (at, character) in inside.char_indices() {
             if character == quote && !escaped {
                 self.at = start + 1 + at + 1;
                 return Ok(&inside[..at]);
+            }
+            if character == quote && (at == 1 || inside[..at].ends_with("\\\\")) {
+                self.kept_quote.get_or_insert(start + 1 + at);
             }
             // As in Logstash, only a backslash right before the quote counts, even if it follows
             // another one.
@@ -155,7 +161,11 @@ impl<'t> Scanner<'t> {
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let length = word.max(first);
         let span = Span::new(self.source, self.at, self.at + length);
-        Box::new(complain::unexpected(span, &rest[..length], wanted))
+        let complaint = complain::unexpected(span, &rest[..length], wanted);
+        Box::new(match self.kept_quote {
+            Some(quote) => complaint.with_help(complain::kept_quote(&self.text[..quote])),
+            None => complaint,
+        })
     }
 
     /// Goes on behind the end of the block that is `depth` braces deep here, or at the end.
