@@ -15,7 +15,7 @@ use crate::run::{NamedSink, RunPlan};
 use crate::sink::{Care, FileMode, SinkConfig};
 use crate::source::SourceConfig;
 use crate::source::chained::ChainedConfig;
-use crate::source::command::CommandConfig;
+use crate::source::command::{CommandConfig, Rhythm};
 use crate::source::file::FileConfig;
 use crate::source::repeat::RepeatConfig;
 use crate::source::tail::TailConfig;
@@ -141,13 +141,15 @@ fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoi
         "file" => file_source(def, codec, compiler)?,
         "command" => SourceConfig::Command(CommandConfig {
             command: constant_path(def, compiler)?,
-            every_ns: duration(def, "interval", compiler)?,
+            rhythm: Rhythm::Every(duration(def, "interval", compiler)?),
             framing: framing(def, codec, compiler),
+            reports: false,
         }),
         "repeat" => SourceConfig::Repeat(RepeatConfig {
             lines: texts(def, "lines", compiler).unwrap_or_default(),
             count: whole(def, "count", compiler).unwrap_or(0),
             times: whole(def, "times", compiler).unwrap_or(1),
+            per_second: None,
         }),
         "metronome" => SourceConfig::Metronome {
             interval: duration(def, "interval", compiler)?,

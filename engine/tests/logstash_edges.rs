@@ -3,12 +3,13 @@
 //!
 //! A case is a configuration; its sections are `in` for standard input, `file NAME` for files that are
 //! there, `out` for standard output, `wrote NAME` for files that are written and `gone NAME` for those that
-//! were there. Permissions are said where they are not those of other files. `${DIR}` is its folder.
+//! were there. The kind `edge until 2` ends a run that would go on after two lines of its output, with the
+//! system's clock. Permissions are said where they are not those of other files. `${DIR}` is its folder.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use temblor_engine::casebook::file::{Case, CaseFile, Section};
 
 fn folder() -> PathBuf {
@@ -73,10 +74,15 @@ fn run(case: &Case, place: &Path) -> Vec<Section> {
         let name = &section.name["file ".len()..];
         fs::write(place.join(name), bytes_of(name, &section.text)).expect("it can be written");
     }
-    let mut arguments = vec!["run", "-q", "--workers", "1", "--virtual-clock", "1s", "--logstash"];
+    let mut words = case.kind.split_whitespace().skip(1).peekable();
+    let until: Option<usize> = words.next_if_eq(&"until").and_then(|_| words.next()?.parse().ok());
+    let mut arguments = vec!["run", "-q", "--workers", "1"];
+    if until.is_none() {
+        arguments.extend(["--virtual-clock", "1s"]);
+    }
     let conf = place.join("case.conf").display().to_string();
-    arguments.push(&conf);
-    arguments.extend(case.kind.split_whitespace().skip(1));
+    arguments.extend(["--logstash", &conf]);
+    arguments.extend(words);
     let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
         .args(arguments)
         .env("DIR", place)
@@ -89,7 +95,9 @@ fn run(case: &Case, place: &Path) -> Vec<Section> {
     // A command that does not read its input may close it.
     let _ = stdin.write_all(case.section("in").unwrap_or_default().as_bytes());
     drop(stdin);
-    let ran = child.wait_with_output().expect("it ends");
+    let early = until.map(|lines| end_after(&mut child, lines));
+    let mut ran = child.wait_with_output().expect("it ends");
+    ran.stdout = early.unwrap_or(ran.stdout);
     let mut out = readable(&ran.stdout, place);
     if !ran.status.success() {
         out.push_str(&readable(&ran.stderr, place));
@@ -122,6 +130,20 @@ fn run(case: &Case, place: &Path) -> Vec<Section> {
         }
     }
     all
+}
+
+/// The first lines that a run writes, which is then asked to end.
+fn end_after(child: &mut Child, lines: usize) -> Vec<u8> {
+    let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut read = Vec::new();
+    for line in stdout.split(b'\n').take(lines) {
+        read.extend(line.expect("it can be read"));
+        read.push(b'\n');
+    }
+    let id = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    let id = id.expect("a process has a number");
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).expect("it runs");
+    read
 }
 
 fn name_in(place: &Path, file: &Path) -> String {

@@ -137,32 +137,10 @@ filter ruby script_params
 
 /// Options of inputs, outputs and codecs without a case yet.
 const EDGES_LACKING: &str = "\
-input exec 
-input exec command
-input exec interval
-input exec schedule
-input file close_older
-input file discover_interval
 input file exit_after_read
-input file file_chunk_count
-input file file_chunk_size
 input file file_completed_action
 input file file_completed_log_path
-input file max_open_files
-input file sincedb_clean_after
-input file sincedb_write_interval
-input file start_position
-input file stat_interval
-input generator eps
 input heartbeat threads
-input java_generator 
-input java_generator count
-input java_generator eps
-input java_generator lines
-input java_generator message
-input java_generator threads
-input pipe 
-input pipe command
 ";
 
 #[test]

@@ -28,6 +28,8 @@ pub struct Decoder {
     original: Option<FieldRef>,
     /// What stands between frames, if that is said.
     pub delimiter: Option<u8>,
+    /// Whether each line of a message is an event, or part of one.
+    splits: bool,
     /// Where the action of a document goes.
     action: Option<FieldRef>,
     /// The message of an event that has none: `format` of msgpack.
@@ -102,6 +104,7 @@ impl Decoder {
             target: None,
             original,
             delimiter: None,
+            splits: false,
             action: None,
             format: None,
             line_bytes_max: None,
@@ -156,7 +159,18 @@ impl Decoder {
         let format = (name == "msgpack").then(|| arguments.text("format")).flatten();
         let format = format.map(|text| Template::parse(&text));
         let line_bytes_max = arguments.number("decode_size_limit_bytes").map(|most| most as u64);
-        Some(Self { kind, charset, target, original, delimiter, action, format, line_bytes_max })
+        let splits = !matches!(name, "plain" | "java_plain" | "json" | "msgpack");
+        Some(Self {
+            kind,
+            charset,
+            target,
+            original,
+            delimiter,
+            splits,
+            action,
+            format,
+            line_bytes_max,
+        })
     }
 
     /// What waits, as a value.
@@ -235,6 +249,32 @@ impl Decoder {
             std::borrow::Cow::Owned(text) => arena.str(&text),
         };
         self.read(state, stream, text, moment, out);
+    }
+
+    /// As [`Decoder::decode`], of a message that may hold several frames.
+    pub fn decode_whole<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        stream: &str,
+        message: &'a [u8],
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let end = self.delimiter.unwrap_or(b'\n');
+        let mut rest = message;
+        while self.splits && !rest.is_empty() {
+            let (frame, behind) = match memchr::memchr(end, rest) {
+                Some(at) => (&rest[..at], &rest[at + 1..]),
+                None => (rest, &rest[rest.len()..]),
+            };
+            let frame =
+                if end == b'\n' { frame.strip_suffix(b"\r").unwrap_or(frame) } else { frame };
+            self.decode(state, stream, frame, moment, out);
+            rest = behind;
+        }
+        if !self.splits {
+            self.decode(state, stream, message, moment, out);
+        }
     }
 
     /// As [`Decoder::decode`], of a frame that is known to be text.

@@ -14,6 +14,8 @@ use crate::logstash::settings::Settings;
 use crate::logstash::syntax::tree::{Branch, Plugin, SectionKind, Statement, Value, ValueKind};
 use crate::sink::{FileMode, SinkConfig};
 use crate::source::SourceConfig;
+use crate::source::command::{CommandConfig, Rhythm};
+use crate::source::repeat::RepeatConfig;
 use std::fmt::Write;
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 
@@ -84,6 +86,10 @@ impl Filters<'_, '_> {
             self.page.begin("in");
             return self.undecided_edge(plugin, &what, &diagnostics);
         };
+        if let Some(reason) = not_convertible(&made.origin) {
+            self.page.begin("in");
+            return self.undecided(plugin.span, &what, Coverage::NeedsHand, reason);
+        }
         let declared = input::INPUTS.iter().find(|one| one.name == name).map(|one| one.options);
         let options = self.kept(plugin, (declared.unwrap_or(&[]), input::COMMON), INTAKE, pipeline);
         let start = match &made.origin {
@@ -421,14 +427,16 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
             let count = count.map_or_else(String::new, |count| format!(", count = {count}"));
             ("metronome".to_string(), format!("interval = {}{count}", seconds(*interval)))
         }
-        SourceConfig::Command(command) => (
-            format!("command {}", text(&command.command)),
-            format!(
+        SourceConfig::Command(command) => {
+            // A time table is no interval, and is not converted.
+            let Rhythm::Every(every_ns) = command.rhythm else { return String::new() };
+            let settings = format!(
                 "codec = \"binary\", interval = {}{}",
-                seconds(command.every_ns),
+                seconds(every_ns),
                 framed(&command.framing)
-            ),
-        ),
+            );
+            (format!("command {}", text(&command.command)), settings)
+        }
         SourceConfig::Generate(..)
         | SourceConfig::Inject(_)
         | SourceConfig::Chained(_)
@@ -438,6 +446,20 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
         }
     };
     format!("# {{place}}\nsource {name} from {kind} with {settings} end;\n")
+}
+
+/// Why a source cannot be said in a Temblor file.
+fn not_convertible(origin: &Origin) -> Option<&'static str> {
+    let Origin::Source(config, _) = origin else { return None };
+    match &**config {
+        SourceConfig::Command(CommandConfig { rhythm: Rhythm::Table(_), .. }) => {
+            Some("commands are run at an `interval`; there is no time table for them")
+        }
+        SourceConfig::Repeat(RepeatConfig { per_second: Some(_), .. }) => {
+            Some("`repeat` gives its lines as fast as they are taken; `eps` needs a generator")
+        }
+        _ => None,
+    }
 }
 
 /// What a source does not do as the input does.

@@ -30,7 +30,8 @@ pub(super) enum Kind {
     File,
     Generator,
     Heartbeat,
-    Command,
+    Exec,
+    Pipe,
     Pipeline,
 }
 
@@ -82,7 +83,7 @@ pub static INPUTS: &[InputDeclaration] = &[
             option("count", Takes::Number, "How many events; -1 is for ever."),
             option("message", Takes::Text, "The message (ok), or epoch, or sequence."),
             option("sequence", Takes::OneOf(&["none", "epoch", "sequence"]), "What is counted."),
-            option("threads", Takes::Number, "Accepted."),
+            option("threads", Takes::Number, "How many times each of them."),
         ],
         kind: Kind::Heartbeat,
     },
@@ -91,14 +92,14 @@ pub static INPUTS: &[InputDeclaration] = &[
         options: &[
             required("command", Takes::Text, "What the shell runs."),
             option("interval", Takes::Number, "Seconds from run to run."),
-            option("schedule", Takes::Text, "Not here: use `interval`."),
+            option("schedule", Takes::Text, "When it is run, as a crontab says it."),
         ],
-        kind: Kind::Command,
+        kind: Kind::Exec,
     },
     InputDeclaration {
         name: "pipe",
         options: &[required("command", Takes::Text, "What the shell runs, over and over.")],
-        kind: Kind::Command,
+        kind: Kind::Pipe,
     },
     InputDeclaration {
         name: "pipeline",
@@ -112,5 +113,5 @@ const GENERATOR: &[OptionSpec] = &[
     option("lines", Takes::List, "Messages, in turn."),
     option("count", Takes::Number, "How often; 0 is for ever."),
     option("threads", Takes::Number, "How many times all of that."),
-    option("eps", Takes::Number, "Accepted; events come as fast as they are taken."),
+    option("eps", Takes::Number, "Events per second; 0 is as fast as they are taken."),
 ];

@@ -37,6 +37,20 @@ struct Traces {
     host: Option<FieldRef>,
     /// The file, the command, the number or the time, whichever there is.
     origin: Option<FieldRef>,
+    /// The exit status of a command.
+    status: Option<FieldRef>,
+    /// How long it ran: nanoseconds in the schema, seconds without.
+    elapsed: Option<FieldRef>,
+}
+
+/// What is known of where a frame comes from.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whence<'f> {
+    /// The file, or what else the stream is called.
+    stream: Option<&'f str>,
+    sequence: Option<u64>,
+    /// Exit status and nanoseconds of a command.
+    ran: Option<(i64, u64)>,
 }
 
 impl Traces {
@@ -52,14 +66,23 @@ impl Traces {
             (Kind::Generator, _) => Some(("[event][sequence]", "sequence")),
             (Kind::Heartbeat, Beat::Sequence) => Some(("[event][sequence]", "clock")),
             (Kind::Heartbeat, Beat::Epoch) => Some(("[event][created]", "clock")),
-            (Kind::Command, _) => Some(("[process][command_line]", "command")),
+            (Kind::Exec | Kind::Pipe, _) => Some(("[process][command_line]", "command")),
             _ => None,
         };
         let field = |(schema, old): (&str, &str)| {
             let name = if ecs { schema } else { old };
             FieldRef::parse(name).expect("names of this list are references")
         };
-        Self { host: host.map(field), origin: origin.map(field) }
+        let ran = (kind == Kind::Exec).then_some([
+            ("[process][exit_code]", "[@metadata][exit_status]"),
+            ("[@metadata][input][exec][process][elapsed_time]", "[@metadata][duration]"),
+        ]);
+        Self {
+            host: host.map(field),
+            origin: origin.map(field),
+            status: ran.map(|[status, _]| field(status)),
+            elapsed: ran.map(|[_, elapsed]| field(elapsed)),
+        }
     }
 }
 
@@ -87,7 +110,7 @@ impl Intake {
             class: arguments.text("type"),
             tags: tags.into_iter().map(|(tag, _)| tag).collect(),
             added,
-            command: arguments.text("command").filter(|_| kind == Kind::Command),
+            command: arguments.text("command").filter(|_| matches!(kind, Kind::Exec | Kind::Pipe)),
             beat,
             host: gethostname::gethostname().to_string_lossy().into_owned(),
         })
@@ -144,11 +167,12 @@ impl Intake {
         let first = out.len();
         let origin = around.call.facts.origin.as_deref();
         let stream = origin.unwrap_or_default();
-        let mut sequence = None;
+        let mut whence = Whence { stream: origin, ..Whence::default() };
         match (self.kind, event.value) {
             (Kind::Generator | Kind::Heartbeat, record) => {
                 let number = |name| record.get(&temblor_lang::value::Key::new(name));
-                sequence = number("id").or_else(|| number("sequence")).and_then(Value::as_u64);
+                whence.sequence =
+                    number("id").or_else(|| number("sequence")).and_then(Value::as_u64);
                 let line = number("line").and_then(Value::as_str).unwrap_or_default();
                 match (self.kind, &self.beat) {
                     (Kind::Heartbeat, Beat::Message(text)) => {
@@ -158,6 +182,15 @@ impl Intake {
                         out.push(LogEvent::new(Default::default(), moment.now));
                     }
                     _ => self.decoder.decode(state, stream, line.as_bytes(), moment, out),
+                }
+            }
+            (Kind::Exec, record @ Value::Record(_)) => {
+                let field = |name| record.get(&temblor_lang::value::Key::new(name));
+                let status = field("status").and_then(Value::as_i64).unwrap_or_default();
+                let elapsed = field("elapsed_ns").and_then(Value::as_u64).unwrap_or_default();
+                whence.ran = Some((status, elapsed));
+                if let Some(Value::Bytes(bytes)) = field("output") {
+                    self.decoder.decode_whole(state, stream, bytes, moment, out);
                 }
             }
             (_, Value::Bytes(bytes)) => self.decoder.decode(state, stream, bytes, moment, out),
@@ -173,7 +206,7 @@ impl Intake {
             }
         }
         for event in &mut out[first..] {
-            self.decorate(event, origin, sequence, moment);
+            self.decorate(event, whence, moment);
         }
     }
 
@@ -188,44 +221,15 @@ impl Intake {
         let mut waited = Vec::new();
         self.decoder.flush(state, moment, due, &mut waited);
         for (stream, mut event) in waited {
-            self.decorate(&mut event, Some(&stream), None, moment);
+            let whence = Whence { stream: Some(&stream), ..Whence::default() };
+            self.decorate(&mut event, whence, moment);
             out.push(event);
         }
     }
 
-    fn decorate<'a>(
-        &'a self,
-        event: &mut LogEvent<'a>,
-        origin: Option<&str>,
-        sequence: Option<u64>,
-        moment: Moment<'a>,
-    ) {
+    fn decorate<'a>(&'a self, event: &mut LogEvent<'a>, whence: Whence<'_>, moment: Moment<'a>) {
+        self.trace(event, whence, moment);
         let arena = moment.arena;
-        let put = |event: &mut LogEvent<'a>, field: &'a Option<FieldRef>, value: Datum<'a>| {
-            if let Some(field) = field
-                && !event.includes(field)
-            {
-                // A scalar in the way keeps its place.
-                let _ = event.add(field, value, arena);
-            }
-        };
-        let Traces { host, origin: place } = &self.traces;
-        put(event, host, Datum::Str(&self.host));
-        match (self.kind, origin, sequence) {
-            (Kind::File, Some(path), _) => put(event, place, Datum::Str(arena.str(path))),
-            (Kind::Generator, _, Some(number)) => put(event, place, Datum::whole(number)),
-            (Kind::Heartbeat, _, Some(number)) => match self.beat {
-                Beat::Sequence => put(event, place, Datum::whole(number)),
-                Beat::Epoch => put(event, place, Datum::Int(moment.now.timestamp())),
-                Beat::Message(_) => {}
-            },
-            (Kind::Command, ..) => {
-                if let Some(command) = &self.command {
-                    put(event, place, Datum::Str(command));
-                }
-            }
-            _ => {}
-        }
         for (name, value) in &self.added {
             if let Some(field) = name.of(event, arena, moment.now) {
                 for text in value {
@@ -241,6 +245,47 @@ impl Intake {
             event.data.insert("type", Datum::Str(class));
         }
         self.tags.iter().for_each(|tag| event.tag(tag));
+    }
+
+    /// Says where an event comes from, where it does not say so itself.
+    fn trace<'a>(&'a self, event: &mut LogEvent<'a>, whence: Whence<'_>, moment: Moment<'a>) {
+        let arena = moment.arena;
+        let put = |event: &mut LogEvent<'a>, field: &'a Option<FieldRef>, value: Datum<'a>| {
+            if let Some(field) = field
+                && !event.includes(field)
+            {
+                // A scalar in the way keeps its place.
+                let _ = event.add(field, value, arena);
+            }
+        };
+        let Traces { host, origin: place, status, elapsed } = &self.traces;
+        put(event, host, Datum::Str(&self.host));
+        match (self.kind, whence.stream, whence.sequence) {
+            (Kind::File, Some(path), _) => {
+                let path = Datum::Str(arena.str(path));
+                event.metadata.insert("path", path.clone());
+                event.metadata.insert("host", Datum::Str(&self.host));
+                put(event, place, path);
+            }
+            (Kind::Generator, _, Some(number)) => put(event, place, Datum::whole(number)),
+            (Kind::Heartbeat, _, Some(number)) => match self.beat {
+                Beat::Sequence => put(event, place, Datum::whole(number)),
+                Beat::Epoch => put(event, place, Datum::Int(moment.now.timestamp())),
+                Beat::Message(_) => {}
+            },
+            (Kind::Exec | Kind::Pipe, ..) => {
+                if let Some(command) = &self.command {
+                    put(event, place, Datum::Str(command));
+                }
+            }
+            _ => {}
+        }
+        if let Some((code, nanoseconds)) = whence.ran {
+            put(event, status, Datum::Int(code));
+            let is_schema = status.as_ref().is_some_and(|field| !field.metadata);
+            let seconds = Datum::Float(nanoseconds as f64 / 1e9);
+            put(event, elapsed, if is_schema { Datum::whole(nanoseconds) } else { seconds });
+        }
     }
 }
 

@@ -10,7 +10,8 @@ use crate::logstash::complain;
 use crate::logstash::options::Arguments;
 use crate::pipeline::InputCodec;
 use crate::source::SourceConfig;
-use crate::source::command::CommandConfig;
+use crate::source::command::{CommandConfig, Rhythm};
+use crate::source::crononome::Crontab;
 use crate::source::repeat::RepeatConfig;
 
 /// Where an input's frames come from.
@@ -42,6 +43,10 @@ impl Origin {
             Kind::Stdin => (SourceConfig::Stdin { framing }, bytes),
             Kind::File => (files::source(arguments, framing)?, bytes),
             Kind::Generator => (SourceConfig::Repeat(generator(arguments)), InputCodec::Json),
+            Kind::Exec => {
+                // The output of a command comes with its exit status.
+                (SourceConfig::Command(exec(arguments)?), InputCodec::Format(Format::MessagePack))
+            }
             Kind::Heartbeat => {
                 let seconds = arguments.number("interval").unwrap_or(60.0).max(0.001);
                 let count = arguments.number("count").filter(|count| *count >= 0.0);
@@ -51,29 +56,12 @@ impl Origin {
                 };
                 (config, InputCodec::Json)
             }
-            Kind::Command => {
-                let is_pipe = arguments.plugin == "pipe";
-                let every = arguments.number("interval").map(nanoseconds);
-                if !is_pipe && every.is_none() {
-                    let span = arguments.span;
-                    arguments.complain(match arguments.get("schedule") {
-                        None => complain::missing_option("exec", "interval", span),
-                        Some(schedule) => {
-                            let help = "say `interval`, in seconds, instead of `schedule`";
-                            complain::missing_plugin(
-                                "input",
-                                "exec (its schedule)",
-                                schedule.span,
-                                help,
-                            )
-                        }
-                    });
-                    return None;
-                }
+            Kind::Pipe => {
                 let config = CommandConfig {
                     command: arguments.text("command")?,
-                    every_ns: every.unwrap_or(PIPE_PAUSE_NS),
-                    framing: if is_pipe { framing } else { Framing::Whole },
+                    rhythm: Rhythm::Every(PIPE_PAUSE_NS),
+                    framing,
+                    reports: false,
                 };
                 (SourceConfig::Command(config), bytes)
             }
@@ -89,11 +77,47 @@ pub(super) fn nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9) as u64
 }
 
+fn exec(arguments: &mut Arguments<'_>) -> Option<CommandConfig> {
+    let every = arguments.number("interval").map(nanoseconds);
+    let rhythm = match (every, arguments.text("schedule")) {
+        (Some(every_ns), None) => Rhythm::Every(every_ns),
+        (None, Some(text)) => Rhythm::Table(Box::new(schedule(&text, arguments)?)),
+        (None, None) => {
+            let span = arguments.span;
+            let help = "say `schedule`, as a crontab does, or `interval`, in seconds";
+            let complaint = complain::missing_option("exec", "interval", span).with_help(help);
+            arguments.complain(complaint);
+            return None;
+        }
+        (Some(_), Some(_)) => {
+            let place = arguments.place("schedule");
+            let wanted = "left out where `interval` is there";
+            arguments.complain(complain::bad_value("schedule", place, wanted));
+            return None;
+        }
+    };
+    let command = arguments.text("command")?;
+    Some(CommandConfig { command, rhythm, framing: Framing::Whole, reports: true })
+}
+
+/// A time table, in the zone of the process unless it says one.
+fn schedule(text: &str, arguments: &mut Arguments<'_>) -> Option<Crontab> {
+    let zone = arguments.settings.variables.get("TZ").and_then(|name| name.parse().ok());
+    Crontab::parse(text, zone.unwrap_or(chrono_tz::Tz::UTC))
+        .map_err(|reason| {
+            let place = arguments.place("schedule");
+            let wanted = format!("a time table: {reason}");
+            arguments.complain(complain::bad_value("schedule", place, &wanted));
+        })
+        .ok()
+}
+
 fn generator(arguments: &mut Arguments<'_>) -> RepeatConfig {
     let lines: Vec<String> = match arguments.texts("lines") {
         Some(lines) if !lines.is_empty() => lines.into_iter().map(|(line, _)| line).collect(),
         _ => vec![arguments.text("message").unwrap_or_else(|| "Hello world!".to_string())],
     };
     let count = |name: &str| arguments.number(name).map_or(0, |number| number.max(0.0) as u64);
-    RepeatConfig { lines, count: count("count"), times: count("threads").max(1) }
+    let per_second = arguments.number("eps").filter(|rate| *rate > 0.0);
+    RepeatConfig { lines, count: count("count"), times: count("threads").max(1), per_second }
 }

@@ -16,17 +16,27 @@ pub struct Expression {
     years: Vec<bool>,
 }
 
+/// Whether ranges may go beyond the end and on from the beginning: `fri-mon`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wrap {
+    Allowed,
+    Refused,
+}
+
+/// The place of the month in the table of fields.
+pub(super) const MONTH: usize = 4;
+
 /// What a field may hold.
-struct Field {
-    name: &'static str,
-    least: u32,
-    most: u32,
+pub(super) struct Field {
+    pub name: &'static str,
+    pub least: u32,
+    pub most: u32,
     /// Names of numbers from `least` on; three letters are enough.
-    names: &'static [&'static str],
+    pub names: &'static [&'static str],
 }
 
 const YEARS: (u32, u32) = (1970, 2100);
-const FIELDS: [Field; 7] = [
+pub(super) const FIELDS: [Field; 7] = [
     Field { name: "second", least: 0, most: 59, names: &[] },
     Field { name: "minute", least: 0, most: 59, names: &[] },
     Field { name: "hour", least: 0, most: 23, names: &[] },
@@ -49,7 +59,7 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-const WEEKDAYS: [&str; 7] =
+pub(super) const WEEKDAYS: [&str; 7] =
     ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 /// Letters that are enough of a name.
 const NAME_LETTERS_MIN: usize = 3;
@@ -83,13 +93,13 @@ impl Expression {
             ));
         }
         let bits = |at: usize| {
-            let numbers = numbers(&FIELDS[at], fields[at])?;
+            let numbers = numbers(&FIELDS[at], fields[at], Wrap::Refused)?;
             Ok::<_, String>(numbers.iter().fold(0, |bits, number| bits | 1u64 << number))
         };
         let mut years = Vec::new();
         if let Some(written) = fields.get(6) {
             years.resize((YEARS.1 - YEARS.0 + 1) as usize, false);
-            numbers(&FIELDS[6], written)?
+            numbers(&FIELDS[6], written, Wrap::Refused)?
                 .into_iter()
                 .for_each(|year| years[(year - YEARS.0) as usize] = true);
         }
@@ -102,6 +112,17 @@ impl Expression {
             weekdays: bits(5)?,
             years,
         })
+    }
+
+    /// Seconds, minutes and hours of any day; ranges may go on from the beginning.
+    pub(super) fn of_any_day(fields: [&str; 3]) -> Result<Self, String> {
+        let mut any = Self::parse("* * * * * *")?;
+        let bits = |at: usize| {
+            let numbers = numbers(&FIELDS[at], fields[at], Wrap::Allowed)?;
+            Ok::<_, String>(numbers.iter().fold(0, |bits, number| bits | 1u64 << number))
+        };
+        (any.seconds, any.minutes, any.hours) = (bits(0)?, bits(1)?, bits(2)?);
+        Ok(any)
     }
 
     /// The first second that fits behind a time, in nanoseconds since 1970-01-01 UTC; `None` when
@@ -137,7 +158,7 @@ impl Expression {
     }
 
     /// The first time of a day that fits, from `from` on.
-    fn time(&self, from: NaiveTime) -> Option<NaiveTime> {
+    pub(super) fn time(&self, from: NaiveTime) -> Option<NaiveTime> {
         let (mut minute, mut second) = (from.minute(), from.second());
         for hour in from.hour()..24 {
             if has(self.hours, hour) {
@@ -168,7 +189,7 @@ fn next_bit(bits: u64, least: u32) -> Option<u32> {
 }
 
 /// The numbers that a field names: `*`, `5`, `1-5`, `*/10`, `5/10`, `mon-fri`, with commas between.
-fn numbers(field: &Field, text: &str) -> Result<Vec<u32>, String> {
+pub(super) fn numbers(field: &Field, text: &str, wrap: Wrap) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     for part in text.split(',') {
         let (range, step) = match part.split_once('/') {
@@ -187,10 +208,12 @@ fn numbers(field: &Field, text: &str) -> Result<Vec<u32>, String> {
                 (first, if step.is_some() { field.most } else { first })
             }
         };
-        if first > last {
+        if first > last && wrap == Wrap::Refused {
             return Err(wrong(field, part, "a range goes from the smaller to the larger"));
         }
-        all.extend((first..=last).step_by(step.unwrap_or(1)));
+        let around = if first > last { field.most + 1 - field.least } else { 0 };
+        let steps = (first..=last + around).step_by(step.unwrap_or(1));
+        all.extend(steps.map(|number| if number > field.most { number - around } else { number }));
     }
     Ok(all)
 }

@@ -3,8 +3,10 @@
 //!
 //! Invariant: entries that are due at the same second come in the order of the table.
 
+mod crontab;
 mod expression;
 
+pub use crontab::Crontab;
 pub use expression::Expression;
 
 use crate::error::Error;
