@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     let framing = Framing::Lines;
     let source = match input.as_str() {
         "-" => SourceConfig::Stdin { framing },
-        _ => SourceConfig::File(FileConfig { patterns: vec![input], framing, skip_bytes: 0 }),
+        _ => SourceConfig::File(FileConfig::once(vec![input], framing)),
     };
     let config = match output.as_str() {
         "-" => SinkConfig::Stdout,

@@ -237,6 +237,12 @@ impl Ledger {
         }
     }
 
+    /// Whether all that was read of a source so far has got where it should.
+    pub fn is_settled(&self, source: SourceId) -> bool {
+        let account = &self.lock()[source];
+        account.failed.is_none() && account.open.is_empty()
+    }
+
     /// The last place in a file that its source's mark covers.
     pub fn position(&self, source: SourceId, file: usize) -> Option<Position> {
         self.lock()[source].marks.get(file).copied().flatten()

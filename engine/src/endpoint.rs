@@ -185,7 +185,16 @@ fn file_source(
         let has_interval = def.with.iter().any(|binding| binding.name.text == "every");
         let every_ns = if has_interval { duration(def, "every", compiler)? } else { EVERY_NS };
         let from_beginning = choice(def, "start", STARTS, compiler).unwrap_or(false);
-        let config = TailConfig { patterns, exclude, framing, from_beginning, every_ns };
+        let (discover_ns, age_max) = (every_ns, None);
+        let config = TailConfig {
+            patterns,
+            exclude,
+            framing,
+            from_beginning,
+            every_ns,
+            discover_ns,
+            age_max,
+        };
         return Some(SourceConfig::Tail(config));
     }
     let patterns = if exclude.is_empty() {
@@ -194,7 +203,7 @@ fn file_source(
         let files = crate::source::tail::files(&patterns, &exclude);
         files.iter().map(|path| path.display().to_string()).collect()
     };
-    Some(SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 }))
+    Some(SourceConfig::File(FileConfig::once(patterns, framing)))
 }
 
 /// `source in from stdin with preprocessors = ["decompress", "separate"] end`: one input whose

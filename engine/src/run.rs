@@ -40,6 +40,7 @@ use crate::queue::{Bounds, Queue};
 use crate::sink::repair::repair;
 use crate::sink::{self, Sink, SinkConfig};
 use crate::snapshot::Snapshot;
+use crate::source::completion::Completions;
 use crate::source::feed::Feed;
 use crate::source::{self, Source, SourceConfig};
 use crate::stats::{Counts, PortStats, SourceStats, Stats};
@@ -164,6 +165,7 @@ pub fn run(
         ledger: Ledger::new(sources.len()),
         pool: Pool::new(plan.batch_bytes),
         troubles: Troubles::default(),
+        completions: Completions::default(),
         over: Notify::new(),
         stats,
         stop,
@@ -171,6 +173,9 @@ pub fn run(
         plan,
     };
     let ended = run.perform(sources, processors, sinks, keeper, control);
+    if matches!(ended, Ended::AtEnd) {
+        run.completions.carry_out(&run.ledger, &run.console, &run.troubles);
+    }
     Ok(run.summary(ended))
 }
 
@@ -281,6 +286,7 @@ struct Run {
     stats: Stats,
     console: Console,
     troubles: Troubles,
+    completions: Completions,
     stop: Arc<Stop>,
     /// What the run goes on from.
     saved: Option<Snapshot>,
@@ -351,6 +357,7 @@ impl Run {
             stats: &self.stats,
             console: &self.console,
             troubles: &self.troubles,
+            completions: &self.completions,
             stop: &self.stop,
             clock: self.plan.clock,
         };

@@ -33,7 +33,10 @@ fn readable(bytes: &[u8], place: &Path) -> String {
     text
 }
 
-/// Bytes of a file's section; a name that ends in `.gz` is packed, and one that ends in `.msgpack` is
+/// The sum and the length that a gzip file ends with.
+const GZIP_TAIL_BYTES: usize = 8;
+
+/// Bytes of a file's section; a name that ends in `.gz` is packed (`cut.gz` without its end), and one that ends in `.msgpack` is
 /// written as hexadecimal digits.
 fn bytes_of(name: &str, text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
@@ -45,6 +48,9 @@ fn bytes_of(name: &str, text: &str) -> Vec<u8> {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         packer.write_all(&bytes).expect("memory takes it");
         bytes = packer.finish().expect("memory takes it");
+    }
+    if name == "cut.gz" {
+        bytes.truncate(bytes.len() - GZIP_TAIL_BYTES);
     }
     bytes
 }

@@ -80,7 +80,7 @@ impl EndArgs {
             (None, []) => SourceConfig::Stdin { framing },
             (Some(path), []) => {
                 let patterns = vec![path.display().to_string()];
-                SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 })
+                SourceConfig::File(FileConfig::once(patterns, framing))
             }
             (path, chain) => {
                 SourceConfig::Chained(ChainedConfig::once(path.clone(), chain.to_vec()))

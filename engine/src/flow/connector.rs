@@ -277,11 +277,9 @@ fn chunk_bytes(config: &Config<'_>, compiler: &mut Compiler<'_>) -> usize {
 fn read(file: Option<&FileSettings>, chain: &[Preprocessor], codec: InputCodec) -> SourceConfig {
     let path = file.map(|file| file.path.clone());
     match (chains::framing(chain, codec), path) {
-        (Some(framing), Some(path)) => SourceConfig::File(FileConfig {
-            patterns: vec![path.display().to_string()],
-            framing,
-            skip_bytes: 0,
-        }),
+        (Some(framing), Some(path)) => {
+            SourceConfig::File(FileConfig::once(vec![path.display().to_string()], framing))
+        }
         (Some(framing), None) => SourceConfig::Stdin { framing },
         (None, path) => {
             let once = ChainedConfig::once(path, chain.to_vec());

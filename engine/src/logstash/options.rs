@@ -388,7 +388,13 @@ impl<'c> Arguments<'c> {
             _ => None,
         };
         if let Some(wanted) = wrong {
-            self.diagnostics.push(complain::bad_value(spec.name, setting.span, &wanted));
+            let complaint = complain::bad_value(spec.name, setting.span, &wanted);
+            self.diagnostics.push(match (spec.takes, text) {
+                (Takes::OneOf(words), Some(text)) => {
+                    complaint.with_nearest(text, words.iter().copied())
+                }
+                _ => complaint,
+            });
             self.values.retain(|(name, _)| name != spec.name);
         }
     }

@@ -209,6 +209,7 @@ static INPUT: OperatorKind = OperatorKind {
         Setting::new("command", TEXT, InChain::No, "The command of `exec` and `pipe`."),
         Setting::new("message", TEXT, InChain::No, "The message of `heartbeat`."),
         Setting::new("sequence", TEXT, InChain::No, "What `heartbeat` counts."),
+        Setting::new("threads", ANY, InChain::No, "How many events each of its beats is."),
         Setting::new("ecs_compatibility", TEXT, InChain::No, "Which field names (v8)."),
     ],
     ports: &[],

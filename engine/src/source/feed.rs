@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::framing::Framing;
 use crate::queue::{Closed, Queue};
 use crate::source::assembler::{Assembler, Block};
+use crate::source::completion::Completions;
 use crate::stats::{SourceStats, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
@@ -35,6 +36,8 @@ pub struct Feed<'a> {
     pub console: &'a Console,
     /// Where errors go that do not end the run.
     pub troubles: &'a Troubles,
+    /// Files that were read to their ends.
+    pub completions: &'a Completions,
     /// The wish to stop.
     pub stop: &'a Stop,
     /// The run's clock.

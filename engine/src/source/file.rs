@@ -12,14 +12,18 @@ use std::sync::atomic::Ordering;
 
 use crate::batch::Origin;
 use crate::checkpoint::FileMark;
+use crate::clock::system_time;
 use crate::error::Error;
 use crate::framing::Framing;
 use crate::identity::Identity;
 use crate::source::Source;
 use crate::source::assembler::Assembler;
+use crate::source::completion::Completion;
 use crate::source::compression::{self, Compression, MAGIC_BYTES_MAX};
 use crate::source::feed::{At, Ended, Feed, Input};
+use crate::source::metronome::wait_until;
 use crate::source::stream::{Decoded, end_input, read_stream};
+use crate::source::tail;
 
 /// What a plan says of a file source.
 #[derive(Clone, Debug)]
@@ -30,6 +34,38 @@ pub struct FileConfig {
     pub framing: Framing,
     /// Bytes of each file (after decompression) to skip at its start.
     pub skip_bytes: u64,
+    /// Whether a compressed file is read only when it is sound to its end.
+    pub checks_archives: bool,
+    /// What is done with a file that was read to its end.
+    pub completion: Completion,
+    /// Patterns of files that may appear later; without any the run ends with the files that are there.
+    pub watch: Option<Watch>,
+}
+
+/// Files that are looked for while others are read.
+#[derive(Clone, Debug)]
+pub struct Watch {
+    /// Paths, or glob patterns.
+    pub patterns: Vec<String>,
+    /// Patterns of file names that are left out.
+    pub exclude: Vec<String>,
+    /// Nanoseconds between two looks.
+    pub every_ns: u64,
+}
+
+impl FileConfig {
+    /// Files that are read once, from their beginning, and left as they are.
+    #[must_use]
+    pub fn once(patterns: Vec<String>, framing: Framing) -> Self {
+        Self {
+            patterns,
+            framing,
+            skip_bytes: 0,
+            checks_archives: false,
+            completion: Completion::default(),
+            watch: None,
+        }
+    }
 }
 
 /// The files, in the order of reading.
@@ -68,6 +104,10 @@ impl FileSource {
         let identity = Identity::of(&file)?;
         feed.ledger.name_file(feed.source, index, Some((identity, path.clone())));
         let compression = compression_of(&mut file, path)?;
+        if let Some(compression) = compression.filter(|_| self.config.checks_archives) {
+            copy(&mut compression::decoder(compression, Box::new(&file))?, &mut sink())?;
+            file.rewind()?;
+        }
         // How much a compressed file holds is not known before it has been read.
         let length = if compression.is_none() { file.metadata()?.len() } else { u64::MAX };
         let (offset, line) = self.start_of(&file, length, &at, feed)?;
@@ -86,7 +126,12 @@ impl FileSource {
             }
         };
         let ended = ended.and_then(|ended| input.check_end(ended));
-        end_input(ended, &mut assembler, feed, &at)
+        let is_complete = matches!(ended, Ok(Ended::AtEnd));
+        end_input(ended, &mut assembler, feed, &at)?;
+        if is_complete && self.config.completion.acts() {
+            feed.completions.note(feed.source, path, &file, &self.config.completion)?;
+        }
+        Ok(())
     }
 
     /// Offset and line at which reading begins; the file holds `length` bytes, as far as is known.
@@ -116,15 +161,25 @@ impl Source for FileSource {
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
-        for index in 0..self.paths.len() {
-            if feed.stop.is_asked() {
-                break;
+        let mut index = 0;
+        loop {
+            while index < self.paths.len() {
+                if feed.stop.is_asked() {
+                    return Ok(());
+                }
+                if let Err(error) = self.read_file(index, feed) {
+                    feed.trouble(input_error(&self.paths[index], &error));
+                }
+                index += 1;
             }
-            if let Err(error) = self.read_file(index, feed) {
-                feed.trouble(input_error(&self.paths[index], &error));
+            let Some(watch) = &self.config.watch else { return Ok(()) };
+            if !wait_until(system_time().saturating_add(watch.every_ns), feed)? {
+                return Ok(());
             }
+            let found = tail::files(&watch.patterns, &watch.exclude);
+            let new: Vec<_> = found.into_iter().filter(|path| !self.paths.contains(path)).collect();
+            self.paths.extend(new);
         }
-        Ok(())
     }
 }
 

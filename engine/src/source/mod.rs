@@ -6,6 +6,7 @@
 pub mod assembler;
 pub mod chained;
 pub mod command;
+pub mod completion;
 pub mod compression;
 pub mod crononome;
 pub mod feed;

@@ -14,11 +14,13 @@ use crate::source::Source;
 use crate::source::assembler::Assembler;
 use crate::source::feed::{At, Ended, Feed, Input};
 use crate::source::metronome::wait_until;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Result as IoResult, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// What a plan says of such a source.
 #[derive(Clone, Debug)]
@@ -33,6 +35,11 @@ pub struct TailConfig {
     pub from_beginning: bool,
     /// How often files are looked at, in nanoseconds.
     pub every_ns: u64,
+    /// How often it is looked for new ones, in nanoseconds.
+    pub discover_ns: u64,
+    /// Files that were changed longer ago than this when they are found are left alone until they are
+    /// changed again.
+    pub age_max: Option<Duration>,
 }
 
 /// The source.
@@ -40,8 +47,19 @@ pub struct TailSource {
     config: TailConfig,
     marks: Vec<FileMark>,
     open: Vec<Followed>,
+    /// Files that are too old, and how long they were.
+    left_alone: HashMap<PathBuf, u64>,
+    /// Files that were open after the last look for new ones.
+    known: usize,
     /// Files so far, which numbers them.
     count: usize,
+}
+
+/// Where the reading of a file begins that no mark knows.
+#[derive(Clone, Copy)]
+enum Start {
+    At(u64),
+    AtEnd,
 }
 
 struct Followed {
@@ -57,7 +75,14 @@ struct Followed {
 impl TailSource {
     /// A source that has not begun.
     pub fn new(config: TailConfig, marks: &[FileMark]) -> Self {
-        Self { config, marks: marks.to_vec(), open: Vec::new(), count: 0 }
+        Self {
+            config,
+            marks: marks.to_vec(),
+            open: Vec::new(),
+            left_alone: HashMap::new(),
+            known: 0,
+            count: 0,
+        }
     }
 
     /// Opens what has appeared; `first` says that the run begins.
@@ -66,7 +91,16 @@ impl TailSource {
             if self.open.iter().any(|one| one.path == path) {
                 continue;
             }
-            if let Err(error) = self.add(&path, feed, first && !self.config.from_beginning) {
+            if let Some(length) = self.is_old(&path) {
+                self.left_alone.insert(path, length);
+                continue;
+            }
+            let start = match self.left_alone.remove(&path) {
+                Some(length) => Start::At(length),
+                None if first && !self.config.from_beginning => Start::AtEnd,
+                None => Start::At(0),
+            };
+            if let Err(error) = self.add(&path, feed, start) {
                 let place = path.display().to_string();
                 let help = "it is looked at again later";
                 feed.trouble(Error::input(place, format!("cannot be read: {error}"), help));
@@ -74,10 +108,23 @@ impl TailSource {
         }
     }
 
-    fn add(&mut self, path: &Path, feed: &Feed, at_end: bool) -> IoResult<()> {
+    /// The length of a file that was not changed for too long.
+    fn is_old(&self, path: &Path) -> Option<u64> {
+        let most = self.config.age_max?;
+        let data = std::fs::metadata(path).ok()?;
+        let age = data.modified().ok()?.elapsed().ok()?;
+        (age > most).then_some(data.len())
+    }
+
+    fn add(&mut self, path: &Path, feed: &Feed, start: Start) -> IoResult<()> {
         let mut file = File::open(path)?;
         let identity = Identity::of(&file)?;
-        let mut place = if at_end { (file.metadata()?.len(), 1) } else { (0, 1) };
+        let length = file.metadata()?.len();
+        let mut place = match start {
+            Start::AtEnd => (length, 1),
+            // One that has become shorter is another.
+            Start::At(offset) => (if offset <= length { offset } else { 0 }, 1),
+        };
         for mark in self.marks.iter().filter(|mark| mark.source == feed.source) {
             if mark.identity.is_of(&file)? && mark.offset <= file.metadata()?.len() {
                 place = (mark.offset, mark.line);
@@ -166,8 +213,15 @@ impl Source for TailSource {
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let mut first = true;
+        let mut due = 0;
         loop {
-            self.discover(feed, first);
+            // A file that was rotated away has another one in its place.
+            let is_gone = self.open.len() < self.known;
+            if system_time() >= due || is_gone {
+                self.discover(feed, first);
+                due = system_time().saturating_add(self.config.discover_ns);
+                self.known = self.open.len();
+            }
             first = false;
             if !self.read_all(feed) {
                 return Ok(());

@@ -105,7 +105,7 @@ fn reading_can_begin_behind_the_start_of_a_file() {
     let outside = Directory::new("skip-out");
     let output = outside.path("out");
     let patterns = vec![directory.path("*").display().to_string()];
-    let config = FileConfig { patterns, framing: Framing::Lines, skip_bytes: 4 };
+    let config = FileConfig { skip_bytes: 4, ..FileConfig::once(patterns, Framing::Lines) };
     let sources = vec![SourceConfig::File(config)];
     copy(RunPlan { sources, ..plan(&output, &output) });
     let written = std::fs::read(output).unwrap();

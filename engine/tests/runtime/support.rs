@@ -81,7 +81,7 @@ impl Drop for Directory {
 
 pub fn file_source(pattern: &Path) -> SourceConfig {
     let patterns = vec![pattern.display().to_string()];
-    SourceConfig::File(FileConfig { patterns, framing: Framing::Lines, skip_bytes: 0 })
+    SourceConfig::File(FileConfig::once(patterns, Framing::Lines))
 }
 
 pub fn file_sink(path: &Path) -> NamedSink {

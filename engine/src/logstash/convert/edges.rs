@@ -20,8 +20,17 @@ use std::fmt::Write;
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 
 /// Options of inputs that their step takes.
-const INTAKE: &[&str] =
-    &["codec", "type", "tags", "add_field", "command", "message", "sequence", "ecs_compatibility"];
+const INTAKE: &[&str] = &[
+    "codec",
+    "type",
+    "tags",
+    "add_field",
+    "command",
+    "message",
+    "sequence",
+    "threads",
+    "ecs_compatibility",
+];
 
 impl Filters<'_, '_> {
     /// The inputs of a pipeline; leaves the chain open that its filters go on with.
@@ -465,6 +474,9 @@ fn not_convertible(origin: &Origin) -> Option<&'static str> {
 /// What a source does not do as the input does.
 fn source_remark(config: &SourceConfig) -> Option<&'static str> {
     match config {
+        SourceConfig::File(file) if file.completion.acts() => {
+            Some("the files that are there at conversion are read, and stay")
+        }
         SourceConfig::File(_) => Some("the files that are there at conversion are read"),
         SourceConfig::Tail(_) => Some("places in files are kept with --state, not in a sincedb"),
         SourceConfig::Command(_) => Some("exit status and duration of the command are not kept"),

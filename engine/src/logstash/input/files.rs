@@ -5,7 +5,8 @@ use crate::framing::Framing;
 use crate::logstash::complain;
 use crate::logstash::options::Arguments;
 use crate::source::SourceConfig;
-use crate::source::file::FileConfig;
+use crate::source::completion::Completion;
+use crate::source::file::{FileConfig, Watch};
 use crate::source::tail::TailConfig;
 use std::path::PathBuf;
 use std::time::SystemTime;
@@ -26,23 +27,67 @@ pub(super) fn source(arguments: &mut Arguments<'_>, framing: Framing) -> Option<
             return None;
         }
     };
+    let seconds = arguments.duration("stat_interval").map_or(1.0, |one| one.as_secs_f64());
+    let every_ns = nanoseconds(seconds.max(STAT_SECONDS_MIN));
     if arguments.text("mode").as_deref() == Some("read") {
         // Files that are not there are no error in Logstash, which would wait for them.
         let mut files = crate::source::tail::files(&patterns, &exclude);
         sort(&mut files, arguments);
-        let patterns = files.iter().map(|path| path.display().to_string()).collect();
-        return Some(SourceConfig::File(FileConfig { patterns, framing, skip_bytes: 0 }));
+        let found = files.iter().map(|path| path.display().to_string()).collect();
+        let waits = !arguments.flag("exit_after_read", true);
+        return Some(SourceConfig::File(FileConfig {
+            checks_archives: arguments.flag("check_archive_validity", false),
+            completion: completion(arguments)?,
+            watch: waits.then_some(Watch { patterns, exclude, every_ns }),
+            ..FileConfig::once(found, framing)
+        }));
     }
-    let from_beginning = arguments.text("start_position").as_deref() == Some("beginning");
-    let interval = arguments.duration("stat_interval");
-    let interval = interval.map_or(1.0, |interval| interval.as_secs_f64());
+    for name in OF_READING {
+        if arguments.get(name).is_some() {
+            let place = arguments.place(name);
+            let reason = "unless `mode` is `read`: a file that is followed has no end";
+            arguments.complain(complain::without_effect(name, place, reason));
+        }
+    }
+    let rounds = arguments.number("discover_interval").map_or(1.0, |rounds| rounds.max(1.0));
     Some(SourceConfig::Tail(TailConfig {
         patterns,
         exclude,
         framing,
-        from_beginning,
-        every_ns: nanoseconds(interval.max(0.01)),
+        from_beginning: arguments.text("start_position").as_deref() == Some("beginning"),
+        every_ns,
+        discover_ns: (every_ns as f64 * rounds) as u64,
+        age_max: arguments.duration("ignore_older").filter(|age| !age.is_zero()),
     }))
+}
+
+/// Options that only mean something for files that are read to their ends.
+const OF_READING: [&str; 4] = [
+    "file_completed_action",
+    "file_completed_log_path",
+    "exit_after_read",
+    "check_archive_validity",
+];
+/// Files are looked at no more often.
+const STAT_SECONDS_MIN: f64 = 0.01;
+
+/// What is done with a file that was read: nothing, unless the configuration says so itself.
+fn completion(arguments: &mut Arguments<'_>) -> Option<Completion> {
+    let log = arguments.text("file_completed_log_path").map(PathBuf::from);
+    let Some(action) = arguments.text("file_completed_action") else {
+        let message = "Logstash deletes files that it has read in this mode; here they stay";
+        let help = "say what is meant with `file_completed_action`: `delete`, `log`, or both";
+        arguments.explain(complain::odd(arguments.place("mode"), message, help));
+        return Some(Completion { log, deletes: false });
+    };
+    let logs = action != "delete";
+    if logs && log.is_none() {
+        let place = arguments.place("file_completed_action");
+        let complaint = complain::missing_option("file", "file_completed_log_path", place);
+        arguments.complain(complaint.with_help("it is the file that the paths are written to"));
+        return None;
+    }
+    Some(Completion { log: log.filter(|_| logs), deletes: action != "log" })
 }
 
 /// Leaves out files that are too old, and brings the others into the order that the options say.

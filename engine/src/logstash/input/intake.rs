@@ -27,6 +27,8 @@ pub struct Intake {
     command: Option<String>,
     /// What heartbeats carry.
     beat: Beat,
+    /// How many events a heartbeat makes.
+    threads: u64,
     host: String,
 }
 
@@ -112,6 +114,7 @@ impl Intake {
             added,
             command: arguments.text("command").filter(|_| matches!(kind, Kind::Exec | Kind::Pipe)),
             beat,
+            threads: arguments.number("threads").map_or(1, |number| number.max(1.0) as u64),
             host: gethostname::gethostname().to_string_lossy().into_owned(),
         })
     }
@@ -128,6 +131,7 @@ impl Intake {
             added: Vec::new(),
             command: None,
             beat: Beat::Sequence,
+            threads: 1,
             host: String::new(),
         }
     }
@@ -174,14 +178,17 @@ impl Intake {
                 whence.sequence =
                     number("id").or_else(|| number("sequence")).and_then(Value::as_u64);
                 let line = number("line").and_then(Value::as_str).unwrap_or_default();
-                match (self.kind, &self.beat) {
-                    (Kind::Heartbeat, Beat::Message(text)) => {
-                        self.decoder.decode(state, stream, text.as_bytes(), moment, out);
+                let times = if self.kind == Kind::Heartbeat { self.threads } else { 1 };
+                for _ in 0..times {
+                    match (self.kind, &self.beat) {
+                        (Kind::Heartbeat, Beat::Message(text)) => {
+                            self.decoder.decode(state, stream, text.as_bytes(), moment, out);
+                        }
+                        (Kind::Heartbeat, _) => {
+                            out.push(LogEvent::new(Default::default(), moment.now));
+                        }
+                        _ => self.decoder.decode(state, stream, line.as_bytes(), moment, out),
                     }
-                    (Kind::Heartbeat, _) => {
-                        out.push(LogEvent::new(Default::default(), moment.now));
-                    }
-                    _ => self.decoder.decode(state, stream, line.as_bytes(), moment, out),
                 }
             }
             (Kind::Exec, record @ Value::Record(_)) => {

@@ -61,6 +61,7 @@ pub fn intake_of(
     const OWN: &[OptionSpec] = &[
         option("command", Takes::Text, "The command of exec and pipe."),
         option("message", Takes::Text, "The message of heartbeat."),
+        option("threads", Takes::Number, "How many events a heartbeat makes."),
         option("sequence", Takes::OneOf(&["none", "epoch", "sequence"]), "What is counted."),
     ];
     Intake::of(declaration.kind, &mut Arguments::new(plugin, OWN, COMMON, settings, diagnostics))

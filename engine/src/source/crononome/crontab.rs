@@ -147,7 +147,7 @@ impl Crontab {
                 && let Some(found) = self.times.time(time)
             {
                 let moments = self.zone.from_local_datetime(&date.and_time(found));
-                let moments = [moments.clone().earliest(), moments.latest()];
+                let moments = [moments.earliest(), moments.latest()];
                 let moments = moments.into_iter().flatten().map(|one| one.with_timezone(&Utc));
                 if let Some(moment) = moments.into_iter().find(|one| *one > behind) {
                     return Some(moment);
