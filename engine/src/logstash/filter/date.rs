@@ -7,7 +7,7 @@ use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::template::Template;
-use crate::logstash::timestamp::{Dialect, Format, Locale, Zone, parse_iso8601_in};
+use crate::logstash::timestamp::{Dialect, Format, Locale, Zone, parse_casual};
 use chrono::{DateTime, Utc};
 
 /// `date`
@@ -136,11 +136,7 @@ impl Reader {
                 DateTime::from_timestamp_millis(text.parse().ok()?)
             }
             (Reader::Tai, Datum::Str(text)) => tai(text),
-            (Reader::Iso, Datum::Str(text)) => {
-                // Texts are read to the millisecond.
-                let time = parse_iso8601_in(text, zone)?;
-                DateTime::from_timestamp_millis(time.timestamp_millis())
-            }
+            (Reader::Iso, Datum::Str(text)) => parse_casual(text, zone),
             (Reader::Joda(format), Datum::Str(text)) => format.read(text, zone, locale, now),
             (_, Datum::Time(time)) => Some(*time),
             _ => None,

@@ -7,12 +7,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc, Weekday};
 /// The moment of a text, in UTC where it names no zone.
 #[must_use]
 pub fn parse_iso8601(text: &str) -> Option<DateTime<Utc>> {
-    parse_iso8601_in(text, Zone::UTC)
-}
-
-/// The moment of a text; `zone` is for texts that name none.
-#[must_use]
-pub fn parse_iso8601_in(text: &str, zone: Zone) -> Option<DateTime<Utc>> {
+    let zone = Zone::UTC;
     let (date, rest) = date(text)?;
     let Some(rest) = rest.strip_prefix(['T', 't', ' ']) else {
         return rest.is_empty().then(|| zone.moment(date.and_time(NaiveTime::MIN)))?;

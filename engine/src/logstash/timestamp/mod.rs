@@ -1,14 +1,16 @@
 //! Times as Logstash reads and writes them: patterns of Joda-Time and of java.time, ISO 8601, and
 //! seconds since 1970. Nothing here reads a clock.
 
+mod casual;
 mod fields;
 mod format;
 mod iso;
 mod locale;
 mod parse;
 
+pub use casual::parse_casual;
 pub use format::{Dialect, Format};
-pub use iso::{parse_iso8601, parse_iso8601_in};
+pub use iso::parse_iso8601;
 pub use locale::Locale;
 
 use chrono::offset::LocalResult;

@@ -75,7 +75,7 @@ fn after_literal<'t>(text: &'t str, literal: &str) -> Option<&'t str> {
 }
 
 /// Up to `most` digits, at least one: their value, their number and what follows.
-fn number(text: &str, most: usize) -> Option<(i64, usize, &str)> {
+pub(super) fn number(text: &str, most: usize) -> Option<(i64, usize, &str)> {
     let length = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     if length == 0 {
         return None;
@@ -85,7 +85,7 @@ fn number(text: &str, most: usize) -> Option<(i64, usize, &str)> {
 }
 
 /// As [`number`], with a sign that may stand before it.
-fn signed(text: &str, most: usize) -> Option<(i64, usize, bool, &str)> {
+pub(super) fn signed(text: &str, most: usize) -> Option<(i64, usize, bool, &str)> {
     let sign = text.starts_with(['+', '-']);
     let (value, length, rest) = number(text.strip_prefix(['+', '-']).unwrap_or(text), most)?;
     Some((if text.starts_with('-') { -value } else { value }, length, sign, rest))
@@ -114,6 +114,9 @@ impl Reading<'_> {
             }
             Field::Fraction => {
                 let length = text.bytes().take(count).take_while(u8::is_ascii_digit).count();
+                if length == 0 {
+                    return None;
+                }
                 let millis = format!("{:0<3}", &text[..length.min(3)]).parse().ok()?;
                 self.keep(Unit::Milli, millis, &text[length..])
             }
@@ -215,7 +218,7 @@ fn zone_name(text: &str) -> Option<(Zone, &str)> {
 }
 
 /// `Z`, `+01`, `+0100`, `+01:00`, `+01:00:00`, and what follows.
-fn offset(text: &str) -> Option<(FixedOffset, &str)> {
+pub(super) fn offset(text: &str) -> Option<(FixedOffset, &str)> {
     if let Some(rest) = text.strip_prefix(['Z', 'z']) {
         return Some((FixedOffset::east_opt(0)?, rest));
     }

@@ -1,6 +1,6 @@
 //! Patterns read and written.
 
-use super::{Dialect, Format, Locale, Zone, parse_iso8601};
+use super::{Dialect, Format, Locale, Zone, parse_casual, parse_iso8601};
 use crate::logstash::datum::iso8601;
 use chrono::{DateTime, TimeZone, Utc};
 
@@ -108,5 +108,38 @@ fn reads_iso_8601() {
         ("2013-10-19T00:14:32.996Zx", None),
     ] {
         assert_eq!(parse_iso8601(text).map(iso8601).as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn reads_iso_8601_as_the_date_filter_does() {
+    let zone = Zone::named("Europe/Berlin").unwrap();
+    // What Joda-Time 2.12.7 makes of them.
+    for (text, expected) in [
+        ("2026-05-01T10:20:30", Some("2026-05-01T08:20:30.000Z")),
+        ("2026-05-01T10:20:30.123456-00:00", Some("2026-05-01T10:20:30.123Z")),
+        ("2026-05-01 10:20:30.1", Some("2026-05-01T08:20:30.100Z")),
+        ("2026-05-01 10:20:30,123Z", Some("2026-05-01T10:20:30.123Z")),
+        ("2026-05-01 10:20:30.123+01:00", Some("2026-05-01T09:20:30.123Z")),
+        ("2026-05-01 10:20:30", None),
+        ("2026-05-01 10:20:30Z", None),
+        ("2026-05-01 10:20:30.", None),
+        ("2026-05-01 10:20:30.123456", None),
+        ("2026-05-01T10:20:30 +0100", None),
+        ("2026-05-01T10:20:30.1234567890", None),
+        ("2026-5-1t1:2:3z", Some("2026-05-01T01:02:03.000Z")),
+        ("2026", Some("2025-12-31T23:00:00.000Z")),
+        ("2026T+01", Some("2025-12-31T23:00:00.000Z")),
+        ("2026-121", Some("2026-04-30T22:00:00.000Z")),
+        ("2026-W18-5T10,5+01", Some("2026-05-01T09:30:00.000Z")),
+        ("T10:20.25Z", Some("1970-01-01T10:20:15.000Z")),
+        ("12026-01-01T10:20Z", Some("+12026-01-01T10:20:00.000Z")),
+        ("2026-02-30", None),
+        ("2026-05-01T24:00:00", None),
+        ("2026-05-01T10:20:30+25:00", None),
+        ("", None),
+    ] {
+        let found = parse_casual(text, zone);
+        assert_eq!(found.map(iso8601).as_deref(), expected, "{text}");
     }
 }
