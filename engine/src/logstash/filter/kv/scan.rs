@@ -102,7 +102,10 @@ impl<'p, 't> Scanner<'p, 't> {
         let mut start = self.at;
         let mut end = split.from;
         if self.tooling.lenient && self.tooling.blanks_end_keys {
-            end = start + self.text[start..end].trim_end_matches(' ').len();
+            let trimmed = start + self.text[start..end].trim_end_matches(' ').len();
+            // A blank behind a backslash belongs to the key.
+            let escaped = trimmed < end && self.text[..trimmed].ends_with('\\');
+            end = trimmed + usize::from(escaped);
         }
         loop {
             let field = self.field_at(start)?;
@@ -151,10 +154,11 @@ impl<'p, 't> Scanner<'p, 't> {
             if quoted && self.text[..end].ends_with('\\') {
                 continue;
             }
-            if search == self.text.len() || self.field_at(search)?.from == search {
-                return Ok(Some((&self.text[from + 1..end], search)));
-            }
-            return Ok(None);
+            // What follows is looked at aside: if the value is none, separators before it count again.
+            let ends = self.text[search..].is_empty()
+                || self.text[search..].starts_with('\n')
+                || Self::find(&self.tooling.field_split, self.text, search)?.from == search;
+            return Ok(ends.then_some((&self.text[from + 1..end], search)));
         }
         Ok(None)
     }
