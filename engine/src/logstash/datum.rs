@@ -132,6 +132,57 @@ impl<'a> Datum<'a> {
         true
     }
 
+    /// As [`Datum::push_text`], as Java writes it where it completes a text: numbers with a fraction, and maps
+    /// in lists.
+    #[must_use]
+    pub fn push_completed(&self, out: &mut String) -> bool {
+        match self {
+            Datum::Float(number) => out.push_str(&java_float_text(*number)),
+            Datum::Map(_) => self.push_java_json(out),
+            Datum::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    match item {
+                        Datum::Map(_) => item.push_java(out),
+                        item => {
+                            let _ = item.push_completed(out);
+                        }
+                    }
+                }
+            }
+            other => return other.push_text(out),
+        }
+        true
+    }
+
+    /// As the `toString` of Java's collections writes it.
+    fn push_java(&self, out: &mut String) {
+        match self {
+            Datum::Null => out.push_str("null"),
+            Datum::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    item.push_java(out);
+                }
+                out.push(']');
+            }
+            Datum::Map(map) => {
+                out.push('{');
+                for (at, (key, value)) in map.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    out.push_str(key);
+                    out.push('=');
+                    value.push_java(out);
+                }
+                out.push('}');
+            }
+            scalar => {
+                let _ = scalar.push_completed(out);
+            }
+        }
+    }
+
     /// As text; a list is joined with commas, a map is JSON, `null` is empty.
     #[must_use]
     pub fn text(&self) -> String {
@@ -164,7 +215,17 @@ impl<'a> Datum<'a> {
 
     /// Appends the value as JSON.
     pub fn push_json(&self, out: &mut String) {
+        self.push_json_with(out, float_text);
+    }
+
+    /// Appends the value as JSON in which numbers with a fraction are written as Java writes them.
+    pub fn push_java_json(&self, out: &mut String) {
+        self.push_json_with(out, java_float_text);
+    }
+
+    fn push_json_with(&self, out: &mut String, float: fn(f64) -> String) {
         match self {
+            Datum::Float(number) => out.push_str(&float(*number)),
             Datum::Null => out.push_str("null"),
             Datum::Str(text) => push_quoted(out, text),
             Datum::Time(time) => push_quoted(out, &iso8601(*time)),
@@ -172,7 +233,7 @@ impl<'a> Datum<'a> {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
                     out.push_str(if at > 0 { "," } else { "" });
-                    item.push_json(out);
+                    item.push_json_with(out, float);
                 }
                 out.push(']');
             }
@@ -182,7 +243,7 @@ impl<'a> Datum<'a> {
                     out.push_str(if at > 0 { "," } else { "" });
                     push_quoted(out, key);
                     out.push(':');
-                    value.push_json(out);
+                    value.push_json_with(out, float);
                 }
                 out.push('}');
             }
@@ -218,23 +279,68 @@ pub fn float_text(number: f64) -> String {
     const EXPONENT_FROM: f64 = 1e19;
     /// Below this as well.
     const EXPONENT_BELOW: f64 = 1e-4;
+    decimal(number, EXPONENT_BELOW, EXPONENT_FROM).unwrap_or_else(|| {
+        let (digits, exponent) = scientific(number);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+    })
+}
+
+/// A number with a fraction as Java prints it.
+#[must_use]
+pub fn java_float_text(number: f64) -> String {
+    /// From here on Java writes an exponent.
+    const EXPONENT_FROM: f64 = 1e7;
+    /// Below this as well.
+    const EXPONENT_BELOW: f64 = 1e-3;
+    decimal(number, EXPONENT_BELOW, EXPONENT_FROM).unwrap_or_else(|| {
+        let (digits, exponent) = scientific(number);
+        format!("{digits}E{exponent}")
+    })
+}
+
+/// The text of a number without an exponent; nothing for one that is beyond `from` or `below`.
+fn decimal(number: f64, below: f64, from: f64) -> Option<String> {
     if number.is_nan() {
-        return "NaN".to_string();
+        return Some("NaN".to_string());
     }
     if number.is_infinite() {
-        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_string();
+        return Some(if number > 0.0 { "Infinity" } else { "-Infinity" }.to_string());
     }
     let size = number.abs();
-    if size != 0.0 && !(EXPONENT_BELOW..EXPONENT_FROM).contains(&size) {
-        let text = format!("{number:e}");
-        let (digits, exponent) = text.split_once('e').expect("this format has an exponent");
-        let digits = if digits.contains('.') { digits.to_string() } else { format!("{digits}.0") };
-        let (sign, exponent) = match exponent.strip_prefix('-') {
-            Some(exponent) => ('-', exponent),
-            None => ('+', exponent),
-        };
-        return format!("{digits}e{sign}{exponent:0>2}");
+    if size != 0.0 && !(below..from).contains(&size) {
+        return None;
     }
     let text = format!("{number}");
-    if text.contains('.') { text } else { format!("{text}.0") }
+    Some(if text.contains('.') { text } else { format!("{text}.0") })
+}
+
+/// Digits with a point, and the power of ten that they are multiplied with.
+fn scientific(number: f64) -> (String, i32) {
+    let text = format!("{number:e}");
+    let (digits, exponent) = text.split_once('e').expect("this format has an exponent");
+    let digits = if digits.contains('.') { digits.to_string() } else { format!("{digits}.0") };
+    (digits, exponent.parse().expect("the exponent of this format is a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{float_text, java_float_text};
+
+    #[test]
+    fn numbers_are_written_in_two_ways() {
+        for (number, ruby, java) in [
+            (1.0, "1.0", "1.0"),
+            (12_345_678.5, "12345678.5", "1.23456785E7"),
+            (1e7, "10000000.0", "1.0E7"),
+            (9_999_999.0, "9999999.0", "9999999.0"),
+            (0.001, "0.001", "0.001"),
+            (-0.000_25, "-0.00025", "-2.5E-4"),
+            (1e20, "1.0e+20", "1.0E20"),
+            (1.5e-7, "1.5e-07", "1.5E-7"),
+            (0.0, "0.0", "0.0"),
+        ] {
+            assert_eq!((&*float_text(number), &*java_float_text(number)), (ruby, java));
+        }
+    }
 }

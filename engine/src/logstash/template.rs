@@ -1,7 +1,7 @@
 //! Texts with `%{field}`, `%{+date}` and `%{{date}}` in them. What is not found stays as it was
 //! written, and results are not looked at again.
 
-use super::datum::iso8601;
+use super::datum::{Datum, iso8601};
 use super::event::LogEvent;
 use super::reference::FieldRef;
 use super::timestamp::{Dialect, Format};
@@ -100,8 +100,13 @@ impl Template {
             [Part::Literal(text)] => text,
             [Part::Field(field, literal)] => match event.value_of(field) {
                 Some(value) => match &value {
-                    super::datum::Datum::Null => literal,
-                    value => value.text_in(arena),
+                    Datum::Null => literal,
+                    Datum::Str(text) => text,
+                    value => {
+                        let mut text = String::new();
+                        let _ = value.push_completed(&mut text);
+                        arena.str(&text)
+                    }
                 },
                 None => literal,
             },
@@ -129,7 +134,7 @@ impl Part {
         match self {
             Part::Literal(text) => out.push_str(text),
             Part::Field(field, literal) => {
-                let found = event.value_of(field).is_some_and(|value| value.push_text(out));
+                let found = event.value_of(field).is_some_and(|value| value.push_completed(out));
                 if !found {
                     out.push_str(literal);
                 }

@@ -1,6 +1,7 @@
 //! `de_dot`: takes the dots out of the names of fields, or makes maps of them.
 
 use super::{Declaration, Filter, Outcome, Turn};
+use crate::logstash::complain;
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option};
@@ -30,8 +31,14 @@ struct DeDot {
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let fields = arguments.texts("fields");
+    let separator = arguments.text("separator").unwrap_or_else(|| "_".to_string());
+    if separator.contains('.') {
+        let place = arguments.place("separator");
+        arguments.complain(complain::bad_value("separator", place, "a text without a dot"));
+        return None;
+    }
     Some(Box::new(DeDot {
-        separator: arguments.text("separator").unwrap_or_else(|| "_".to_string()),
+        separator,
         nested: arguments.flag("nested", false),
         recursive: arguments.flag("recursive", false),
         fields: fields.map(|texts| texts.into_iter().map(|(text, _)| text).collect()),

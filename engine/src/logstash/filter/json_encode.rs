@@ -33,7 +33,7 @@ impl Filter for JsonEncode {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let Some(value) = event.value_of(&self.source) else { return Outcome::Unmatched };
         let mut text = String::new();
-        value.push_json(&mut text);
+        value.push_java_json(&mut text);
         let text = Datum::Str(turn.arena.str(&text));
         match event.set(&self.target, text, turn.arena) {
             Ok(()) => Outcome::Matched,

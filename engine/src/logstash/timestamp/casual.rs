@@ -145,6 +145,7 @@ fn reading_time<'t>(reading: &mut Reading, text: &'t str) -> Option<&'t str> {
 
 /// Up to nine decimals of something that lasts `part_ms`; at least one.
 fn fraction(text: &str, part_ms: i64) -> Option<(i64, &str)> {
+    /// Decimals that are read, as many as nanoseconds have.
     const DIGITS_MAX: usize = 9;
     let length = text.bytes().take(DIGITS_MAX).take_while(u8::is_ascii_digit).count();
     let digits: i64 = text[..length].parse().ok()?;
