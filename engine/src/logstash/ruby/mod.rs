@@ -4,6 +4,8 @@
 mod tree;
 mod scan;
 mod parse;
+mod text;
+mod numeric;
 mod value;
 mod print;
 mod run;

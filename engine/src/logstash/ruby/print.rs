@@ -1,6 +1,7 @@
 //! Values as text: `to_s`, `inspect`, JSON.
 
-use super::value::{Clock, DEPTH_MAX, Value};
+use super::text::Content;
+use super::value::{Clock, DEPTH_MAX, Object, STRUCT, Value};
 use crate::logstash::datum::{float_text, iso8601};
 use chrono::Utc;
 use temblor_lang::value::push_json_string;
@@ -11,7 +12,9 @@ impl Value {
     pub fn print(&self) -> String {
         match self {
             Value::Nil => String::new(),
-            Value::Text(text) | Value::Symbol(text) => text.to_string(),
+            Value::Text(text) => text.str().to_string(),
+            Value::Regex(_, written) => written.to_string(),
+            Value::Symbol(text) => text.to_string(),
             Value::Match(found) => found.groups[0].as_deref().unwrap_or_default().to_string(),
             Value::Error(error) => error.1.clone(),
             Value::Constant(name) => name.to_string(),
@@ -19,6 +22,9 @@ impl Value {
             Value::Time(time, Clock::Date) => time.format("%Y-%m-%d").to_string(),
             Value::Time(time, Clock::DateTime) => time.format("%Y-%m-%dT%H:%M:%S%:z").to_string(),
             Value::Address(address, _) => address.to_string(),
+            Value::Big(number) => number.to_string(),
+            Value::Rational(parts) => format!("{}/{}", parts.0, parts.1),
+            Value::Object(object) if !object.is_record() => format!("#<{}>", object.class),
             other => other.inspect(),
         }
     }
@@ -41,10 +47,17 @@ impl Value {
             Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Value::Int(number) => out.push_str(&number.to_string()),
             Value::Float(number) => out.push_str(&float_text(*number)),
-            Value::Text(text) => push_quoted(out, text),
-            Value::Symbol(name) => {
+            Value::Text(text) => match text.content() {
+                Content::Plain(text) => push_quoted(out, &text),
+                Content::Bytes(bytes, _) => push_quoted_bytes(out, &bytes),
+            },
+            Value::Symbol(name) if is_bare(name) => {
                 out.push(':');
                 out.push_str(name);
+            }
+            Value::Symbol(name) => {
+                out.push(':');
+                push_quoted(out, name);
             }
             Value::List(items) => {
                 let items = items.lock().clone();
@@ -76,9 +89,11 @@ impl Value {
                 out.push_str(&time.format(&format!("%Y-%m-%d %H:%M:%S{zone}")).to_string());
             }
             Value::Regex(_, text) => {
+                let (source, flags) = super::parse::source(text);
                 out.push('/');
-                out.push_str(text);
+                out.push_str(&source.replace('/', "\\/"));
                 out.push('/');
+                out.push_str(flags);
             }
             Value::Match(found) => {
                 out.push_str("#<MatchData ");
@@ -97,6 +112,23 @@ impl Value {
                 out.push_str(&super::run::inspected_address(*address, *length));
             }
             Value::Event(_) => out.push_str("#<LogStash::Event>"),
+            Value::Big(_) => out.push_str(&self.print()),
+            Value::Rational(_) => {
+                out.push('(');
+                out.push_str(&self.print());
+                out.push(')');
+            }
+            Value::Decimal(number) => out.push_str(&number.to_string()),
+            Value::Set(set) => {
+                let members = set.lock().pairs();
+                out.push_str("#<Set: {");
+                for (at, (member, _)) in members.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    member.push_inspect(out, depth + 1);
+                }
+                out.push_str("}>");
+            }
+            Value::Object(object) => push_object(out, object, depth),
             Value::Time(..) | Value::Constant(_) => out.push_str(&self.print()),
         }
     }
@@ -127,7 +159,9 @@ impl Value {
         match self {
             _ if depth > DEPTH_MAX => out.push_str("null"),
             Value::Nil => out.push_str("null"),
-            Value::Bool(_) | Value::Int(_) | Value::Float(_) => out.push_str(&self.inspect()),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Big(_) => {
+                out.push_str(&self.inspect());
+            }
             Value::List(items) => {
                 let items = items.lock().clone();
                 out.push('[');
@@ -161,10 +195,71 @@ impl Value {
     }
 }
 
+/// Whether a symbol needs no quotes.
+fn is_bare(name: &str) -> bool {
+    let word = name.strip_suffix(['?', '!', '=']).unwrap_or(name).trim_start_matches(['@', '$']);
+    let letters = word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (letters && word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        || matches!(
+            name,
+            "[]" | "[]="
+                | "+"
+                | "-"
+                | "*"
+                | "/"
+                | "%"
+                | "**"
+                | "=="
+                | "<=>"
+                | "<"
+                | ">"
+                | "<="
+                | ">="
+                | "<<"
+                | "!"
+                | "=~"
+        )
+}
+
+/// `#<struct Point x=1>`, `#<Counter: @n=1>`
+fn push_object(out: &mut String, object: &Object, depth: usize) {
+    let (head, separator) = match &*object.class {
+        "OpenStruct" => ("OpenStruct".to_string(), " "),
+        class if class.starts_with(STRUCT) => ("struct".to_string(), " "),
+        class if object.is_record() => (format!("struct {class}"), " "),
+        class => (class.to_string(), " @"),
+    };
+    out.push_str("#<");
+    out.push_str(&head);
+    for (at, (name, value)) in object.fields.lock().pairs().iter().enumerate() {
+        out.push_str(if at > 0 { "," } else { "" });
+        out.push_str(separator);
+        out.push_str(name.print().trim_start_matches('@'));
+        out.push('=');
+        value.push_inspect(out, depth + 1);
+    }
+    out.push('>');
+}
+
 fn push_json_text(out: &mut String, text: &str) {
     let mut bytes = Vec::with_capacity(text.len() + 2);
     push_json_string(&mut bytes, text);
     out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+/// Bytes that are no text, with their numbers.
+fn push_quoted_bytes(out: &mut String, bytes: &[u8]) {
+    out.push('"');
+    for byte in bytes {
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b' '..=b'~' => out.push(char::from(*byte)),
+            byte => out.push_str(&format!("\\x{byte:02X}")),
+        }
+    }
+    out.push('"');
 }
 
 fn push_quoted(out: &mut String, text: &str) {

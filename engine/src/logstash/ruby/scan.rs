@@ -2,6 +2,8 @@
 //! Ruby does.
 
 mod heredoc;
+mod number;
+mod quoted;
 
 use super::Problem;
 
@@ -18,6 +20,8 @@ pub(super) enum Token {
     Label(String),
     Int(i64),
     Float(f64),
+    /// `1r`, and whole numbers of more than 63 bits
+    Number(String),
     /// `"a#{b}"`
     Text(Vec<Piece>),
     /// `:a`, `:"a"`
@@ -303,48 +307,6 @@ impl<'t> Scanner<'t> {
         false
     }
 
-    fn number(&mut self) -> Result<Token, Problem> {
-        let rest = self.rest();
-        for (prefix, radix) in [("0x", 16), ("0X", 16), ("0b", 2), ("0o", 8)] {
-            if let Some(digits) = rest.strip_prefix(prefix) {
-                let end = digits.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-                let digits = &digits[..end.unwrap_or(digits.len())];
-                self.at += prefix.len() + digits.len();
-                return i64::from_str_radix(&digits.replace('_', ""), radix)
-                    .map(Token::Int)
-                    .map_err(|_| self.problem("this is no number"));
-            }
-        }
-        let bytes = rest.as_bytes();
-        let digits = |from: usize| {
-            bytes[from..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count()
-        };
-        let mut end = digits(0);
-        let mut fraction = false;
-        if bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
-            fraction = true;
-            end += 1 + digits(end + 1);
-        }
-        if matches!(bytes.get(end), Some(b'e' | b'E')) {
-            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-            if bytes.get(end + 1 + sign).is_some_and(u8::is_ascii_digit) {
-                fraction = true;
-                end += 1 + sign + digits(end + 1 + sign);
-            }
-        }
-        let text = rest[..end].replace('_', "");
-        let token = if fraction {
-            text.parse().ok().map(Token::Float)
-        } else if text.len() > 1 && text.starts_with('0') {
-            i64::from_str_radix(&text, 8).ok().map(Token::Int)
-        } else {
-            text.parse().ok().map(Token::Int)
-        };
-        let token = token.ok_or_else(|| self.problem("this number is too large"))?;
-        self.at += end;
-        Ok(token)
-    }
-
     /// `:name`, `:"name"`; false when it is another colon.
     fn symbol(&mut self, start: usize, space: bool) -> Result<bool, Problem> {
         let rest = &self.rest()[1..];
@@ -384,220 +346,5 @@ impl<'t> Scanner<'t> {
         self.at += 1 + length;
         self.push(Token::Symbol(rest[..length].to_string()), start, space);
         Ok(true)
-    }
-
-    /// `%w[a b]`, `%q(a)`, `%r{a}`; false when it is the remainder.
-    fn percent(&mut self, start: usize, space: bool) -> Result<bool, Problem> {
-        let rest = &self.rest()[1..];
-        let mut characters = rest.chars();
-        let Some(first) = characters.next() else { return Ok(false) };
-        let (kind, open) = if first.is_ascii_alphabetic() {
-            (first, characters.next().unwrap_or(' '))
-        } else {
-            ('Q', first)
-        };
-        if open.is_alphanumeric() || open.is_whitespace() || !"wWiIqQr".contains(kind) {
-            return Ok(false);
-        }
-        self.at += 1 + usize::from(first.is_ascii_alphabetic()) + open.len_utf8();
-        let close = match open {
-            '(' => ')',
-            '[' => ']',
-            '{' => '}',
-            '<' => '>',
-            same => same,
-        };
-        let nested = (open != close).then_some(open);
-        let token = match kind {
-            'w' | 'W' | 'i' | 'I' => {
-                let pieces = self.pieces(close, nested, false)?;
-                let text = match pieces.first() {
-                    Some(Piece::Text(text)) => text.as_str(),
-                    _ => "",
-                };
-                let words = text.split_whitespace().map(str::to_string).collect();
-                Token::Words(words, matches!(kind, 'i' | 'I'))
-            }
-            'r' => {
-                let pieces = self.raw_pieces(close, nested)?;
-                self.regex(pieces)
-            }
-            kind => Token::Text(self.pieces(close, nested, kind == 'Q')?),
-        };
-        self.push(token, start, space);
-        Ok(true)
-    }
-
-    fn regex(&mut self, pieces: Vec<Piece>) -> Token {
-        let rest = self.rest();
-        let end = rest.find(|c: char| !"imxounse".contains(c)).unwrap_or(rest.len());
-        let flags = rest[..end].to_string();
-        self.at += end;
-        Token::Regex(pieces, flags)
-    }
-
-    /// A pattern up to its end; only the escape of the delimiter is taken off.
-    fn raw_pieces(&mut self, close: char, open: Option<char>) -> Result<Vec<Piece>, Problem> {
-        let mut pieces = Vec::new();
-        let mut text = String::new();
-        let mut depth = 0;
-        loop {
-            let Some(character) = self.rest().chars().next() else {
-                return Err(self.problem("this pattern is never closed"));
-            };
-            if self.rest().starts_with("#{") {
-                self.code(&mut pieces, &mut text)?;
-                continue;
-            }
-            self.at += character.len_utf8();
-            match character {
-                '\\' => {
-                    let Some(next) = self.rest().chars().next() else { continue };
-                    self.at += next.len_utf8();
-                    if next != '/' {
-                        text.push('\\');
-                    }
-                    text.push(next);
-                }
-                _ if character == close && depth == 0 => break,
-                _ => {
-                    if Some(character) == open {
-                        depth += 1;
-                    } else if character == close {
-                        depth -= 1;
-                    }
-                    text.push(character);
-                }
-            }
-        }
-        if !text.is_empty() || pieces.is_empty() {
-            pieces.push(Piece::Text(text));
-        }
-        Ok(pieces)
-    }
-
-    /// A text up to its end.
-    fn pieces(
-        &mut self,
-        close: char,
-        open: Option<char>,
-        escapes: bool,
-    ) -> Result<Vec<Piece>, Problem> {
-        let mut pieces = Vec::new();
-        let mut text = String::new();
-        let mut depth = 0;
-        loop {
-            let Some(character) = self.rest().chars().next() else {
-                return Err(self.problem("this text is never closed"));
-            };
-            if escapes && self.rest().starts_with("#{") {
-                self.code(&mut pieces, &mut text)?;
-                continue;
-            }
-            self.at += character.len_utf8();
-            match character {
-                '\\' if escapes => self.escape(&mut text)?,
-                '\\' => {
-                    let next = self.rest().chars().next();
-                    match next {
-                        Some(next) if next == close || next == '\\' || Some(next) == open => {
-                            self.at += next.len_utf8();
-                            text.push(next);
-                        }
-                        _ => text.push('\\'),
-                    }
-                }
-                _ if character == close && depth == 0 => break,
-                _ => {
-                    if Some(character) == open {
-                        depth += 1;
-                    } else if character == close {
-                        depth -= 1;
-                    }
-                    text.push(character);
-                }
-            }
-        }
-        if !text.is_empty() || pieces.is_empty() {
-            pieces.push(Piece::Text(text));
-        }
-        Ok(pieces)
-    }
-
-    /// `#{…}`
-    fn code(&mut self, pieces: &mut Vec<Piece>, text: &mut String) -> Result<(), Problem> {
-        if !text.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(text)));
-        }
-        self.at += 2;
-        let start = self.at;
-        let mut depth = 0;
-        let mut quote = None;
-        let mut characters = self.rest().char_indices();
-        while let Some((offset, character)) = characters.next() {
-            match (quote, character) {
-                (_, '\\') => {
-                    let _ = characters.next();
-                }
-                (Some(open), close) if open == close => quote = None,
-                (Some(_), _) => {}
-                (None, '"' | '\'') => quote = Some(character),
-                (None, '{') => depth += 1,
-                (None, '}') if depth == 0 => {
-                    let code = self.rest()[..offset].to_string();
-                    self.at += offset + 1;
-                    pieces.push(Piece::Code(code, self.base + start));
-                    return Ok(());
-                }
-                (None, '}') => depth -= 1,
-                _ => {}
-            }
-        }
-        Err(self.problem("`#{` is never closed"))
-    }
-
-    fn escape(&mut self, text: &mut String) -> Result<(), Problem> {
-        let Some(next) = self.rest().chars().next() else {
-            return Err(self.problem("this text is never closed"));
-        };
-        self.at += next.len_utf8();
-        match next {
-            'n' => text.push('\n'),
-            't' => text.push('\t'),
-            'r' => text.push('\r'),
-            '0'..='7' => {
-                let more = self.rest().bytes().take(2).take_while(|b| (b'0'..=b'7').contains(b));
-                let digits = format!("{next}{}", &self.rest()[..more.count()]);
-                self.at += digits.len() - 1;
-                let code = u8::from_str_radix(&digits, 8).unwrap_or(b'?');
-                text.push(char::from(code));
-            }
-            'e' => text.push('\u{1b}'),
-            's' => text.push(' '),
-            'a' => text.push('\u{7}'),
-            'b' => text.push('\u{8}'),
-            'f' => text.push('\u{c}'),
-            'v' => text.push('\u{b}'),
-            '\n' => {}
-            'u' | 'x' => {
-                let rest = self.rest();
-                let (digits, length) = match rest.strip_prefix('{') {
-                    Some(inside) => {
-                        let end = inside.find('}').unwrap_or(0);
-                        (&inside[..end], end + 2)
-                    }
-                    None => {
-                        let most = if next == 'u' { 4 } else { 2 };
-                        let end = rest.bytes().take(most).take_while(u8::is_ascii_hexdigit).count();
-                        (&rest[..end], end)
-                    }
-                };
-                let character = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
-                text.push(character.ok_or_else(|| self.problem("this is no character"))?);
-                self.at += length;
-            }
-            other => text.push(other),
-        }
-        Ok(())
     }
 }

@@ -61,6 +61,20 @@ pub(super) struct Block {
 pub(super) struct Parameter {
     pub target: Target,
     pub default: Option<Node>,
+    pub role: Role,
+}
+
+/// How a parameter gets its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// `a`, `a = 1`, `*a`
+    Place,
+    /// `a:`, `a: 1`
+    Key,
+    /// `**a`
+    Keys,
+    /// `&a`
+    Block,
 }
 
 /// `rescue A, B => e` and what follows.
@@ -142,8 +156,18 @@ pub(super) enum Kind {
     Break(Box<Node>),
     /// `->(a) { b }`
     Lambda(Arc<Block>),
-    /// `def a(b) c end`
-    Define(Arc<str>, Arc<Block>),
+    /// `def a(b) c end`; whether it is `def self.a`
+    Define(Arc<str>, Arc<Block>, bool),
+    /// `class A < B c end`; `module A c end` has no class above
+    Class(Arc<str>, Option<Box<Node>>, Box<Node>),
+    /// `super`, `super(a)`
+    Super(Option<Vec<Node>>),
+    /// `self`
+    Itself,
+    /// `retry`
+    Retry,
+    /// `1r`, `100000000000000000000`: a number that is made of its text
+    Number(Arc<str>),
 }
 
 /// `a&.b(c, &d)`

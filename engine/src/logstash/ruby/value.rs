@@ -1,14 +1,19 @@
 //! Values of Ruby code. Lists and hashes are shared, as in Ruby: who changes one changes it for all
 //! who hold it. No lock is held while another is taken.
 
+use super::numeric::{self, Decimal};
+use super::text::{Content, Encoding, Text};
 use super::tree::Block;
 use crate::logstash::datum::{Datum, Map};
 use crate::logstash::pattern::Pattern;
 use chrono::{DateTime, FixedOffset, Utc};
+use num_bigint::BigInt;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use temblor_lang::value::Arena;
 
+/// What the names of classes begin with that `Struct.new` makes.
+pub(super) const STRUCT: &str = "#<Class:Struct";
 /// Lists and hashes nest no deeper when they are printed, compared or put into an event.
 pub(super) const DEPTH_MAX: usize = 100;
 
@@ -25,7 +30,7 @@ pub enum Value {
     /// `1.5`
     Float(f64),
     /// `"a"`
-    Text(Arc<str>),
+    Text(Text),
     /// `:a`
     Symbol(Arc<str>),
     /// `[1]`
@@ -52,6 +57,24 @@ pub enum Value {
     NewEvent,
     /// `IPAddr.new("10.0.0.0/8")`: the address and the length of its prefix.
     Address(std::net::IpAddr, u8),
+    /// A whole number of more than 63 bits.
+    Big(Arc<BigInt>),
+    /// `3r`: numerator and denominator
+    Rational(Arc<(BigInt, BigInt)>),
+    /// `BigDecimal("1.5")`
+    Decimal(Arc<Decimal>),
+    /// `Set.new([1])`, its members as keys
+    Set(Shared<Dictionary>),
+    /// `A.new` of a class that the code defines
+    Object(Arc<Object>),
+}
+
+/// An object of a class that the code defines, of a `Struct` or an `OpenStruct`.
+#[derive(Debug)]
+pub struct Object {
+    pub(super) class: Arc<str>,
+    /// `@a` by name, in order.
+    pub(super) fields: Shared<Dictionary>,
 }
 
 /// The classes of moments.
@@ -98,11 +121,23 @@ impl<T> Shared<T> {
     }
 }
 
+impl Object {
+    /// Whether its fields are its value, as those of a `Struct`.
+    pub(super) fn is_record(&self) -> bool {
+        self.fields.lock().pairs().iter().all(|(name, _)| matches!(name, Value::Symbol(_)))
+            && (self.class.starts_with(STRUCT) || self.fields.lock().len() > 0)
+    }
+}
+
 /// Code with the variables that it saw when it was made.
 #[derive(Debug)]
 pub struct Closure {
     pub(super) block: Arc<Block>,
     pub(super) locals: Vec<(Arc<str>, Value)>,
+    /// Whether it is a lambda; `return` and `break` leave the method around any other block.
+    pub(super) is_lambda: bool,
+    /// The object that is `self` in it.
+    pub(super) this: Value,
     /// The call in which it was made: while that goes on, its variables are shared with it.
     pub(super) frame: u64,
 }
@@ -111,6 +146,8 @@ pub struct Closure {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     pub(super) groups: Vec<Option<Arc<str>>>,
+    /// Where they begin and end, in characters.
+    pub(super) places: Vec<Option<(i64, i64)>>,
     pub(super) names: Vec<(String, usize)>,
     pub(super) before: Arc<str>,
     pub(super) after: Arc<str>,
@@ -138,7 +175,10 @@ enum Key {
 impl Key {
     fn of(value: &Value) -> Self {
         match value {
-            Value::Text(text) => Key::Text(text.clone()),
+            Value::Text(text) => match text.content() {
+                Content::Plain(text) => Key::Text(text),
+                Content::Bytes(..) => Key::Other(value.inspect()),
+            },
             Value::Symbol(text) => Key::Symbol(text.clone()),
             Value::Int(number) => Key::Int(*number),
             other => Key::Other(other.inspect()),
@@ -156,8 +196,17 @@ impl Dictionary {
         self.entries[at].as_ref().map(|(_, value)| value.clone())
     }
 
+    /// Puts in a pair. A text is copied, as who changes it later must not change the key.
     pub(super) fn insert(&mut self, key: Value, value: Value) {
         let name = Key::of(&key);
+        let key = match key {
+            Value::Text(text) if !text.is_frozen() => {
+                let copy = Text::new(text.content());
+                copy.freeze();
+                Value::Text(copy)
+            }
+            key => key,
+        };
         match self.places.get(&name) {
             Some(at) => self.entries[*at] = Some((key, value)),
             None => {
@@ -201,6 +250,18 @@ impl Value {
     #[must_use]
     pub fn text(text: &str) -> Self {
         Value::Text(text.into())
+    }
+
+    /// Bytes in no encoding; a text where they are ASCII.
+    #[must_use]
+    pub fn binary(bytes: &[u8]) -> Self {
+        Value::Text(Text::new(Content::of(bytes, Encoding::Binary)))
+    }
+
+    /// Bytes of UTF-8, or what should be.
+    #[must_use]
+    pub fn bytes(bytes: &[u8]) -> Self {
+        Value::Text(Text::new(Content::of(bytes, Encoding::Utf8)))
     }
 
     /// A list.
@@ -250,7 +311,7 @@ impl Value {
             Datum::Null => Value::Nil,
             Datum::Bool(value) => Value::Bool(*value),
             Datum::Int(number) => Value::Int(*number),
-            Datum::UInt(number) => Value::Float(*number as f64),
+            Datum::UInt(number) => Value::Big(Arc::new(BigInt::from(*number))),
             Datum::Float(number) => Value::Float(*number),
             Datum::Str(text) => Value::text(text),
             Datum::Time(time) => Value::timestamp(*time),
@@ -280,7 +341,8 @@ impl Value {
             Value::Bool(value) => Datum::Bool(*value),
             Value::Int(number) => Datum::Int(*number),
             Value::Float(number) => Datum::Float(*number),
-            Value::Text(text) | Value::Symbol(text) => Datum::Str(arena.str(text)),
+            Value::Text(text) => Datum::Str(arena.str(&text.str())),
+            Value::Symbol(text) => Datum::Str(arena.str(text)),
             // Logstash has no place for a `Date` in events.
             Value::Time(_, clock) if clock.counts_days() => return None,
             Value::Time(time, _) => Datum::Time(time.with_timezone(&Utc)),
@@ -289,6 +351,11 @@ impl Value {
                 let items = items.iter().map(|item| item.datum_at(arena, depth + 1));
                 Datum::List(items.collect::<Option<_>>()?)
             }
+            Value::Big(number) => match u64::try_from(&**number) {
+                Ok(number) => Datum::UInt(number),
+                Err(_) => Datum::Float(numeric::float(self).unwrap_or(f64::INFINITY)),
+            },
+            Value::Decimal(_) => Datum::Float(numeric::float(self).unwrap_or(f64::NAN)),
             Value::Hash(hash) => {
                 let pairs = hash.lock().pairs();
                 let mut map = Map::default();
@@ -313,15 +380,28 @@ impl Value {
             (Value::Nil, Value::Nil) | (Value::NewEvent, Value::NewEvent) => true,
             (Value::Bool(left), Value::Bool(right)) => left == right,
             (Value::Int(left), Value::Int(right)) => left == right,
-            (Value::Int(left), Value::Float(right)) => *left as f64 == *right,
-            (Value::Float(left), Value::Int(right)) => *left == *right as f64,
             (Value::Float(left), Value::Float(right)) => left == right,
-            (Value::Text(left), Value::Text(right))
-            | (Value::Symbol(left), Value::Symbol(right))
+            (Value::Text(left), Value::Text(right)) => {
+                left.is(right) || left.content() == right.content()
+            }
+            (Value::Symbol(left), Value::Symbol(right))
             | (Value::Constant(left), Value::Constant(right))
             | (Value::Regex(_, left), Value::Regex(_, right)) => left == right,
             (Value::Time(left, _), Value::Time(right, _)) => left == right,
             (Value::Event(left), Value::Event(right)) => left == right,
+            (Value::Object(left), Value::Object(right)) => {
+                Arc::ptr_eq(left, right)
+                    || (left.class == right.class
+                        && left.is_record()
+                        && Value::Hash(left.fields.clone())
+                            .equals_at(&Value::Hash(right.fields.clone()), depth + 1))
+            }
+            (Value::Set(left), Value::Set(right)) => {
+                Value::Hash(left.clone()).equals_at(&Value::Hash(right.clone()), depth + 1)
+            }
+            (left, right) if left.is_number() && right.is_number() => {
+                numeric::order(left, right) == Some(std::cmp::Ordering::Equal)
+            }
             (Value::Address(left, mine), Value::Address(right, other)) => {
                 (left, mine) == (right, other)
             }
@@ -375,6 +455,23 @@ impl Value {
             Value::Constant(_) => "Class",
             Value::Address(..) => "IPAddr",
             Value::Error(error) => &error.0,
+            Value::Big(_) => "Integer",
+            Value::Rational(_) => "Rational",
+            Value::Decimal(_) => "BigDecimal",
+            Value::Set(_) => "Set",
+            Value::Object(object) => &object.class,
         }
+    }
+
+    /// Whether it is a number of any kind.
+    pub(super) fn is_number(&self) -> bool {
+        matches!(
+            self,
+            Value::Int(_)
+                | Value::Float(_)
+                | Value::Big(_)
+                | Value::Rational(_)
+                | Value::Decimal(_)
+        )
     }
 }

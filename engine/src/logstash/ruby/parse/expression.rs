@@ -112,7 +112,7 @@ impl Parser {
     }
 
     /// `a ? b : c`
-    fn ternary(&mut self) -> Parsed {
+    pub(super) fn ternary(&mut self) -> Parsed {
         let condition = self.range()?;
         if !self.take_operator("?") {
             return Ok(condition);
@@ -146,7 +146,7 @@ impl Parser {
         Ok(Node { at, kind: Kind::Range(Box::new(left), Box::new(right), exclusive) })
     }
 
-    fn level(&mut self, level: usize) -> Parsed {
+    pub(super) fn level(&mut self, level: usize) -> Parsed {
         let Some(operators) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.level(level + 1)?;
         loop {
@@ -227,8 +227,15 @@ impl Parser {
         }
         if self.is_word("defined?") {
             self.advance();
-            let inner = self.nested(Self::unary)?;
-            return Ok(Node { at, kind: Kind::Defined(Box::new(inner)) });
+            let inner = match self.take_operator("(") {
+                true => {
+                    let inner = self.nested(Self::expression)?;
+                    self.expect_operator(")")?;
+                    inner
+                }
+                false => self.nested(Self::unary)?,
+            };
+            return self.postfix(Node { at, kind: Kind::Defined(Box::new(inner)) });
         }
         let base = self.primary()?;
         self.power(base)

@@ -30,7 +30,8 @@ impl Parser {
     pub(super) fn regex(&mut self, at: usize, pieces: Vec<Piece>, flags: &str) -> Parsed {
         if let [Piece::Text(text)] = pieces.as_slice() {
             let pattern = pattern(text, flags).map_err(|reason| Problem::new(at, reason))?;
-            return Ok(Node { at, kind: Kind::Regex(pattern.into(), text.as_str().into()) });
+            let written = written(text, flags).into();
+            return Ok(Node { at, kind: Kind::Regex(pattern.into(), written) });
         }
         let parts = self.parts(pieces)?;
         Ok(Node { at, kind: Kind::OpenRegex(parts, flags.to_string()) })
@@ -115,6 +116,21 @@ impl Parser {
         self.expect_operator("}")?;
         Ok(Node { at, kind: Kind::Hash(pairs) })
     }
+}
+
+/// A pattern as `to_s` has it: `(?i-mx:a)`.
+pub(in crate::logstash::ruby) fn written(text: &str, flags: &str) -> String {
+    let (on, off): (String, String) = "mix".chars().partition(|flag| flags.contains(*flag));
+    let off = if off.is_empty() { off } else { format!("-{off}") };
+    format!("(?{on}{off}:{text})")
+}
+
+/// The text and the flags of a pattern that is [`written`].
+pub(in crate::logstash::ruby) fn source(written: &str) -> (&str, &str) {
+    let (flags, text) = written.split_once(':').unwrap_or(("", written));
+    let flags = flags.trim_start_matches("(?");
+    let on = flags.split('-').next().unwrap_or_default();
+    (text.strip_suffix(')').unwrap_or(text), on)
 }
 
 /// A pattern of Ruby with its flags.

@@ -5,11 +5,11 @@ mod expression;
 mod literal;
 mod primary;
 
-pub(super) use literal::pattern;
+pub(super) use literal::{pattern, source, written};
 
 use super::Problem;
 use super::scan::{Lexeme, Token, scan};
-use super::tree::{Kind, Node, Parameter, Rescue, Target};
+use super::tree::{Kind, Node, Parameter, Rescue, Role, Target};
 use std::sync::Arc;
 
 /// Code nests no deeper.
@@ -19,6 +19,8 @@ const NESTING_MAX: usize = 64;
 const STACK_LEFT_MIN: usize = 256 << 10;
 /// By so many bytes.
 const STACK_GROWTH: usize = 1 << 20;
+/// Operators of defaults bind tighter than the `|` behind the parameters of a block.
+const LEVEL_OF_DEFAULTS: usize = 5;
 /// Variables that code finds set.
 const GIVEN: &[&str] = &["event", "map", "map_meta", "new_event_block"];
 /// Words that end a body.
@@ -386,18 +388,35 @@ impl Parser {
         let mut parameters = Vec::new();
         while !self.is_operator(close) {
             self.skip_newlines();
-            let target = self.parameter()?;
-            let default = match self.take_operator("=") {
-                true => Some(self.primary()?),
-                false => None,
-            };
-            parameters.push(Parameter { target, default });
+            parameters.push(self.full_parameter()?);
             if !self.take_operator(",") {
                 break;
             }
         }
         self.expect_operator(close)?;
         Ok(parameters)
+    }
+
+    /// `a`, `a = 1`, `a: 1`, `*a`, `**a`, `&a`
+    fn full_parameter(&mut self) -> Result<Parameter, Problem> {
+        if let Token::Label(name) = self.peek().clone() {
+            self.advance();
+            let target = Target::Local(self.declare(&name));
+            let ends = matches!(self.peek(), Token::Operator("," | ")" | "|") | Token::Newline);
+            let default = if ends { None } else { Some(self.nested(Self::ternary)?) };
+            return Ok(Parameter { target, default, role: Role::Key });
+        }
+        let role = match () {
+            () if self.take_operator("**") => Role::Keys,
+            () if self.take_operator("&") => Role::Block,
+            () => Role::Place,
+        };
+        let target = self.parameter()?;
+        let default = match self.take_operator("=") {
+            true => Some(self.nested(|parser| parser.level(LEVEL_OF_DEFAULTS))?),
+            false => None,
+        };
+        Ok(Parameter { target, default, role })
     }
 
     fn parameter(&mut self) -> Result<Target, Problem> {

@@ -17,6 +17,7 @@ impl Parser {
         let at = self.place();
         let kind = match self.advance() {
             Token::Int(number) => Kind::Int(number),
+            Token::Number(text) => Kind::Number(text.into()),
             Token::Float(number) => Kind::Float(number),
             Token::Text(mut pieces) => {
                 // Texts beside each other are one.
@@ -85,7 +86,8 @@ impl Parser {
             "nil" => Kind::Nil,
             "true" => Kind::Bool(true),
             "false" => Kind::Bool(false),
-            "self" => Kind::Nil,
+            "self" => Kind::Itself,
+            "retry" => Kind::Retry,
             "if" => return self.branch(at, false),
             "unless" => return self.branch(at, true),
             "while" | "until" => return self.repetition(at, name == "until"),
@@ -93,12 +95,13 @@ impl Parser {
             "case" => return self.case(at),
             "begin" => return self.guarded(at),
             "def" => return self.define(at),
+            "class" | "module" => return self.class(at, name),
+            "super" => return self.super_call(at),
             "return" | "next" | "break" => return self.jump(at, name),
-            "lambda" | "proc" if self.is_operator("{") || self.is_word("do") => {
+            "lambda" if self.is_operator("{") || self.is_word("do") => {
                 return self.lambda(at);
             }
-            "then" | "do" | "end" | "yield" | "class" | "module" | "redo" | "retry" | "super"
-            | "alias" | "undef" => {
+            "then" | "do" | "end" | "redo" | "alias" | "undef" | "BEGIN" | "END" => {
                 return Err(Problem::new(at, format!("`{name}` is not known here")));
             }
             _ if self.is_local(name) && (self.lexeme().space || !self.is_operator("(")) => {
@@ -186,6 +189,7 @@ impl Parser {
         match &lexeme.token {
             Token::Int(_)
             | Token::Float(_)
+            | Token::Number(_)
             | Token::Text(_)
             | Token::Symbol(_)
             | Token::Regex(..)
@@ -256,6 +260,11 @@ impl Parser {
         let mut parameters = Vec::new();
         if self.take_operator("(") {
             parameters = self.parameters(")")?;
+        } else if matches!(self.peek(), Token::Name(name) if name != "do") {
+            parameters.push(self.full_parameter()?);
+            while self.take_operator(",") {
+                parameters.push(self.full_parameter()?);
+            }
         }
         let block = match self.is_operator("{") {
             true => self.braces()?,
@@ -358,26 +367,88 @@ impl Parser {
     }
 
     fn define(&mut self, at: usize) -> Parsed {
-        // `def self.a` is no other function here.
-        if self.take_word("self") {
+        let own = self.take_word("self");
+        if own {
             self.expect_operator(".")?;
         }
-        let Token::Name(name) = self.advance() else { return Err(self.unexpected()) };
+        let name = self.defined_name()?;
         let outer = std::mem::take(&mut self.locals);
         let parameters = if self.take_operator("(") {
             self.parameters(")")?
         } else {
             let mut bare = Vec::new();
-            while let Token::Name(_) = self.peek() {
-                let target = self.parameter()?;
-                bare.push(crate::logstash::ruby::tree::Parameter { target, default: None });
-                let _ = self.take_operator(",");
+            while !matches!(self.peek(), Token::Newline | Token::Operator("=")) {
+                bare.push(self.full_parameter()?);
+                if !self.take_operator(",") {
+                    break;
+                }
             }
             bare
         };
-        let body = self.nested(|parser| parser.guarded(at))?;
+        // `def a(b) = c`
+        let body = match self.take_operator("=") {
+            true => self.nested(Self::statement)?,
+            false => self.nested(|parser| parser.guarded(at))?,
+        };
         self.locals = outer;
-        Ok(Node { at, kind: Kind::Define(name.into(), Arc::new(Block { parameters, body })) })
+        let block = Arc::new(Block { parameters, body });
+        Ok(Node { at, kind: Kind::Define(name.into(), block, own) })
+    }
+
+    /// `a`, `a=`, `<=>`, `[]`
+    fn defined_name(&mut self) -> Result<String, Problem> {
+        match self.advance() {
+            Token::Name(name) | Token::Constant(name) => {
+                let sets = self.is_operator("=") && !self.lexeme().space;
+                if sets && matches!(self.ahead(1), Token::Operator("(") | Token::Name(_)) {
+                    self.advance();
+                    return Ok(format!("{name}="));
+                }
+                Ok(name)
+            }
+            Token::Operator("[") if self.take_operator("]") => {
+                let sets = self.is_operator("=") && !self.lexeme().space;
+                Ok(if sets && self.take_operator("=") { "[]=" } else { "[]" }.to_string())
+            }
+            Token::Operator(operator) => Ok(operator.to_string()),
+            _ => {
+                self.at = self.at.saturating_sub(1);
+                Err(self.unexpected())
+            }
+        }
+    }
+
+    /// `class A < B … end`, `module A … end`
+    fn class(&mut self, at: usize, word: &str) -> Parsed {
+        if self.is_operator("<<") {
+            return Err(Problem::new(at, "`class << self` is not known here; `def self.name` is"));
+        }
+        let Token::Constant(mut name) = self.advance() else { return Err(self.unexpected()) };
+        while self.take_operator("::") {
+            let Token::Constant(inner) = self.advance() else { return Err(self.unexpected()) };
+            name = format!("{name}::{inner}");
+        }
+        let above = match word == "class" && self.take_operator("<") {
+            true => Some(Box::new(self.nested(Self::expression)?)),
+            false => None,
+        };
+        let outer = std::mem::take(&mut self.locals);
+        let body = Box::new(self.nested(|parser| parser.guarded(at))?);
+        self.locals = outer;
+        Ok(Node { at, kind: Kind::Class(name.into(), above, body) })
+    }
+
+    /// `super`, `super(a)`, `super a`
+    fn super_call(&mut self, at: usize) -> Parsed {
+        let node = self.call(at, None, "super".to_string(), false)?;
+        let bare = !matches!(&self.lexemes[self.at - 1].token, Token::Operator(")"));
+        Ok(match node.kind {
+            Kind::Call(call) if call.arguments.is_empty() && bare => {
+                Node { at, kind: Kind::Super(None) }
+            }
+            Kind::Call(call) => Node { at, kind: Kind::Super(Some(call.arguments)) },
+            kind => Node { at, kind },
+        })
     }
 
     fn jump(&mut self, at: usize, word: &str) -> Parsed {

@@ -1,7 +1,7 @@
-//! `IPAddr`: addresses and networks, as the standard library of Ruby has them. Whole numbers here end at 63
-//! bits, so `to_i` of most addresses of IPv6 has a fraction.
+//! `IPAddr`: addresses and networks, as the standard library of Ruby has them.
 
 use super::{Found1, Stop};
+use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::Value;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -31,8 +31,11 @@ pub(super) const NAMES: &[&str] = &[
 pub(super) fn make(name: &str, arguments: &[Value]) -> Found1 {
     Ok(match (name, arguments) {
         ("new", [Value::Address(address, length), ..]) => Some(Value::Address(*address, *length)),
-        ("new", [Value::Int(number), family]) => {
-            Some(whole(u128::from(number.unsigned_abs()), matches!(family, Value::Int(2))))
+        ("new", [number @ (Value::Int(_) | Value::Big(_)), family]) => {
+            let number = numeric::big(number).and_then(|number| u128::try_from(number).ok());
+            let number = number
+                .ok_or_else(|| Stop::raise("IPAddr::InvalidAddressError", "invalid address"))?;
+            Some(whole(number, matches!(family, Value::Int(2))))
         }
         ("new", [text]) => Some(read(&text.print())?),
         _ => None,
@@ -109,10 +112,7 @@ pub(super) fn method(address: IpAddr, length: u8, name: &str, arguments: &[Value
         ("to_s", []) => Value::text(&address.to_string()),
         ("to_string", []) => Value::text(&written_out(address)),
         ("inspect", []) => Value::text(&inspected(address, length)),
-        ("to_i", []) => match i64::try_from(number(address)) {
-            Ok(number) => Value::Int(number),
-            Err(_) => Value::Float(number(address) as f64),
-        },
+        ("to_i", []) => numeric::whole(number(address).into()),
         ("ipv4?", []) => Value::Bool(address.is_ipv4()),
         ("ipv6?", []) => Value::Bool(address.is_ipv6()),
         ("family", []) => Value::Int(if address.is_ipv4() { 2 } else { 10 }),
@@ -141,7 +141,7 @@ pub(super) fn method(address: IpAddr, length: u8, name: &str, arguments: &[Value
         ("include?" | "===", [other]) => {
             let other = match other {
                 Value::Address(other, length) => Some((*other, *length)),
-                Value::Text(text) => match read(text) {
+                Value::Text(text) => match read(&text.str()) {
                     Ok(Value::Address(other, length)) => Some((other, length)),
                     _ if name == "===" => None,
                     result => return result.map(Some),
@@ -157,7 +157,7 @@ pub(super) fn method(address: IpAddr, length: u8, name: &str, arguments: &[Value
         ("==" | "eql?", [other]) => match other {
             Value::Address(other, inner) => Value::Bool((address, length) == (*other, *inner)),
             Value::Text(text) => Value::Bool(matches!(
-                read(text), Ok(Value::Address(other, inner)) if (address, length) == (other, inner)
+                read(&text.str()), Ok(Value::Address(other, inner)) if (address, length) == (other, inner)
             )),
             _ => Value::Bool(false),
         },

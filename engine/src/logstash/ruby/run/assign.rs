@@ -1,7 +1,7 @@
 //! Assignments, to variables, elements and attributes.
 
 use super::{Answer, Machine, Stop, limited};
-use crate::logstash::ruby::tree::{Kind, Node, Target};
+use crate::logstash::ruby::tree::{Node, Target};
 use crate::logstash::ruby::value::Value;
 use std::sync::Arc;
 
@@ -17,18 +17,19 @@ impl Machine<'_, '_> {
     pub(super) fn assign(&mut self, target: &Target, value: Value) -> Result<(), Stop> {
         match target {
             Target::Local(name) => self.set_local(name, value),
-            Target::Kept(name) => drop(self.memory.kept.insert(name.clone(), value)),
+            Target::Kept(_) if super::class::is_constant(target) => {
+                let Target::Kept(name) = target else { return Ok(()) };
+                self.keep_constant(name, value);
+            }
+            Target::Kept(name) => {
+                if !self.set_own_field(name, &value) {
+                    self.memory.kept.insert(name.clone(), value);
+                }
+            }
             Target::Index(node, keys) => {
                 let receiver = self.eval(node)?;
                 let keys = self.values(keys)?;
-                match (&receiver, place_of(node)) {
-                    (Value::Text(text), Some(place)) => {
-                        let old = self.invoke(&receiver, "[]", &keys, None)?.print();
-                        let new = self.replaced(text, &keys, &old, &value.print())?;
-                        self.assign(&place, Value::text(&new))?;
-                    }
-                    _ => self.set_index(&receiver, &keys, value)?,
-                }
+                self.set_index(&receiver, &keys, value)?;
             }
             Target::Attribute(receiver, name) => {
                 let receiver = self.eval(receiver)?;
@@ -41,14 +42,14 @@ impl Machine<'_, '_> {
     }
 
     /// The text with `new` where its part stands that `keys` choose.
-    fn replaced(
+    pub(super) fn replaced(
         &mut self,
         text: &Arc<str>,
         keys: &[Value],
         old: &str,
         new: &str,
     ) -> Result<String, Stop> {
-        let whole = Value::Text(text.clone());
+        let whole = Value::text(text);
         let before = match keys {
             [Value::Int(at), ..] if *at < 0 => {
                 text.chars().count().saturating_sub(at.unsigned_abs() as usize)
@@ -154,6 +155,10 @@ impl Machine<'_, '_> {
             (Value::Event(_), [_]) => {
                 self.invoke(receiver, "set", &[keys[0].clone(), value], None)?;
             }
+            (Value::Text(_) | Value::Object(_), keys) => {
+                let arguments: Vec<Value> = keys.iter().cloned().chain([value]).collect();
+                self.invoke(receiver, "[]=", &arguments, None)?;
+            }
             _ => {
                 let message = format!("undefined method `[]=' for {}", receiver.class());
                 return Err(Stop::raise("NoMethodError", message));
@@ -171,6 +176,9 @@ impl Machine<'_, '_> {
             (Value::Hash(hash), name) if super::hash::META.contains(&name) => {
                 hash.lock().insert(Value::Symbol(name.into()), value);
             }
+            (Value::Object(_), name) => {
+                self.invoke(receiver, &format!("{name}="), &[value], None)?;
+            }
             // What code sets of classes changes nothing here.
             (Value::Constant(_), _) => {}
             _ => {
@@ -179,15 +187,6 @@ impl Machine<'_, '_> {
             }
         }
         Ok(())
-    }
-}
-
-/// The variable that holds a text.
-fn place_of(node: &Node) -> Option<Target> {
-    match &node.kind {
-        Kind::Local(name) => Some(Target::Local(name.clone())),
-        Kind::Kept(name) => Some(Target::Kept(name.clone())),
-        _ => None,
     }
 }
 

@@ -1,16 +1,16 @@
 //! Calls: of functions, of methods by the kind of the receiver, and of the code that a method is given.
 
 use super::{Answer, CALLS_MAX, Found1, Given, Machine, Stop, constant, conversion, limited};
-use crate::logstash::ruby::tree::{Block, Call, Kind, Parameter, Target};
-use crate::logstash::ruby::value::{Closure, Value};
+use crate::logstash::ruby::tree::Call;
+use crate::logstash::ruby::value::Value;
 use std::sync::Arc;
 
 /// With less of the stack left, in bytes, it grows.
 const STACK_LEFT_MIN: usize = 256 << 10;
 /// By so many bytes.
 const STACK_GROWTH: usize = 1 << 20;
-/// Methods that change a text in place.
-const CHANGE_TEXT: &[&str] = &["<<", "concat", "insert", "prepend", "replace", "clear"];
+/// Letters of a value in the message that it has no such method.
+const SHOWN_MAX: usize = 65;
 
 impl Machine<'_, '_> {
     pub(super) fn call(&mut self, call: &Call) -> Answer {
@@ -21,13 +21,16 @@ impl Machine<'_, '_> {
         let result = stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || self.call_inner(call));
         self.calls -= 1;
         match result {
-            Err(Stop::Break(value)) if call.block.is_some() => Ok(value),
+            Err(Stop::Break(value, frame)) if call.block.is_some() && frame == self.frame => {
+                Ok(value)
+            }
             other => other,
         }
     }
 
     fn call_inner(&mut self, call: &Call) -> Answer {
         let receiver = match &call.receiver {
+            Some(node) if self.is_top(node) => None,
             Some(node) => Some(self.eval(node)?),
             None => None,
         };
@@ -39,11 +42,6 @@ impl Machine<'_, '_> {
         let Some(receiver) = receiver else {
             return self.function(&call.name, arguments, given.as_ref());
         };
-        if let (Value::Text(text), Some(node)) = (&receiver, &call.receiver)
-            && let Some(target) = changed_text(&call.name, &node.kind)
-        {
-            return self.change_text(text, &call.name, &arguments, given.as_ref(), &target);
-        }
         self.invoke(&receiver, &call.name, &arguments, given.as_ref())
     }
 
@@ -58,39 +56,6 @@ impl Machine<'_, '_> {
             Value::Nil => Ok(None),
             _ => Err(Stop::raise("TypeError", "wrong argument type (expected Proc)")),
         }
-    }
-
-    /// `s.gsub!(…)`: the variable gets the new text; without a change the result is `nil`.
-    fn change_text(
-        &mut self,
-        text: &Arc<str>,
-        name: &str,
-        arguments: &[Value],
-        given: Option<&Given>,
-        target: &Target,
-    ) -> Answer {
-        if name == "slice!" {
-            let taken = self.invoke(&Value::Text(text.clone()), "[]", arguments, None)?;
-            let rest = text.replacen(&taken.print(), "", 1);
-            self.assign(target, Value::text(&rest))?;
-            return Ok(taken);
-        }
-        let plain = match name {
-            "<<" | "concat" => "+",
-            name => name.trim_end_matches('!'),
-        };
-        let receiver = Value::Text(text.clone());
-        let arguments = match (plain, arguments) {
-            ("+", [Value::Int(code)]) => {
-                let character = u32::try_from(*code).ok().and_then(char::from_u32);
-                vec![Value::text(&character.unwrap_or(' ').to_string())]
-            }
-            _ => arguments.to_vec(),
-        };
-        let new = self.invoke(&receiver, plain, &arguments, given)?;
-        let same = new.equals(&receiver);
-        self.assign(target, new.clone())?;
-        if same && name.ends_with('!') { Ok(Value::Nil) } else { Ok(new) }
     }
 
     /// Calls a method; an exception when the value has none of that name.
@@ -109,11 +74,11 @@ impl Machine<'_, '_> {
             return Ok(found);
         }
         let of = match receiver {
-            Value::Nil => "nil:NilClass".to_string(),
-            Value::Text(_) | Value::Int(_) | Value::Float(_) => {
-                format!("{}:{}", receiver.inspect(), receiver.class())
-            }
-            other => format!("#<{}>", other.class()),
+            Value::Constant(class) => format!("{class}:Class"),
+            value => match value.inspect() {
+                shown if shown.len() > SHOWN_MAX => format!("#<{}>", value.class()),
+                shown => format!("{shown}:{}", value.class()),
+            },
         };
         Err(Stop::raise("NoMethodError", format!("undefined method `{name}' for {of}")))
     }
@@ -126,12 +91,14 @@ impl Machine<'_, '_> {
         given: Option<&Given>,
     ) -> Found1 {
         match receiver {
-            Value::Text(text) => self.text_method(text, name, arguments, given),
+            Value::Text(text) => self.string_method(text, name, arguments, given),
             Value::Symbol(text) => match name {
                 "to_sym" | "inspect" | "to_s" | "==" | "to_proc" => Ok(None),
                 _ => self.text_method(text, name, arguments, given),
             },
-            Value::Int(_) | Value::Float(_) => self.number_method(receiver, name, arguments, given),
+            number if number.is_number() => self.number_method(receiver, name, arguments, given),
+            Value::Set(set) => self.set_method(set, name, arguments, given),
+            Value::Object(object) => self.instance_method(&object.clone(), name, arguments, given),
             Value::List(items) => self.list_method(items, name, arguments, given),
             Value::Hash(hash) => self.hash_method(hash, name, arguments, given),
             Value::Range(range) => self.range_method(range, name, arguments, given),
@@ -139,9 +106,7 @@ impl Machine<'_, '_> {
             Value::Regex(pattern, text) => self.regex_method(pattern, text, name, arguments),
             Value::Match(found) => Ok(super::pattern::match_method(found, name, arguments)),
             Value::Event(number) => self.event_method(*number, name, arguments),
-            Value::Lambda(closure) if matches!(name, "call" | "()" | "yield" | "[]") => {
-                self.call_lambda(&closure.clone(), arguments.to_vec()).map(Some)
-            }
+            Value::Lambda(closure) => self.lambda_method(&closure.clone(), name, arguments),
             Value::Address(address, length) => {
                 super::address::method(*address, *length, name, arguments)
             }
@@ -154,9 +119,13 @@ impl Machine<'_, '_> {
             Value::Constant(constant) => {
                 self.constant_method(&constant.clone(), name, arguments, given)
             }
-            Value::Error(error) => Ok(match name {
-                "message" | "to_s" | "full_message" => Some(Value::text(&error.1)),
-                "backtrace" => Some(Value::list(Vec::new())),
+            Value::Error(error) => Ok(match (name, arguments) {
+                ("message" | "to_s" | "full_message" | "detailed_message", []) => {
+                    Some(Value::text(&error.1))
+                }
+                ("backtrace", []) => Some(Value::list(Vec::new())),
+                ("cause", []) => Some(Value::Nil),
+                ("exception", []) => Some(receiver.clone()),
                 _ => None,
             }),
             _ => Ok(None),
@@ -170,7 +139,7 @@ impl Machine<'_, '_> {
             Given::Block(block) => {
                 let height = self.locals.len();
                 let result = self
-                    .bind(&block.parameters, arguments, true)
+                    .bind(&block.parameters, arguments, true, None)
                     .and_then(|()| self.eval(&block.body));
                 self.locals.truncate(height);
                 match result {
@@ -180,7 +149,17 @@ impl Machine<'_, '_> {
             }
             Given::Lambda(closure) => {
                 let closure = closure.clone();
-                self.call_lambda(&closure, arguments)
+                self.call_lambda(&closure, arguments, true)
+            }
+            Given::Counted(inner, counter) => {
+                let at = *counter.lock();
+                *counter.lock() = at.saturating_add(1);
+                let arguments = vec![packed(arguments), Value::Int(at)];
+                self.give_to(inner, arguments)
+            }
+            Given::With(inner, object) => {
+                let arguments = vec![packed(arguments), object.clone()];
+                self.give_to(inner, arguments)
             }
             Given::Method(name) => {
                 let (receiver, rest) = match arguments.split_first() {
@@ -190,109 +169,6 @@ impl Machine<'_, '_> {
                 let name = name.clone();
                 self.invoke(&receiver, &name, &rest, None)
             }
-        }
-    }
-
-    /// Code with the variables that it sees now.
-    pub(super) fn closure(&self, block: &Arc<Block>) -> Value {
-        let locals = self.locals[self.base..].to_vec();
-        Value::Lambda(Arc::new(Closure { block: block.clone(), locals, frame: self.frame }))
-    }
-
-    fn call_lambda(&mut self, closure: &Closure, arguments: Vec<Value>) -> Answer {
-        let home = self.home(closure);
-        self.enter();
-        match &home {
-            Some(home) => self.locals.extend_from_within(home.clone()),
-            None => self.locals.extend(closure.locals.iter().cloned()),
-        }
-        let result = self
-            .bind(&closure.block.parameters, arguments, true)
-            .and_then(|()| self.eval(&closure.block.body));
-        // What it has set there is set for those who share the variables.
-        for (at, place) in home.into_iter().flatten().enumerate() {
-            self.locals[place].1 = self.locals[self.base + at].1.clone();
-        }
-        self.leave();
-        returned(result)
-    }
-
-    /// Where the variables stand that a closure shares, while the call goes on that made it.
-    fn home(&self, closure: &Closure) -> Option<std::ops::Range<usize>> {
-        if closure.frame == self.frame {
-            return Some(self.base..self.locals.len());
-        }
-        let at = self.frames.iter().rposition(|(frame, _)| *frame == closure.frame)?;
-        let end = self.frames.get(at + 1).map_or(self.base, |(_, base)| *base);
-        Some(self.frames[at].1..end)
-    }
-
-    fn enter(&mut self) {
-        self.frames.push((self.frame, self.base));
-        self.memory.calls_made += 1;
-        self.frame = self.memory.calls_made;
-        self.base = self.locals.len();
-    }
-
-    pub(super) fn call_function(&mut self, block: &Arc<Block>, arguments: Vec<Value>) -> Answer {
-        self.enter();
-        let result =
-            self.bind(&block.parameters, arguments, false).and_then(|()| self.eval(&block.body));
-        self.leave();
-        returned(result)
-    }
-
-    fn leave(&mut self) {
-        self.locals.truncate(self.base);
-        (self.frame, self.base) = self.frames.pop().expect("a call was entered before");
-    }
-
-    /// Gives parameters their values. A block with several takes a list apart.
-    fn bind(
-        &mut self,
-        parameters: &[Parameter],
-        mut arguments: Vec<Value>,
-        spread: bool,
-    ) -> Result<(), Stop> {
-        if spread
-            && parameters.len() > 1
-            && let [Value::List(items)] = arguments.as_slice()
-        {
-            let items = items.lock().clone();
-            arguments = items;
-        }
-        let rest = parameters.iter().position(|one| matches!(one.target, Target::Rest(_)));
-        for (at, parameter) in parameters.iter().enumerate() {
-            let value = match (rest, arguments.get(at), &parameter.default) {
-                (Some(rest), ..) if rest == at => {
-                    Value::list(arguments.get(at..).unwrap_or(&[]).to_vec())
-                }
-                (_, Some(value), _) => value.clone(),
-                (_, None, Some(default)) => self.eval(default)?,
-                (_, None, None) => Value::Nil,
-            };
-            self.declare(&parameter.target, value)?;
-        }
-        Ok(())
-    }
-
-    /// A parameter is a variable of its own, whatever there is outside.
-    fn declare(&mut self, target: &Target, value: Value) -> Result<(), Stop> {
-        match target {
-            Target::Local(name) => {
-                self.locals.push((name.clone(), value));
-                Ok(())
-            }
-            Target::Rest(inner) => self.declare(inner, value),
-            Target::Group(targets) => {
-                for target in targets {
-                    if let Target::Local(name) = target {
-                        self.locals.push((name.clone(), Value::Nil));
-                    }
-                }
-                self.assign_all(targets, &value)
-            }
-            other => self.assign(other, value),
         }
     }
 
@@ -308,27 +184,75 @@ impl Machine<'_, '_> {
         {
             return Ok(value.clone());
         }
-        if let Some(block) = self.memory.functions.get(name).cloned() {
-            return self.call_function(&block, arguments);
+        if let Some(value) = self.class_word(name, &arguments) {
+            return Ok(value);
         }
-        if let ("loop", Some(given)) = (&**name, given) {
-            loop {
-                if let Err(stop) = self.give_to(given, Vec::new()) {
-                    return match stop {
-                        Stop::Break(value) => Ok(value),
-                        other => Err(other),
-                    };
+        let this = self.this.clone();
+        let own = match &this {
+            Value::Object(object) => self.instance_method(object, name, &arguments, given)?,
+            Value::Constant(class) => self.class_method(class, name, &arguments, given)?,
+            _ => None,
+        };
+        if let Some(value) = own {
+            return Ok(value);
+        }
+        if let Some(block) = self.memory.functions.get(name).cloned() {
+            return self.call_function(&block, arguments, given);
+        }
+        if let Some(given) = given
+            && let Some(value) = self.function_with_code(name, &arguments, given)?
+        {
+            return Ok(value);
+        }
+        self.known_function(name, &arguments)
+    }
+
+    /// Functions of Ruby that run code.
+    fn function_with_code(&mut self, name: &str, arguments: &[Value], given: &Given) -> Found1 {
+        Ok(Some(match name {
+            "loop" => loop {
+                match self.give_to(given, Vec::new()) {
+                    Ok(_) => {}
+                    Err(Stop::Raised(error)) if error.0 == "StopIteration" => break Value::Nil,
+                    Err(stop) => return Err(stop),
+                }
+            },
+            "catch" => self.catch(arguments, given)?,
+            "lambda" | "proc" => self.value_of(given),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Functions of Ruby.
+    fn known_function(&mut self, name: &Arc<str>, arguments: &[Value]) -> Answer {
+        match (&**name, arguments) {
+            ("raise" | "fail", []) => match self.memory.kept.get("$!") {
+                Some(Value::Error(error)) => Err(Stop::Raised(error.clone())),
+                _ => Err(constant::raised(&[])),
+            },
+            ("raise" | "fail", [Value::Constant(class), rest @ ..]) if self.is_class(class) => {
+                match self.invoke(&arguments[0], "new", rest.get(..1).unwrap_or(&[]), None)? {
+                    Value::Error(error) => Err(Stop::Raised(error)),
+                    _ => Err(Stop::raise("TypeError", "exception class/object expected")),
                 }
             }
-        }
-        match (&**name, arguments.as_slice()) {
             ("raise" | "fail", arguments) => Err(constant::raised(arguments)),
+            ("throw", [tag, rest @ ..]) => Err(self.throw(tag, rest.first())),
+            ("yield", arguments) => match self.given.clone() {
+                Some(given) => self.give_to(&given, arguments.to_vec()),
+                None => Err(Stop::raise("LocalJumpError", "no block given (yield)")),
+            },
+            ("block_given?", []) => Ok(Value::Bool(self.given.is_some())),
+            ("method", [name]) => self.method_named(&name.print()),
             ("logger", []) => Ok(Value::Constant(constant::LOGGER.into())),
             ("require" | "require_relative" | "load" | "test", _) => Ok(Value::Bool(true)),
             // There is no terminal behind a filter.
-            ("puts" | "print" | "p" | "pp" | "warn", _) => Ok(Value::Nil),
+            ("puts" | "print" | "pp" | "warn", _) => Ok(Value::Nil),
+            ("p", [one]) => Ok(one.clone()),
+            ("p", []) => Ok(Value::Nil),
+            ("p", all) => Ok(Value::list(all.to_vec())),
             ("format" | "sprintf", [Value::Text(pattern), rest @ ..]) => {
-                let text = super::text::format(pattern, rest)?;
+                let text = super::text::format(&pattern.str(), rest)?;
                 limited(text.len())?;
                 Ok(Value::text(&text))
             }
@@ -336,10 +260,16 @@ impl Machine<'_, '_> {
             ("rand", [Value::Int(limit)]) if *limit > 0 => {
                 Ok(Value::Int((self.random() * *limit as f64) as i64))
             }
+            ("rand", [Value::Range(range)]) => match (&range.0, &range.1) {
+                (Value::Int(from), Value::Int(to)) if from <= to => {
+                    let count = to - from + i64::from(!range.2);
+                    Ok(Value::Int(from + (self.random() * count as f64) as i64))
+                }
+                _ => Err(Stop::raise("ArgumentError", "invalid argument for rand")),
+            },
+            ("srand", _) => Ok(Value::Int(0)),
             ("sleep", _) => Ok(Value::Int(0)),
             ("event", []) => Ok(Value::Event(0)),
-            ("block_given?", []) => Ok(Value::Bool(false)),
-            ("lambda" | "proc", []) => Ok(Value::Nil),
             (name, arguments) => {
                 if let Some(value) = conversion::convert(name, arguments)? {
                     return Ok(value);
@@ -358,29 +288,10 @@ impl Machine<'_, '_> {
     }
 }
 
-fn returned(result: Answer) -> Answer {
-    match result {
-        Err(Stop::Return(value) | Stop::Next(value)) => Ok(value),
-        other => other,
+/// Several values as one.
+fn packed(mut arguments: Vec<Value>) -> Value {
+    match arguments.len() {
+        1 => arguments.remove(0),
+        _ => Value::list(arguments),
     }
-}
-
-/// The variable whose text a method changes.
-fn changed_text(name: &str, receiver: &Kind) -> Option<Target> {
-    let changes = CHANGE_TEXT.contains(&name) || (name.ends_with('!') && name != "!");
-    if !changes {
-        return None;
-    }
-    Some(match receiver {
-        Kind::Local(name) => Target::Local(name.clone()),
-        Kind::Kept(name) => Target::Kept(name.clone()),
-        // `s << a << b`
-        Kind::Call(call) if &*call.name == "<<" => {
-            return changed_text("<<", &call.receiver.as_ref()?.kind);
-        }
-        Kind::Call(call) if &*call.name == "[]" => {
-            Target::Index(Box::new(call.receiver.clone()?), call.arguments.clone())
-        }
-        _ => return None,
-    })
 }

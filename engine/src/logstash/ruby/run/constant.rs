@@ -1,6 +1,6 @@
 //! Classes and modules: what they make, and which class a value is of.
 
-use super::module::{base64, digest, hex, hmac, math, uri};
+use super::module::{base64, bytes_of, digest, hex, hmac, math, uri};
 use super::{Found1, Given, Machine, Stop};
 use crate::logstash::filter::read_json;
 use crate::logstash::ruby::value::{Dictionary, Shared, Value};
@@ -85,7 +85,33 @@ pub(super) const NAMES: &[&str] = &[
     "CGI",
     "ENV",
     "Random",
+    "Zlib::Inflate",
+    "Zlib::Deflate",
+    "Zlib::GzipReader",
+    "Zlib::MAX_WBITS",
+    "StringIO",
+    "URI::HTTP",
+    "URI::HTTPS",
+    "URI::Generic",
     "Set",
+    "Struct",
+    "OpenStruct",
+    "BigDecimal",
+    "Rational",
+    "Class",
+    "Module",
+    "MatchData",
+    "BasicObject",
+    "StopIteration",
+    "LocalJumpError",
+    "SystemStackError",
+    "EncodingError",
+    "JSON::JSONError",
+    "URI::Error",
+    "Encoding::ASCII_8BIT",
+    "Encoding::BINARY",
+    "Encoding::ISO_8859_1",
+    "Encoding::UTF_16LE",
     "Kernel",
     "Float::MAX",
     "Integer::MAX",
@@ -196,6 +222,13 @@ pub(super) const METHODS: &[&str] = &[
     "read",
     "readlines",
     "parse_line",
+    "inflate",
+    "deflate",
+    "gunzip",
+    "gzip",
+    "wrap",
+    "open",
+    "encode_www_form",
     "crc32",
     "adler32",
     "clock_gettime",
@@ -209,6 +242,10 @@ pub(super) const METHODS: &[&str] = &[
 
 pub(super) fn value(name: &str) -> Value {
     match name {
+        "Encoding::UTF_8" => Value::text("UTF-8"),
+        "Encoding::ASCII_8BIT" | "Encoding::BINARY" => Value::text("ASCII-8BIT"),
+        "Encoding::ISO_8859_1" => Value::text("ISO-8859-1"),
+        "Encoding::UTF_16LE" => Value::text("UTF-16LE"),
         "Float::INFINITY" => Value::Float(f64::INFINITY),
         "Float::NAN" => Value::Float(f64::NAN),
         "Float::MAX" => Value::Float(f64::MAX),
@@ -218,6 +255,7 @@ pub(super) fn value(name: &str) -> Value {
         "Regexp::MULTILINE" => Value::Int(4),
         "Math::PI" => Value::Float(std::f64::consts::PI),
         "Process::CLOCK_MONOTONIC" | "Process::CLOCK_REALTIME" => Value::Int(1),
+        "Zlib::MAX_WBITS" => Value::Int(super::zlib::WINDOW_BITS),
         "Socket::AF_INET" => Value::Int(2),
         "Socket::AF_INET6" => Value::Int(10),
         "RUBY_VERSION" => Value::text("3.1.4"),
@@ -230,13 +268,13 @@ pub(super) fn value(name: &str) -> Value {
 pub(super) fn is_kind(value: &Value, class: &str) -> bool {
     match class {
         "Object" | "Kernel" | "BasicObject" => true,
-        "Numeric" => matches!(value, Value::Int(_) | Value::Float(_)),
-        "Fixnum" | "Bignum" => matches!(value, Value::Int(_)),
+        "Numeric" => value.is_number(),
+        "Fixnum" | "Bignum" => value.class() == "Integer",
         "Comparable" => {
             matches!(value, Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Time(..))
         }
         "Enumerable" => matches!(value, Value::List(_) | Value::Hash(_) | Value::Range(_)),
-        "Set" => matches!(value, Value::List(_)),
+        "Struct" => matches!(value, Value::Object(_)),
         "Date" => matches!(value.class(), "Date" | "DateTime"),
         class => match value {
             Value::Error(error) => is_error(&error.0, class),
@@ -245,10 +283,23 @@ pub(super) fn is_kind(value: &Value, class: &str) -> bool {
     }
 }
 
+/// Exceptions that a bare `rescue` does not catch.
+const BEYOND_STANDARD: &[&str] =
+    &["Exception", "SystemStackError", "NotImplementedError", "ScriptError", "NoMemoryError"];
+
 /// Whether an exception of class `raised` is caught by `class`.
 pub(super) fn is_error(raised: &str, class: &str) -> bool {
     raised == class
-        || matches!(class, "StandardError" | "Exception" | "Java::JavaLang::Exception")
+        || (class == "StandardError" && !BEYOND_STANDARD.contains(&raised))
+        || matches!(class, "Exception" | "Java::JavaLang::Exception")
+        || (class == "Zlib::Error" && raised.starts_with("Zlib::"))
+        || (class == "IndexError" && raised == "StopIteration")
+        || (class == "EncodingError" && raised.starts_with("Encoding::"))
+        || (class == "JSON::JSONError" && raised.starts_with("JSON::"))
+        || (class == "RuntimeError" && raised == "FrozenError")
+        || (class == "URI::Error" && raised.starts_with("URI::"))
+        || (class == "SystemCallError" && raised.starts_with("Errno::"))
+        || (class == "ScriptError" && raised == "NotImplementedError")
         || (class == "NameError" && raised == "NoMethodError")
         || (class == "IndexError" && raised == "KeyError")
         || (class == "ArgumentError" && raised == "Date::Error")
@@ -277,7 +328,22 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let named: std::sync::Arc<str> = constant.into();
+        if let Some(found) = self.class_method(&named, name, arguments, given)? {
+            return Ok(Some(found));
+        }
         match constant {
+            "Struct" if name == "new" => self.make_struct(arguments, given).map(Some),
+            "OpenStruct" if name == "new" => Ok(Some(self.make_open_struct(arguments))),
+            "Proc" if name == "new" => Ok(given.map(|given| self.value_of(given))),
+            "Set" if matches!(name, "new" | "[]") => {
+                let items = match (name, arguments) {
+                    ("new", []) => Vec::new(),
+                    ("new", [list, ..]) => self.items(list)?,
+                    (_, items) => items.to_vec(),
+                };
+                Ok(Some(super::set::of(items)))
+            }
             "Time" | "DateTime" | "Date" => self.time_constant(constant, name, arguments),
             "LogStash::Event" | "LogStash::Timestamp" => {
                 self.logstash_constant(constant, name, arguments)
@@ -294,7 +360,17 @@ impl Machine<'_, '_> {
             "IPAddr" => super::address::make(name, arguments),
             "CSV" => super::module::csv(name, arguments),
             "File" => super::module::file(name, arguments),
-            "Zlib" => super::module::checksum(name, arguments),
+            "Zlib" | "Zlib::Inflate" | "Zlib::Deflate" if name != "new" => {
+                super::zlib::function(name, arguments)
+            }
+            "Zlib::GzipReader" if matches!(name, "wrap" | "zcat") => {
+                let reader = super::library::make("Zlib::GzipReader", arguments)?;
+                let Some(reader) = reader else { return Ok(None) };
+                match given {
+                    Some(given) => self.give_to(given, vec![reader]).map(Some),
+                    None => Ok(Some(reader)),
+                }
+            }
             "Process" if name == "clock_gettime" => {
                 Ok(Some(Value::Float(self.now.timestamp_micros() as f64 / 1e6)))
             }
@@ -327,11 +403,14 @@ impl Machine<'_, '_> {
                         Some(given) if given.is_true() => "i".to_string(),
                         _ => String::new(),
                     };
-                    super::pattern::compile(text, &flags)?
+                    super::pattern::compile(&text.str(), &flags)?
                 }
-                ("union", [Value::List(items)]) => {
+                ("union", items) => {
+                    let items = match items {
+                        [Value::List(items)] => items.lock().clone(),
+                        items => items.to_vec(),
+                    };
                     let texts: Vec<String> = items
-                        .lock()
                         .iter()
                         .map(|item| match item {
                             Value::Regex(_, text) => text.to_string(),
@@ -340,6 +419,7 @@ impl Machine<'_, '_> {
                         .collect();
                     super::pattern::compile(&texts.join("|"), "")?
                 }
+                ("new", [regex @ Value::Regex(..), ..]) => regex.clone(),
                 ("last_match", []) => self.found.clone().map_or(Value::Nil, Value::Match),
                 ("last_match", [which]) => match &self.found {
                     Some(found) => super::pattern::group(found, which),
@@ -360,11 +440,16 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        if matches!(name, "new" | "open")
+            && let Some(made) = super::library::make(constant, arguments)?
+        {
+            return Ok(Some(made));
+        }
         Ok(Some(match (constant, name, arguments) {
             ("Hash", "new", default) => {
                 let mut hash = Dictionary::default();
                 hash.default = match given {
-                    Some(Given::Block(block)) => self.closure(block),
+                    Some(Given::Block(block)) => self.closure(block, false),
                     Some(Given::Lambda(closure)) => Value::Lambda(closure.clone()),
                     _ => default.first().cloned().unwrap_or_default(),
                 };
@@ -376,8 +461,7 @@ impl Machine<'_, '_> {
                 let pairs = all.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
                 Value::hash(pairs.collect::<Vec<_>>())
             }
-            ("Array" | "Set", "new", []) => Value::list(Vec::new()),
-            ("Set", "new", [list]) => self.invoke(list, "uniq", &[], None)?,
+            ("Array", "new", []) => Value::list(Vec::new()),
             ("Array", "new", [Value::Int(count), value @ ..]) => {
                 let count = usize::try_from(*count).unwrap_or(0);
                 super::limited(count)?;
@@ -390,23 +474,19 @@ impl Machine<'_, '_> {
                 }
                 Value::list(items)
             }
-            ("String", "new", text) => text.first().cloned().unwrap_or_else(|| Value::text("")),
+            ("String", "new", [Value::Text(text), ..]) => Value::text(&text.str()),
+            ("String", "new", _) => Value::text(""),
             ("Object", "new", []) => Value::hash([]),
-            // A digest of this kind, for `OpenSSL::HMAC`.
-            ("OpenSSL::Digest" | "OpenSSL::Digest::Digest", "new", [method]) => {
-                Value::Constant(format!("OpenSSL::Digest::{}", method.print()).into())
-            }
-            (class, "new", []) if class.contains("Digest::") => Value::Constant(class.into()),
             (class, "hexdigest" | "digest" | "base64digest", [text, ..]) => {
                 let (class, text) = match (class, arguments) {
-                    ("OpenSSL::Digest", [class, text]) => (class.print(), text.print()),
-                    (class, _) => (class.to_string(), text.print()),
+                    ("OpenSSL::Digest", [class, text]) => (class.print(), text),
+                    (class, _) => (class.to_string(), text),
                 };
-                let Some(bytes) = digest(&class, text.as_bytes()) else { return Ok(None) };
+                let Some(bytes) = digest(&class, &bytes_of(text)) else { return Ok(None) };
                 match name {
                     "hexdigest" => Value::text(&hex(&bytes)),
                     "base64digest" => Value::text(&STANDARD.encode(bytes)),
-                    _ => Value::text(&String::from_utf8_lossy(&bytes)),
+                    _ => Value::binary(&bytes),
                 }
             }
             (class, "name" | "to_s", []) => Value::text(class),
@@ -416,7 +496,7 @@ impl Machine<'_, '_> {
                 let message = message.first().map_or(class.to_string(), Value::print);
                 Value::Error(std::sync::Arc::new((class.to_string(), message)))
             }
-            (class, "===", [value]) => Value::Bool(is_kind(value, class)),
+            (class, "===", [value]) => Value::Bool(self.is_kind(value, class)),
             _ => return Ok(None),
         }))
     }
@@ -424,7 +504,8 @@ impl Machine<'_, '_> {
     fn json(&mut self, name: &str, arguments: &[Value]) -> Found1 {
         Ok(Some(match (name, arguments) {
             ("parse" | "load" | "parse!", [Value::Text(text), options @ ..]) => {
-                let Some(datum) = read_json(text, self.arena) else {
+                let text = text.str();
+                let Some(datum) = read_json(&text, self.arena) else {
                     let shown: String = text.chars().take(40).collect();
                     let message = format!("unexpected token at '{shown}'");
                     return Err(Stop::raise("JSON::ParserError", message));
@@ -440,7 +521,10 @@ impl Machine<'_, '_> {
                 if symbols { symbolized(&value, 0) } else { value }
             }
             ("parse" | "load", [other, ..]) => {
-                let message = format!("no implicit conversion of {} into String", other.class());
+                let message = format!(
+                    "no implicit conversion of {} into String",
+                    super::object::word_of(other)
+                );
                 return Err(Stop::raise("TypeError", message));
             }
             ("generate" | "dump", [Value::Event(number), ..]) => {

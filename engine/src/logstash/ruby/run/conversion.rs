@@ -1,7 +1,10 @@
 //! `Integer("1")` and its like: conversions that fail where `to_i` would guess.
 
-use super::{Found1, Stop};
+use super::{Answer, Found1, Stop};
+use crate::logstash::ruby::numeric::{self, Decimal};
 use crate::logstash::ruby::value::Value;
+use num_bigint::BigInt;
+use std::sync::Arc;
 
 /// `Integer("1")`, `Float("1.5")`, `String(1)`, `Array(nil)`
 pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
@@ -15,19 +18,35 @@ pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
                 [Value::Int(radix), ..] => u32::try_from(*radix).ok(),
                 _ => None,
             };
-            Value::Int(read_integer(text, radix).ok_or_else(|| invalid(&arguments[0]))?)
+            let number = large_integer(&text.str(), radix);
+            numeric::whole(number.ok_or_else(|| invalid(&arguments[0]))?)
         }
-        ("Integer", [Value::Float(number), ..]) if number.is_finite() => Value::Int(*number as i64),
-        ("Integer", [number @ Value::Int(_), ..]) => number.clone(),
+        ("Integer", [Value::Float(number), ..]) if !number.is_finite() => {
+            return Err(Stop::raise("FloatDomainError", arguments[0].print()));
+        }
+        ("Integer", [number, ..]) if number.is_number() => match numeric::ratio(number) {
+            Some((numerator, denominator)) => numeric::whole(numerator / denominator),
+            None => return Ok(None),
+        },
+        ("BigDecimal", [Value::Nil, ..]) => {
+            return Err(Stop::raise("TypeError", "can't convert nil into BigDecimal"));
+        }
+        ("BigDecimal", [value, ..]) => decimal(value)?,
+        ("Rational", [value]) => rational(value)?,
+        ("Rational", [numerator, denominator]) => {
+            let (numerator, denominator) = (rational(numerator)?, rational(denominator)?);
+            super::number::exact(&numerator, "/", &denominator)?.unwrap_or_default()
+        }
         ("Integer" | "Float", [Value::Nil, ..]) => {
             let message = format!("can't convert nil into {name}");
             return Err(Stop::raise("TypeError", message));
         }
         ("Float", [Value::Text(text), ..]) => {
-            Value::Float(read_float(text).ok_or_else(|| invalid(&arguments[0]))?)
+            Value::Float(read_float(&text.str()).ok_or_else(|| invalid(&arguments[0]))?)
         }
-        ("Float", [Value::Int(number), ..]) => Value::Float(*number as f64),
-        ("Float", [number @ Value::Float(_), ..]) => number.clone(),
+        ("Float", [number, ..]) if number.is_number() => {
+            Value::Float(numeric::float(number).unwrap_or(f64::NAN))
+        }
         ("String", [value]) => Value::text(&value.print()),
         ("Array", [Value::Nil]) => Value::list(Vec::new()),
         ("Array", [list @ Value::List(_)]) => list.clone(),
@@ -48,6 +67,80 @@ pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
         ("Array", [one]) => Value::list(vec![one.clone()]),
         _ => return Ok(None),
     }))
+}
+
+/// `1r`, `12345678901234567890`
+pub(super) fn number(text: &str) -> Value {
+    match text.strip_suffix('r') {
+        Some(digits) => rational(&Value::text(digits)).unwrap_or_default(),
+        None => large_integer(text, None).map_or(Value::Nil, numeric::whole),
+    }
+}
+
+/// `BigDecimal("1.5")`
+pub(super) fn decimal(value: &Value) -> Answer {
+    let found = match value {
+        Value::Rational(_) => None,
+        Value::Decimal(_) => return Ok(value.clone()),
+        value => Decimal::read(&value.print()),
+    };
+    match found {
+        Some(number) => Ok(Value::Decimal(Arc::new(number))),
+        None => {
+            let message = format!("invalid value for BigDecimal(): {}", value.inspect());
+            Err(Stop::raise("ArgumentError", message))
+        }
+    }
+}
+
+/// `Rational("1/3")`, `Rational(0.5)`
+fn rational(value: &Value) -> Answer {
+    let parts = match value {
+        Value::Text(text) => {
+            let text = text.str();
+            let (above, below) = text.split_once('/').unwrap_or((&*text, "1"));
+            let read =
+                |text: &str| Decimal::read(text).map(|number| Value::Decimal(Arc::new(number)));
+            match (read(above), read(below)) {
+                (Some(above), Some(below)) => {
+                    let above = rational(&above)?;
+                    return Ok(
+                        super::number::exact(&above, "/", &rational(&below)?)?.unwrap_or_default()
+                    );
+                }
+                _ => None,
+            }
+        }
+        value => numeric::ratio(value),
+    };
+    match parts {
+        Some((numerator, denominator)) => Ok(numeric::fraction(numerator, denominator)),
+        None => {
+            let what = super::object::word_of(value);
+            Err(Stop::raise("TypeError", format!("can't convert {what} into Rational")))
+        }
+    }
+}
+
+/// As [`read_integer`], of any size.
+fn large_integer(text: &str, radix: Option<u32>) -> Option<BigInt> {
+    match read_integer(text, radix) {
+        Some(number) => Some(number.into()),
+        None => {
+            let text = without_underscores(text.trim())?.to_lowercase();
+            let digits = text.trim_start_matches(['+', '-']);
+            let hex = digits.strip_prefix("0x");
+            let (digits, radix) = match hex {
+                Some(digits) => (digits, 16),
+                None => (digits, radix.filter(|radix| (2..=36).contains(radix)).unwrap_or(10)),
+            };
+            if digits.len() as u64 > numeric::BITS_MAX / 4 || text.len() - digits.len() > 3 {
+                return None;
+            }
+            let number = BigInt::parse_bytes(digits.as_bytes(), radix)?;
+            Some(if text.starts_with('-') { -number } else { number })
+        }
+    }
 }
 
 /// A whole number as Ruby's source may write it: `12`, `0x1f`, `0b1`, `017`, `1_000`, with blanks

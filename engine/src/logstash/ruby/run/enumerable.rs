@@ -5,6 +5,7 @@ mod gather;
 
 use super::list::{flatten, unique};
 use super::{Answer, Found1, Given, Machine, Stop, limited};
+use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::{Dictionary, Value};
 use std::cmp::Ordering;
 
@@ -88,16 +89,42 @@ pub(super) const NAMES: &[&str] = &[
     "size",
 ];
 
+/// Items of an endless `cycle` without code.
+const CYCLE_ITEMS: usize = 1 << 12;
+/// Methods whose result depends on what code says, so that without it they are kept for later.
+const TELLS_BY_CODE: &[&str] = &[
+    "select",
+    "filter",
+    "reject",
+    "filter_map",
+    "flat_map",
+    "collect_concat",
+    "group_by",
+    "partition",
+    "sort_by",
+    "min_by",
+    "max_by",
+    "find",
+    "detect",
+    "find_index",
+    "find_all",
+    "each",
+    "map",
+    "collect",
+    "each_entry",
+    "delete_if",
+    "reverse_each",
+    "each_pair",
+];
+
 /// Ruby's `<=>`.
 pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
-        (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
-        (Value::Int(left), Value::Float(right)) => (*left as f64).partial_cmp(right),
-        (Value::Float(left), Value::Int(right)) => left.partial_cmp(&(*right as f64)),
-        (Value::Float(left), Value::Float(right)) => left.partial_cmp(right),
-        (Value::Text(left), Value::Text(right)) | (Value::Symbol(left), Value::Symbol(right)) => {
-            Some(left.cmp(right))
+        (left, right) if left.is_number() && right.is_number() => numeric::order(left, right),
+        (Value::Text(left), Value::Text(right)) => {
+            Some(left.content().bytes().cmp(right.content().bytes()))
         }
+        (Value::Symbol(left), Value::Symbol(right)) => Some(left.cmp(right)),
         (Value::Time(left, _), Value::Time(right, _)) => Some(left.cmp(right)),
         (Value::List(left), Value::List(right)) => {
             let (left, right) = (left.lock().clone(), right.lock().clone());
@@ -115,7 +142,12 @@ pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
 }
 
 fn no_order(left: &Value, right: &Value) -> Stop {
-    let message = format!("comparison of {} with {} failed", left.class(), right.class());
+    let other = match right {
+        Value::Nil | Value::Bool(_) => right.inspect(),
+        number if number.is_number() => right.inspect(),
+        other => other.class().to_string(),
+    };
+    let message = format!("comparison of {} with {other} failed", left.class());
     Stop::raise("ArgumentError", message)
 }
 
@@ -152,7 +184,12 @@ impl Machine<'_, '_> {
         {
             return Ok(Some(found));
         }
-        let Some(given) = given else { return self.without_code(items, name, arguments) };
+        let Some(given) = given else {
+            if arguments.is_empty() && TELLS_BY_CODE.contains(&name) {
+                return Ok(Some(super::library::enumerator(whole, name, arguments)));
+            }
+            return self.without_code(items, name, arguments);
+        };
         if let Some(found) = self.gathering(&items, name, arguments, given)? {
             return Ok(Some(found));
         }
@@ -181,12 +218,18 @@ impl Machine<'_, '_> {
                     _ => items.windows(size).map(list).collect(),
                 })
             }
-            (
-                "each" | "map" | "collect" | "select" | "filter" | "reject" | "flat_map"
-                | "each_entry" | "each_char" | "lazy" | "force" | "times",
-                [],
-            ) => Value::list(items),
-            ("reverse_each", []) => Value::list(items.into_iter().rev().collect()),
+            ("each_char" | "lazy" | "force" | "times" | "eager", []) => Value::list(items),
+            ("cycle", []) => {
+                // Who asks for more than the steps allow gets no answer anyway.
+                let times = CYCLE_ITEMS / items.len().max(1) + 1;
+                let count = items.len() * times;
+                Value::list(items.into_iter().cycle().take(count).collect())
+            }
+            ("cycle", [Value::Int(times)]) => {
+                let count = items.len().saturating_mul(usize::try_from(*times).unwrap_or(0));
+                limited(count)?;
+                Value::list(items.into_iter().cycle().take(count).collect())
+            }
             ("inject" | "reduce", [Value::Symbol(operator)]) => {
                 self.reduce(items, None, &Given::Method(operator.clone()))?
             }
@@ -242,7 +285,8 @@ impl Machine<'_, '_> {
                 Value::Int(items.iter().filter(|item| item.equals(value)).count() as i64)
             }
             ("first", []) => items.first().cloned().unwrap_or_default(),
-            ("to_a" | "entries" | "force" | "to_set", []) => Value::list(items.to_vec()),
+            ("to_a" | "entries" | "force", []) => Value::list(items.to_vec()),
+            ("to_set", []) => super::set::of(items.to_vec()),
             ("take" | "first", [Value::Int(count)]) => {
                 let count = usize::try_from(*count).unwrap_or(0).min(items.len());
                 Value::list(items[..count].to_vec())
@@ -343,7 +387,30 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Sorts objects by their own `<=>`.
+    fn sorted_by_method(&mut self, items: Vec<Value>) -> Result<Vec<Value>, Stop> {
+        let mut sorted: Vec<Value> = Vec::with_capacity(items.len());
+        for item in items {
+            let mut at = sorted.len();
+            while at > 0 {
+                let arguments = std::slice::from_ref(&item);
+                match self.invoke(&sorted[at - 1].clone(), "<=>", arguments, None)? {
+                    Value::Int(order) if order > 0 => at -= 1,
+                    Value::Int(_) => break,
+                    _ => return Err(no_order(&sorted[at - 1], &item)),
+                }
+            }
+            sorted.insert(at, item);
+        }
+        Ok(sorted)
+    }
+
     fn extreme(&mut self, items: &[Value], name: &str) -> Answer {
+        if items.iter().any(|item| matches!(item, Value::Object(_))) {
+            let sorted = self.sorted_by_method(items.to_vec())?;
+            let found = if name == "min" { sorted.first() } else { sorted.last() };
+            return Ok(found.cloned().unwrap_or_default());
+        }
         let wanted = if name == "min" { Ordering::Less } else { Ordering::Greater };
         let Some((first, rest)) = items.split_first() else { return Ok(Value::Nil) };
         let mut best = first;
@@ -358,6 +425,13 @@ impl Machine<'_, '_> {
     }
 
     fn sorted(&mut self, mut items: Vec<Value>) -> Result<Vec<Value>, Stop> {
+        if items.iter().any(|item| matches!(item, Value::Object(_))) {
+            return self.sorted_by_method(items);
+        }
+        let fits = |pair: &[Value]| order(&pair[0], &pair[1]).is_some();
+        if let Some(pair) = items.windows(2).find(|pair| !fits(pair)) {
+            return Err(no_order(&pair[0], &pair[1]));
+        }
         let mut failed = None;
         items.sort_by(|left, right| {
             order(left, right).unwrap_or_else(|| {

@@ -132,9 +132,13 @@ impl Machine<'_, '_> {
                 Value::Event(self.events.len() - 1)
             }
             ("append", [Value::Event(other)]) => {
-                let other = self.events[*other].data.clone();
-                for (key, value) in other.into_entries() {
-                    self.events[number].data.insert(key, value);
+                let (mine, others) = (
+                    Value::of_map(&self.events[number].data),
+                    Value::of_map(&self.events[*other].data),
+                );
+                merge(&mine, &others, 0);
+                if let Some(Datum::Map(data)) = mine.to_datum(self.arena) {
+                    self.events[number].data = data;
                 }
                 Value::Event(number)
             }
@@ -213,10 +217,50 @@ impl Machine<'_, '_> {
     }
 }
 
+/// What an event makes of another one's fields: hashes are merged, other values that differ become a list.
+fn merge(target: &Value, added: &Value, depth: usize) {
+    let (Value::Hash(target), Value::Hash(added)) = (target, added) else { return };
+    if depth > crate::logstash::ruby::value::DEPTH_MAX {
+        return;
+    }
+    for (key, new) in added.lock().pairs() {
+        let old = target.lock().get(&key).unwrap_or_default();
+        let value = match (&old, &new) {
+            (Value::Nil, _) => new,
+            (Value::Hash(_), Value::Hash(_)) => {
+                merge(&old, &new, depth + 1);
+                continue;
+            }
+            (Value::List(one), Value::List(two)) => {
+                let mut all = one.lock().clone();
+                all.extend(two.lock().clone());
+                Value::list(super::list::unique(all))
+            }
+            (Value::List(one), new) => {
+                let mut all = one.lock().clone();
+                if !all.iter().any(|item| item.equals(new)) {
+                    all.push(new.clone());
+                }
+                Value::list(all)
+            }
+            (old, Value::List(two)) => {
+                let mut all = two.lock().clone();
+                if !all.iter().any(|item| item.equals(old)) {
+                    all.push(old.clone());
+                }
+                Value::list(all)
+            }
+            (old, new) if old.equals(new) => continue,
+            (old, new) => Value::list(vec![old.clone(), new.clone()]),
+        };
+        target.lock().insert(key, value);
+    }
+}
+
 fn stamped(value: &Value, name: &str) -> Answer {
     match value {
         Value::Time(time, _) => Ok(Value::Time(*time, Clock::Stamp)),
-        Value::Text(text) => match crate::logstash::timestamp::parse_iso8601(text) {
+        Value::Text(text) => match crate::logstash::timestamp::parse_iso8601(&text.str()) {
             Some(time) => Ok(Value::Time(DateTime::<FixedOffset>::from(time), Clock::Stamp)),
             None if name == "coerce" => Ok(Value::Nil),
             None => Err(Stop::raise("LogStash::TimestampParserError", "invalid timestamp string")),

@@ -117,8 +117,7 @@ impl Machine<'_, '_> {
         if let Some(found) = change(hash, name, arguments) {
             return Ok(Some(found));
         }
-        let part = super::locator::NAMES.contains(&name);
-        if arguments.is_empty() && (META.contains(&name) || part) {
+        if arguments.is_empty() && META.contains(&name) {
             return Ok(hash.lock().get(&Value::Symbol(name.into())).or(Some(Value::Nil)));
         }
         let whole = Value::Hash(hash.clone());

@@ -1,11 +1,12 @@
 //! Looks through code for names that nothing here answers to, before it runs.
 
 use super::{
-    address, constant, enumerable, event, hash, list, locator, number, object, pattern, text, time,
+    address, class, constant, enumerable, event, function, hash, library, list, locator, number,
+    object, pattern, set, text, time,
 };
 use crate::logstash::ruby::Problem;
 use crate::logstash::ruby::tree::{Block, Call, Kind, Node, Part, Target};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use temblor_lang::diagnostic::nearest;
 
 /// Functions that need no receiver.
@@ -37,6 +38,26 @@ const FUNCTIONS: &[&str] = &[
     "logger",
     "map",
     "map_meta",
+    "catch",
+    "throw",
+    "yield",
+    "method",
+    "srand",
+    "BigDecimal",
+    "Rational",
+    "attr_reader",
+    "attr_writer",
+    "attr_accessor",
+    "include",
+    "prepend",
+    "extend",
+    "module_function",
+    "private",
+    "public",
+    "protected",
+    "private_class_method",
+    "private_constant",
+    "new",
 ];
 /// Operators and what every kind has.
 const OPERATORS: &[&str] = &[
@@ -46,10 +67,16 @@ const OPERATORS: &[&str] = &[
 
 /// The first name that is not known.
 pub(in crate::logstash::ruby) fn check(body: &Node, defined: &[String]) -> Result<Known, Problem> {
-    let mut checker = Checker { defined: defined.to_vec(), remembers: Cell::new(false) };
-    checker.collect(body);
+    let checker = Checker {
+        defined: RefCell::new(defined.to_vec()),
+        collecting: Cell::new(true),
+        open: Cell::new(false),
+        remembers: Cell::new(false),
+    };
     checker.node(body)?;
-    Ok(Known { defined: checker.defined, remembers: checker.remembers.get() })
+    checker.collecting.set(false);
+    checker.node(body)?;
+    Ok(Known { remembers: checker.remembers.get(), defined: checker.defined.into_inner() })
 }
 
 /// What a look through code tells.
@@ -59,25 +86,25 @@ pub(in crate::logstash::ruby) struct Known {
 }
 
 struct Checker {
-    /// Functions and constants that the code defines.
-    defined: Vec<String>,
+    /// Functions, methods, classes and constants that the code defines.
+    defined: RefCell<Vec<String>>,
+    /// Whether this is the first look, which only notes what is defined.
+    collecting: Cell<bool>,
+    /// Whether there are objects with methods of any name.
+    open: Cell<bool>,
     /// Whether a variable was seen that outlives an event.
     remembers: Cell<bool>,
 }
 
 impl Checker {
-    fn collect(&mut self, node: &Node) {
-        match &node.kind {
-            Kind::Define(name, _) => self.defined.push(name.to_string()),
-            Kind::Assign(Target::Kept(name), _) => self.defined.push(name.to_string()),
-            Kind::Sequence(nodes) => nodes.iter().for_each(|node| self.collect(node)),
-            Kind::Begin(body, ..) => self.collect(body),
-            Kind::If(_, then, otherwise) => {
-                self.collect(then);
-                self.collect(otherwise);
-            }
-            _ => {}
+    fn note(&self, name: &str) {
+        if self.collecting.get() && !self.is_defined(name) {
+            self.defined.borrow_mut().push(name.to_string());
         }
+    }
+
+    fn is_defined(&self, name: &str) -> bool {
+        self.defined.borrow().iter().any(|one| one == name)
     }
 
     /// `$1` and `$~` live as long as the event.
@@ -118,6 +145,9 @@ impl Checker {
             Target::Rest(inner) => self.target(inner),
             Target::Group(targets) => targets.iter().try_for_each(|target| self.target(target)),
             Target::Kept(name) => {
+                if name.starts_with(char::is_uppercase) {
+                    self.note(name);
+                }
                 self.keep(name);
                 Ok(())
             }
@@ -135,6 +165,9 @@ impl Checker {
             | Kind::Regex(..)
             | Kind::Local(_)
             | Kind::Defined(_)
+            | Kind::Itself
+            | Kind::Retry
+            | Kind::Number(_)
             | Kind::Get(_) => Ok(()),
             Kind::Kept(name) => {
                 self.keep(name);
@@ -168,10 +201,18 @@ impl Checker {
                 self.node(value)
             }
             Kind::Lambda(block) => self.block(block),
-            Kind::Define(_, block) => {
+            Kind::Define(name, block, _) => {
+                self.note(name);
                 self.remembers.set(true);
                 self.block(block)
             }
+            Kind::Class(name, above, body) => {
+                self.note(name);
+                self.remembers.set(true);
+                above.as_ref().map_or(Ok(()), |node| self.node(node))?;
+                self.node(body)
+            }
+            Kind::Super(arguments) => self.nodes(arguments.as_deref().unwrap_or(&[])),
             Kind::Call(call) => self.call(node.at, call),
             branching => self.branches(branching),
         }
@@ -199,7 +240,10 @@ impl Checker {
             }
             Kind::Begin(body, rescues, otherwise, ensure) => {
                 self.node(body)?;
-                rescues.iter().try_for_each(|rescue| self.node(&rescue.body))?;
+                for rescue in rescues {
+                    self.nodes(&rescue.classes)?;
+                    self.node(&rescue.body)?;
+                }
                 otherwise.as_ref().map_or(Ok(()), |node| self.node(node))?;
                 ensure.as_ref().map_or(Ok(()), |node| self.node(node))
             }
@@ -210,8 +254,13 @@ impl Checker {
     fn constant(&self, at: usize, name: &str) -> Result<(), Problem> {
         let name = name.trim_start_matches("::");
         if constant::NAMES.contains(&name)
-            || self.defined.iter().any(|one| one == name)
+            || self.is_defined(name)
+            || name
+                .rsplit_once("::")
+                .is_some_and(|(outer, inner)| self.is_defined(outer) && self.is_defined(inner))
             || name.ends_with("Error")
+            || name.starts_with("Errno::")
+            || self.collecting.get()
         {
             return Ok(());
         }
@@ -224,7 +273,9 @@ impl Checker {
             // Tests of a file are not run with it.
             return Ok(());
         }
+        class::named_methods(call).iter().for_each(|name| self.note(name));
         if let Some(receiver) = &call.receiver {
+            self.open.set(self.open.get() || is_open(receiver));
             self.node(receiver)?;
         }
         self.nodes(&call.arguments)?;
@@ -234,7 +285,7 @@ impl Checker {
         if let Some(passed) = &call.passed {
             self.node(passed)?;
         }
-        let defined = self.defined.iter().any(|one| one == name);
+        let defined = self.is_defined(name) || self.collecting.get();
         if call.receiver.is_none() {
             if FUNCTIONS.contains(&name) || defined {
                 return Ok(());
@@ -242,7 +293,8 @@ impl Checker {
             let message = format!("the function or variable `{name}` is not known here");
             return Err(Problem::new(at, message));
         }
-        if is_method(name) || defined {
+        let open = self.open.get() && call.arguments.is_empty();
+        if is_method(name) || defined || open {
             return Ok(());
         }
         let mut message = format!("the method `{name}` is not known here");
@@ -253,7 +305,12 @@ impl Checker {
     }
 }
 
-fn tables() -> [&'static [&'static str]; 15] {
+/// Objects of this class have methods of any name.
+fn is_open(receiver: &Node) -> bool {
+    matches!(&receiver.kind, Kind::Constant(name) if &**name == "OpenStruct")
+}
+
+fn tables() -> [&'static [&'static str]; 19] {
     [
         OPERATORS,
         object::NAMES,
@@ -269,6 +326,10 @@ fn tables() -> [&'static [&'static str]; 15] {
         address::NAMES,
         locator::NAMES,
         pattern::NAMES,
+        set::NAMES,
+        class::NAMES,
+        function::NAMES,
+        library::NAMES,
         FUNCTIONS,
     ]
 }

@@ -172,7 +172,10 @@ impl Machine<'_, '_> {
             ("last" | "max", []) if !range.2 => range.1.clone(),
             ("step", [Value::Int(step)]) if *step > 0 => {
                 let all = self.items(&whole())?;
-                let steps = all.into_iter().step_by(*step as usize).collect();
+                let steps: Vec<Value> = all.into_iter().step_by(*step as usize).collect();
+                if given.is_none() {
+                    return Ok(Some(Value::list(steps)));
+                }
                 return self.enumerable_method(steps, &whole(), "each", &[], given);
             }
             ("to_a" | "to_ary" | "entries", []) => Value::list(self.items(&whole())?),
@@ -194,6 +197,7 @@ impl Machine<'_, '_> {
                 let pairs = hash.lock().pairs();
                 pairs.into_iter().map(|(key, value)| Value::list(vec![key, value])).collect()
             }
+            Value::Set(set) => set.lock().pairs().into_iter().map(|(one, _)| one).collect(),
             Value::Range(range) => match (&range.0, &range.1) {
                 (Value::Int(from), Value::Int(to)) => {
                     let to = if range.2 { to.saturating_sub(1) } else { *to };
@@ -202,10 +206,11 @@ impl Machine<'_, '_> {
                 }
                 (Value::Text(from), Value::Text(to)) => {
                     let mut items = Vec::new();
-                    let mut text = Value::Text(from.clone());
+                    let to = to.str();
+                    let mut text = Value::text(&from.str());
                     while text.print().len() <= to.len() {
                         self.step()?;
-                        let last = text.print() == **to;
+                        let last = text.print() == *to;
                         if !(last && range.2) {
                             items.push(text.clone());
                         }

@@ -1,4 +1,4 @@
-//! `URI.parse`, and the parts of what it gives (RFC 3986, section 3), which is kept as a hash of symbols.
+//! `URI.parse`, and the parts of what it gives (RFC 3986, section 3).
 
 use super::{Answer, Stop};
 use crate::logstash::ruby::value::Value;
@@ -14,6 +14,7 @@ const REFUSED: &[char] = &[' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}'];
 
 /// `URI.parse(text)`
 pub(super) fn parse(text: &str) -> Answer {
+    let text_of = text;
     let refused = |c: char| REFUSED.contains(&c) || !c.is_ascii() || c.is_control();
     if text.contains(refused) || text.starts_with(':') {
         let message = format!("bad URI(is not URI?): {text:?}");
@@ -55,12 +56,29 @@ pub(super) fn parse(text: &str) -> Answer {
         text(filled(host)),
         text(filled(host.trim_matches(['[', ']']))),
         port.or(default).map_or(Value::Nil, Value::Int),
-        Value::text(path),
+        // The path of `ftp` is relative to where one arrives.
+        Value::text(match scheme.as_deref() {
+            Some("ftp") => path.strip_prefix('/').unwrap_or(path),
+            _ => path,
+        }),
         text(query),
         text(fragment),
     ];
+    let class = match scheme.as_deref() {
+        Some("http") => "URI::HTTP",
+        Some("https") => "URI::HTTPS",
+        Some("ftp") => "URI::FTP",
+        Some("ldap") => "URI::LDAP",
+        Some("mailto") => "URI::MailTo",
+        Some("file") => "URI::File",
+        Some("ws") => "URI::WS",
+        Some("wss") => "URI::WSS",
+        _ => "URI::Generic",
+    };
     let names = NAMES.iter().map(|name| Value::Symbol((*name).into()));
-    Ok(Value::hash(names.zip(parts)))
+    let mut fields: Vec<_> = names.zip(parts).collect();
+    fields.push((Value::Symbol("to_s".into()), Value::text(text_of)));
+    Ok(super::library::object(class, fields))
 }
 
 fn cut(text: &str, at: char) -> (&str, Option<&str>) {

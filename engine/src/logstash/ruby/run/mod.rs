@@ -4,28 +4,35 @@
 mod address;
 mod assign;
 mod call;
+mod class;
+mod control;
+mod function;
 mod constant;
 mod conversion;
 mod enumerable;
 mod event;
 mod hash;
 mod known;
+mod library;
 mod list;
 mod locator;
 mod module;
 mod number;
 mod object;
 mod pattern;
+mod set;
 mod strftime;
 mod text;
 mod time;
+mod zlib;
 
 pub(super) use address::inspected as inspected_address;
 pub(in crate::logstash) use conversion::{read_float, read_integer};
 pub(super) use known::check;
 
-use super::tree::{Block, Kind, Node, Part, Rescue, Script};
-use super::value::{Closure, Found, Value};
+use super::text::{Content, Text};
+use super::tree::{Block, Kind, Node, Part, Script};
+use super::value::{Closure, Found, Shared, Value};
 use crate::logstash::event::LogEvent;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
@@ -45,6 +52,7 @@ pub struct Memory {
     /// `@a`
     kept: HashMap<Arc<str>, Value>,
     functions: HashMap<Arc<str>, Arc<Block>>,
+    classes: HashMap<Arc<str>, class::Class>,
     /// Calls that were made so far: code outlives the call that made it.
     calls_made: u64,
 }
@@ -54,12 +62,16 @@ pub struct Memory {
 pub enum Stop {
     /// `raise`: class and message.
     Raised(Arc<(String, String)>),
-    /// `break`
-    Break(Value),
+    /// `break` of the call with this number
+    Break(Value, u64),
     /// `next`
     Next(Value),
-    /// `return`
-    Return(Value),
+    /// `return` from the call with this number
+    Return(Value, u64),
+    /// `retry`
+    Retry,
+    /// `throw :a, b`
+    Throw(Value, Value),
     /// It ran too long.
     Limit,
 }
@@ -104,6 +116,16 @@ pub struct Machine<'a, 'm> {
     calls: usize,
     /// `$~`
     found: Option<Arc<Found>>,
+    /// `self`; `nil` is the filter
+    this: Value,
+    /// The class whose code runs.
+    inside: Option<Arc<str>>,
+    /// The method that runs, for `super`.
+    running: Option<class::Running>,
+    /// The block of the method that runs, for `yield`.
+    given: Option<Given>,
+    /// The names that `catch` waits for.
+    caught: Vec<Value>,
 }
 
 /// The code that a method is given.
@@ -115,6 +137,10 @@ enum Given {
     Lambda(Arc<Closure>),
     /// `&:name`
     Method(Arc<str>),
+    /// Code that is given the number of the item, too.
+    Counted(Box<Given>, Shared<i64>),
+    /// Code that is given an object, too.
+    With(Box<Given>, Value),
 }
 
 impl<'a, 'm> Machine<'a, 'm> {
@@ -140,6 +166,11 @@ impl<'a, 'm> Machine<'a, 'm> {
             steps: 0,
             calls: 0,
             found: None,
+            this: Value::Nil,
+            inside: None,
+            running: None,
+            given: None,
+            caught: Vec::new(),
         }
     }
 
@@ -161,7 +192,7 @@ impl<'a, 'm> Machine<'a, 'm> {
     /// When it raises an exception or runs too long.
     pub fn run(&mut self, script: &Script) -> Answer {
         match self.eval(&script.body) {
-            Err(Stop::Return(value) | Stop::Next(value) | Stop::Break(value)) => Ok(value),
+            Err(Stop::Return(value, _) | Stop::Next(value) | Stop::Break(value, _)) => Ok(value),
             other => other,
         }
     }
@@ -176,7 +207,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         arguments: Vec<Value>,
     ) -> Result<Option<Value>, Stop> {
         let Some(block) = self.memory.functions.get(name).cloned() else { return Ok(None) };
-        self.call_function(&block, arguments).map(Some)
+        self.call_function(&block, arguments, None).map(Some)
     }
 
     fn step(&mut self) -> Result<(), Stop> {
@@ -192,8 +223,8 @@ impl<'a, 'm> Machine<'a, 'm> {
             Kind::Int(number) => Value::Int(*number),
             Kind::Float(number) => Value::Float(*number),
             Kind::Text(parts) => match parts.as_slice() {
-                [Part::Text(text)] => Value::Text(text.clone()),
-                parts => Value::text(&self.interpolate(parts)?),
+                [Part::Text(text)] => Value::text(text),
+                parts => self.interpolated(parts)?,
             },
             Kind::Symbol(name) => Value::Symbol(name.clone()),
             Kind::Regex(pattern, text) => Value::Regex(pattern.clone(), text.clone()),
@@ -217,10 +248,9 @@ impl<'a, 'm> Machine<'a, 'm> {
                 None => event::given(name),
             },
             Kind::Kept(name) => self.kept(name),
-            Kind::Constant(name) => match self.memory.kept.get(name) {
-                Some(value) => value.clone(),
-                None => constant::value(name),
-            },
+            Kind::Constant(name) => self.constant(name),
+            Kind::Number(text) => conversion::number(text),
+            Kind::Itself => self.this.clone(),
             Kind::Get(field) => {
                 let number = match self.local("event") {
                     Some(Value::Event(number)) => *number,
@@ -266,98 +296,19 @@ impl<'a, 'm> Machine<'a, 'm> {
                 }
                 last
             }
-            Kind::Return(value) => return Err(Stop::Return(self.eval(value)?)),
+            Kind::Return(value) => return Err(Stop::Return(self.eval(value)?, self.frame)),
+            Kind::Retry => return Err(Stop::Retry),
             Kind::Next(value) => return Err(Stop::Next(self.eval(value)?)),
-            Kind::Break(value) => return Err(Stop::Break(self.eval(value)?)),
-            Kind::Lambda(block) => self.closure(block),
-            Kind::Define(name, block) => {
-                self.memory.functions.insert(name.clone(), block.clone());
-                Value::Symbol(name.clone())
+            Kind::Break(value) => return Err(Stop::Break(self.eval(value)?, self.frame)),
+            Kind::Lambda(block) => self.closure(block, true),
+            Kind::Define(name, block, own) => self.define(name, block, *own),
+            Kind::Class(name, above, body) => self.define_class(name, above.as_deref(), body)?,
+            Kind::Super(arguments) => {
+                let arguments = arguments.as_ref().map(|nodes| self.values(nodes)).transpose()?;
+                self.call_above(arguments)?
             }
             branching => return self.branch(branching),
         })
-    }
-
-    fn branch(&mut self, kind: &Kind) -> Answer {
-        match kind {
-            Kind::If(condition, then, otherwise) => {
-                if self.eval(condition)?.is_true() {
-                    self.eval(then)
-                } else {
-                    self.eval(otherwise)
-                }
-            }
-            Kind::While(condition, body, body_first) => self.repeat(condition, body, *body_first),
-            Kind::For(target, list, body) => {
-                let list = self.eval(list)?;
-                for item in self.items(&list)? {
-                    self.assign(target, item)?;
-                    match self.eval(body) {
-                        Err(Stop::Break(value)) => return Ok(value),
-                        Err(Stop::Next(_)) | Ok(_) => {}
-                        Err(stop) => return Err(stop),
-                    }
-                }
-                Ok(list)
-            }
-            Kind::Case(subject, arms, otherwise) => {
-                let subject = subject.as_ref().map(|subject| self.eval(subject)).transpose()?;
-                for (values, body) in arms {
-                    for value in self.values(values)? {
-                        let holds = match &subject {
-                            Some(subject) => self.case_equal(&value, subject)?,
-                            None => value.is_true(),
-                        };
-                        if holds {
-                            return self.eval(body);
-                        }
-                    }
-                }
-                self.eval(otherwise)
-            }
-            Kind::Begin(body, rescues, otherwise, ensure) => {
-                let result = self.guarded(body, rescues, otherwise.as_deref());
-                if let Some(ensure) = ensure {
-                    self.eval(ensure)?;
-                }
-                result
-            }
-            _ => Ok(Value::Nil),
-        }
-    }
-
-    fn repeat(&mut self, condition: &Node, body: &Node, body_first: bool) -> Answer {
-        let mut first = body_first;
-        while first || self.eval(condition)?.is_true() {
-            first = false;
-            match self.eval(body) {
-                Err(Stop::Break(value)) => return Ok(value),
-                Err(Stop::Next(_)) | Ok(_) => {}
-                Err(stop) => return Err(stop),
-            }
-        }
-        Ok(Value::Nil)
-    }
-
-    fn guarded(&mut self, body: &Node, rescues: &[Rescue], otherwise: Option<&Node>) -> Answer {
-        let error = match self.eval(body) {
-            Err(Stop::Raised(error)) => error,
-            Ok(value) => return otherwise.map_or(Ok(value), |node| self.eval(node)),
-            other => return other,
-        };
-        for rescue in rescues {
-            let mut fits = rescue.classes.is_empty();
-            for class in self.values(&rescue.classes)? {
-                fits = fits || constant::is_error(&error.0, &class.print());
-            }
-            if fits {
-                if let Some(name) = &rescue.name {
-                    self.set_local(name, Value::Error(error));
-                }
-                return self.eval(&rescue.body);
-            }
-        }
-        Err(Stop::Raised(error))
     }
 
     /// Values in a list or among arguments.
@@ -376,6 +327,23 @@ impl<'a, 'm> Machine<'a, 'm> {
         Ok(values)
     }
 
+    /// `"a#{b}"`; bytes stay bytes.
+    fn interpolated(&mut self, parts: &[Part]) -> Answer {
+        let mut whole = Content::Plain("".into());
+        for part in parts {
+            let part = match part {
+                Part::Text(part) => Content::Plain(part.clone()),
+                Part::Code(node) => match self.eval(node)? {
+                    Value::Text(text) => text.content(),
+                    value => Content::Plain(self.print(&value)?.into()),
+                },
+            };
+            whole = text::joined(&whole, &part)?;
+            limited(whole.bytes().len())?;
+        }
+        Ok(Value::Text(Text::new(whole)))
+    }
+
     fn interpolate(&mut self, parts: &[Part]) -> Result<String, Stop> {
         let mut text = String::new();
         for part in parts {
@@ -392,6 +360,9 @@ impl<'a, 'm> Machine<'a, 'm> {
     }
 
     fn kept(&self, name: &Arc<str>) -> Value {
+        if let Some(value) = self.own_field(name) {
+            return value;
+        }
         let Some(found) = name.strip_prefix('$') else {
             return match (self.memory.kept.get(name), &**name) {
                 (Some(value), _) => value.clone(),
@@ -401,6 +372,9 @@ impl<'a, 'm> Machine<'a, 'm> {
         };
         match (found, &self.found) {
             ("~", Some(found)) => Value::Match(found.clone()),
+            ("`", Some(found)) => Value::text(&found.before),
+            ("'", Some(found)) => Value::text(&found.after),
+            ("&", Some(found)) => pattern::group(found, &Value::Int(0)),
             ("stderr" | "stdout", _) => Value::Constant(constant::LOGGER.into()),
             (digits, found) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
                 let group = digits.parse::<usize>().ok();
@@ -408,7 +382,7 @@ impl<'a, 'm> Machine<'a, 'm> {
                     .as_ref()
                     .zip(group)
                     .and_then(|(found, group)| found.groups.get(group).cloned().flatten());
-                text.map_or(Value::Nil, Value::Text)
+                text.map_or(Value::Nil, |text| Value::text(&text))
             }
             _ => self.memory.kept.get(name).cloned().unwrap_or_default(),
         }
@@ -417,12 +391,15 @@ impl<'a, 'm> Machine<'a, 'm> {
     fn defined(&mut self, node: &Node) -> Value {
         let there = match &node.kind {
             Kind::Local(name) => self.local(name).is_some() || event::is_given(name),
+            Kind::Call(call) if call.receiver.is_none() && self.is_own_method(&call.name) => true,
             Kind::Kept(name) => self.memory.kept.contains_key(name),
             Kind::Call(call) if call.receiver.is_none() => {
                 self.local(&call.name).is_some() || self.memory.functions.contains_key(&call.name)
             }
             Kind::Constant(name) => {
-                self.memory.kept.contains_key(name) || constant::NAMES.contains(&&**name)
+                self.memory.kept.contains_key(name)
+                    || self.is_class(name)
+                    || constant::NAMES.contains(&&**name)
             }
             _ => self.eval(node).is_ok(),
         };

@@ -25,23 +25,31 @@ fn method(class: &str) -> String {
     class.rsplit("::").next().unwrap_or(class).replace('-', "").to_uppercase()
 }
 
+/// The bytes of a text; of other values those of the text that they print.
+pub(super) fn bytes_of(value: &Value) -> Vec<u8> {
+    match value {
+        Value::Text(text) => text.content().bytes().to_vec(),
+        other => other.print().into_bytes(),
+    }
+}
+
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn base64(name: &str, arguments: &[Value]) -> Found1 {
-    let [text, ..] = arguments else { return Ok(None) };
-    let text = text.print();
+    let [value, ..] = arguments else { return Ok(None) };
+    let (bytes, text) = (bytes_of(value), value.print());
     let decoded = |bytes: Result<Vec<u8>, base64::DecodeError>| -> Answer {
         let bytes = bytes.map_err(|_| Stop::raise("ArgumentError", "invalid base64"))?;
-        Ok(Value::text(&String::from_utf8_lossy(&bytes)))
+        Ok(Value::binary(&bytes))
     };
     Ok(Some(match name {
-        "strict_encode64" => Value::text(&STANDARD.encode(text)),
-        "urlsafe_encode64" => Value::text(&URL_SAFE.encode(text)),
+        "strict_encode64" => Value::text(&STANDARD.encode(bytes)),
+        "urlsafe_encode64" => Value::text(&URL_SAFE.encode(bytes)),
         "encode64" => {
             // Lines of 60 characters, each with its end.
-            let encoded = STANDARD.encode(text);
+            let encoded = STANDARD.encode(bytes);
             let lines = encoded.as_bytes().chunks(60).map(String::from_utf8_lossy);
             Value::text(&lines.map(|line| format!("{line}\n")).collect::<String>())
         }
@@ -92,8 +100,12 @@ pub(super) fn math(name: &str, arguments: &[Value]) -> Found1 {
 
 pub(super) fn hmac(name: &str, arguments: &[Value]) -> Found1 {
     let [method, key, text] = arguments else { return Ok(None) };
-    let (key, text) = (key.print(), text.print());
-    let bytes = match self::method(&method.print()).as_str() {
+    let method = match method {
+        Value::Object(digest) => digest.class.to_string(),
+        name => name.print(),
+    };
+    let (key, text) = (bytes_of(key), bytes_of(text));
+    let bytes = match self::method(&method).as_str() {
         "MD5" => keyed::<Hmac<Md5>>(&key, &text),
         "SHA1" => keyed::<Hmac<Sha1>>(&key, &text),
         "SHA256" => keyed::<Hmac<Sha256>>(&key, &text),
@@ -104,14 +116,15 @@ pub(super) fn hmac(name: &str, arguments: &[Value]) -> Found1 {
     Ok(match name {
         "hexdigest" => Some(Value::text(&hex(&bytes))),
         "base64digest" => Some(Value::text(&STANDARD.encode(bytes))),
+        "digest" => Some(Value::binary(&bytes)),
         _ => None,
     })
 }
 
-fn keyed<M: Mac + hmac::digest::KeyInit>(key: &str, text: &str) -> Vec<u8> {
-    let mac = <M as Mac>::new_from_slice(key.as_bytes());
+fn keyed<M: Mac + hmac::digest::KeyInit>(key: &[u8], text: &[u8]) -> Vec<u8> {
+    let mac = <M as Mac>::new_from_slice(key);
     let mut mac = mac.expect("HMAC takes keys of any length");
-    mac.update(text.as_bytes());
+    mac.update(text);
     mac.finalize().into_bytes().to_vec()
 }
 
@@ -175,7 +188,8 @@ pub(super) fn csv(name: &str, arguments: &[Value]) -> Found1 {
 pub(super) fn file(name: &str, arguments: &[Value]) -> Found1 {
     let [path, rest @ ..] = arguments else { return Ok(None) };
     if !matches!(path, Value::Text(_)) {
-        let message = format!("no implicit conversion of {} into String", path.class());
+        let message =
+            format!("no implicit conversion of {} into String", super::object::word_of(path));
         return Err(Stop::raise("TypeError", message));
     }
     let path = path.print();
@@ -222,25 +236,44 @@ pub(super) fn file(name: &str, arguments: &[Value]) -> Found1 {
     }))
 }
 
-/// `Zlib.crc32`
-pub(super) fn checksum(name: &str, arguments: &[Value]) -> Found1 {
-    /// The polynomial of CRC-32 (ISO 3309), lowest bit first.
-    const POLYNOMIAL: u32 = 0xEDB8_8320;
-    let ("crc32", [text]) = (name, arguments) else { return Ok(None) };
-    let mut sum = !0_u32;
-    for byte in text.print().bytes() {
-        sum ^= u32::from(byte);
-        for _ in 0..8 {
-            sum = if sum & 1 == 1 { sum >> 1 ^ POLYNOMIAL } else { sum >> 1 };
+/// `a=1&b=c+d`
+fn form(pairs: &Value) -> Found1 {
+    let part = |value: &Value| uri("encode_www_form_component", std::slice::from_ref(value), false);
+    let pairs = match pairs {
+        Value::Hash(hash) => hash.lock().pairs(),
+        Value::List(items) => {
+            let pair = |item: &Value| match item {
+                Value::List(pair) => match pair.lock().as_slice() {
+                    [key, value] => Some((key.clone(), value.clone())),
+                    _ => None,
+                },
+                _ => None,
+            };
+            items.lock().iter().filter_map(pair).collect()
+        }
+        _ => return Ok(None),
+    };
+    let mut out = Vec::new();
+    for (key, value) in pairs {
+        let values = match value {
+            Value::List(values) => values.lock().clone(),
+            one => vec![one],
+        };
+        for value in values {
+            let (key, value) = (part(&key)?.unwrap_or_default(), part(&value)?.unwrap_or_default());
+            out.push(format!("{}={}", key.print(), value.print()));
         }
     }
-    Ok(Some(Value::Int(i64::from(!sum))))
+    Ok(Some(Value::text(&out.join("&"))))
 }
 
 /// Escapes of addresses.
 pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
-    let [text, ..] = arguments else { return Ok(None) };
-    let text = text.print();
+    let [value, ..] = arguments else { return Ok(None) };
+    if name == "encode_www_form" {
+        return form(value);
+    }
+    let text = value.print();
     Ok(Some(match name {
         // Of `CGI` this is a query, of `URI` an address.
         "parse" if is_query => query(&text),
@@ -270,14 +303,7 @@ pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
                 .replace('"', "&quot;")
                 .replace('\'', "&#39;"),
         ),
-        "unescapeHTML" => Value::text(
-            &text
-                .replace("&lt;", "<")
-                .replace("&gt;", ">")
-                .replace("&quot;", "\"")
-                .replace("&#39;", "'")
-                .replace("&amp;", "&"),
-        ),
+        "unescapeHTML" => Value::text(&without_entities(&text)),
         "decode_www_form" => {
             let part = |part: &str| Value::text(&decoded(&part.replace('+', " ")));
             let pair = |pair: &str| {
@@ -288,6 +314,42 @@ pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
         }
         _ => return Ok(None),
     }))
+}
+
+/// `&lt;` as `<`, `&#65;` and `&#x41;` as `A`; what is none stays.
+fn without_entities(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('&') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end = rest.find(';').unwrap_or(0);
+        let character = match rest.get(1..end).unwrap_or_default() {
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "quot" => Some('"'),
+            "apos" => Some('\''),
+            "amp" => Some('&'),
+            name => name.strip_prefix('#').and_then(|digits| {
+                let code = match digits.strip_prefix(['x', 'X']) {
+                    Some(hex) => u32::from_str_radix(hex, 16),
+                    None => digits.parse(),
+                };
+                code.ok().and_then(char::from_u32)
+            }),
+        };
+        match character {
+            Some(character) => {
+                out.push(character);
+                rest = &rest[end + 1..];
+            }
+            None => {
+                out.push('&');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out + rest
 }
 
 /// `a=1&a=2` as lists of values by name.

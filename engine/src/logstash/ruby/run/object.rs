@@ -84,20 +84,31 @@ impl Machine<'_, '_> {
         Ok(Some(match (name, arguments) {
             ("nil?", []) => Value::Bool(matches!(receiver, Value::Nil)),
             ("is_a?" | "kind_of?" | "instance_of?", [class]) => {
-                Value::Bool(constant::is_kind(receiver, &class.print()))
+                Value::Bool(self.is_kind(receiver, &class.print()))
             }
             ("class", []) => Value::Constant(receiver.class().into()),
-            ("to_s", []) => Value::text(&self.print(receiver)?),
+            ("to_s", []) => Value::text(&receiver.print()),
             ("inspect", []) => Value::text(&receiver.inspect()),
             ("to_json", _) => Value::text(&receiver.json()),
             ("eql?", [other]) => {
                 let kinds = receiver.class() == other.class();
                 Value::Bool(kinds && receiver.equals(other))
             }
-            ("==" | "equal?", [other]) => Value::Bool(receiver.equals(other)),
+            ("==", [other]) => Value::Bool(receiver.equals(other)),
             ("!=", [other]) => Value::Bool(!receiver.equals(other)),
             ("===", [other]) => Value::Bool(self.case_equal(receiver, other)?),
             ("!", []) => Value::Bool(!receiver.is_true()),
+            ("equal?", [other]) => Value::Bool(match (receiver, other) {
+                (Value::List(left), Value::List(right)) => left.is(right),
+                (Value::Hash(left), Value::Hash(right)) => left.is(right),
+                (left, right) => left.class() == right.class() && left.equals(right),
+            }),
+            ("instance_variable_get", [name]) => match receiver {
+                Value::Object(object) => {
+                    object.fields.lock().get(&Value::text(&name.print())).unwrap_or_default()
+                }
+                _ => Value::Nil,
+            },
             ("dup" | "clone", _) => copy(receiver),
             ("freeze" | "itself" | "to_proc", []) => receiver.clone(),
             ("frozen?", []) => Value::Bool(false),
@@ -130,7 +141,9 @@ impl Machine<'_, '_> {
     /// `to_s`, also of events.
     pub(super) fn print(&mut self, value: &Value) -> Result<String, Stop> {
         match value {
-            Value::Event(_) => Ok(self.invoke(value, "to_s", &[], None)?.print()),
+            Value::Event(_) | Value::Object(_) => {
+                Ok(self.invoke(value, "to_s", &[], None)?.print())
+            }
             other => Ok(other.print()),
         }
     }
@@ -138,7 +151,7 @@ impl Machine<'_, '_> {
     /// `when a`: of the class, matched by the pattern, in the range, or equal.
     pub(super) fn case_equal(&mut self, pattern: &Value, value: &Value) -> Result<bool, Stop> {
         Ok(match pattern {
-            Value::Constant(class) => constant::is_kind(value, class),
+            Value::Constant(class) => self.is_kind(value, class),
             Value::Regex(..) => match value {
                 Value::Text(_) | Value::Symbol(_) => {
                     self.invoke(pattern, "=~", std::slice::from_ref(value), None)?.is_true()
@@ -154,8 +167,22 @@ impl Machine<'_, '_> {
             Value::Lambda(_) => {
                 self.invoke(pattern, "call", std::slice::from_ref(value), None)?.is_true()
             }
+            Value::Set(_) => {
+                self.invoke(pattern, "include?", std::slice::from_ref(value), None)?.is_true()
+            }
             pattern => pattern.equals(value),
         })
+    }
+
+    /// Whether a value is of a class or one above it, of Ruby or of the code.
+    pub(super) fn is_kind(&self, value: &Value, class: &str) -> bool {
+        match value {
+            Value::Object(object) if class != "Struct" => {
+                self.is_above(&object.class, class) || matches!(class, "Object" | "BasicObject")
+            }
+            Value::Error(error) => self.is_above(&error.0, class),
+            value => constant::is_kind(value, class),
+        }
     }
 }
 
@@ -173,6 +200,16 @@ fn nil_or_truth(receiver: &Value, name: &str, arguments: &[Value]) -> Found1 {
         (Value::Symbol(name), "to_sym", []) => Value::Symbol(name.clone()),
         _ => return Ok(None),
     }))
+}
+
+/// A value in a sentence about its kind.
+pub(super) fn word_of(value: &Value) -> &str {
+    match value {
+        Value::Nil => "nil",
+        Value::Bool(true) => "true",
+        Value::Bool(false) => "false",
+        other => other.class(),
+    }
 }
 
 /// A copy that shares nothing at the top.

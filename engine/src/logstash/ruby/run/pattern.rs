@@ -26,12 +26,17 @@ pub(super) const NAMES: &[&str] = &[
     "escape",
     "union",
     "last_match",
+    "offset",
+    "byteoffset",
+    "casefold?",
+    "options",
+    "deconstruct_keys",
 ];
 
 /// Compiles a pattern that was put together while the code ran.
 pub(super) fn compile(text: &str, flags: &str) -> Answer {
     parse::pattern(text, flags)
-        .map(|pattern| Value::Regex(Arc::new(pattern), text.into()))
+        .map(|pattern| Value::Regex(Arc::new(pattern), parse::written(text, flags).into()))
         .map_err(|reason| Stop::raise("RegexpError", reason))
 }
 
@@ -39,7 +44,7 @@ pub(super) fn compile(text: &str, flags: &str) -> Answer {
 pub(super) fn of(value: &Value) -> Result<Arc<Pattern>, Stop> {
     match value {
         Value::Regex(pattern, _) => Ok(pattern.clone()),
-        Value::Text(text) => match compile(text, "")? {
+        Value::Text(text) => match compile(&text.str(), "")? {
             Value::Regex(pattern, _) => Ok(pattern),
             _ => Err(Stop::raise("TypeError", "this is no pattern")),
         },
@@ -77,11 +82,20 @@ pub(super) fn group(found: &Found, which: &Value) -> Value {
         }
     };
     let text = at.and_then(|at| found.groups.get(at).cloned().flatten());
-    text.map_or(Value::Nil, Value::Text)
+    text.map_or(Value::Nil, |text| Value::text(&text))
+}
+
+/// Where a group begins and ends, in characters.
+fn place(found: &Found, which: &Value) -> Option<(i64, i64)> {
+    let at = match which {
+        Value::Int(at) => usize::try_from(*at).ok()?,
+        name => found.names.iter().find(|(known, _)| *known == name.print())?.1,
+    };
+    *found.places.get(at)?
 }
 
 pub(super) fn match_method(found: &Found, name: &str, arguments: &[Value]) -> Option<Value> {
-    let text = |text: &Option<Arc<str>>| text.clone().map_or(Value::Nil, Value::Text);
+    let text = |text: &Option<Arc<str>>| text.as_deref().map_or(Value::Nil, Value::text);
     Some(match (name, arguments) {
         ("[]", [which]) => group(found, which),
         ("captures", []) => Value::list(found.groups[1..].iter().map(text).collect()),
@@ -97,9 +111,16 @@ pub(super) fn match_method(found: &Found, name: &str, arguments: &[Value]) -> Op
         ("names", []) => {
             Value::list(found.names.iter().map(|(name, _)| Value::text(name)).collect())
         }
-        ("pre_match", []) => Value::Text(found.before.clone()),
-        ("post_match", []) => Value::Text(found.after.clone()),
-        ("begin", [Value::Int(0)]) => Value::Int(found.before.chars().count() as i64),
+        ("pre_match", []) => Value::text(&found.before),
+        ("post_match", []) => Value::text(&found.after),
+        ("begin" | "end" | "offset", [which]) => match place(found, which) {
+            Some((from, _)) if name == "begin" => Value::Int(from),
+            Some((_, to)) if name == "end" => Value::Int(to),
+            Some((from, to)) => Value::list(vec![Value::Int(from), Value::Int(to)]),
+            None if name == "offset" => Value::list(vec![Value::Nil, Value::Nil]),
+            None => Value::Nil,
+        },
+        ("to_s", []) => group(found, &Value::Int(0)),
         ("length" | "size", []) => Value::Int(found.groups.len() as i64),
         _ => return None,
     })
@@ -107,9 +128,12 @@ pub(super) fn match_method(found: &Found, name: &str, arguments: &[Value]) -> Op
 
 fn found(pattern: &Pattern, text: &str, groups: &Groups) -> Found {
     let (from, to) = groups[0].expect("a match has a place");
+    let characters = |end: usize| text[..end].chars().count() as i64;
+    let count = |(from, to): (usize, usize)| (characters(from), characters(to));
     let piece = |group: &Option<(usize, usize)>| group.map(|(from, to)| text[from..to].into());
     Found {
         groups: groups.iter().map(piece).collect(),
+        places: groups.iter().map(|group| group.map(count)).collect(),
         names: pattern.names(),
         before: text[..from].into(),
         after: text[to..].into(),
@@ -136,7 +160,18 @@ impl Machine<'_, '_> {
         arguments: &[Value],
     ) -> Found1 {
         Ok(Some(match (name, arguments) {
-            ("source" | "to_s", []) => Value::Text(source.clone()),
+            ("source", []) => Value::text(parse::source(source).0),
+            ("to_s", []) => Value::text(source),
+            ("names", []) => {
+                Value::list(pattern.names().iter().map(|(name, _)| Value::text(name)).collect())
+            }
+            ("casefold?", []) => Value::Bool(parse::source(source).1.contains('i')),
+            ("options", []) => {
+                let on = parse::source(source).1;
+                let bits = [('i', 1), ('x', 2), ('m', 4)];
+                let set = bits.iter().filter(|(flag, _)| on.contains(*flag));
+                Value::Int(set.map(|(_, bit)| bit).sum())
+            }
             ("=~" | "match" | "match?", [Value::Nil]) => {
                 self.found = None;
                 if name == "match?" { Value::Bool(false) } else { Value::Nil }
@@ -193,7 +228,10 @@ impl Machine<'_, '_> {
                 })
             }
             (Some(other), _) => {
-                let message = format!("no implicit conversion of {} into String", other.class());
+                let message = format!(
+                    "no implicit conversion of {} into String",
+                    super::object::word_of(other)
+                );
                 Err(Stop::raise("TypeError", message))
             }
             (None, None) => Err(Stop::raise("ArgumentError", "wrong number of arguments")),
@@ -255,11 +293,12 @@ pub(super) fn split(text: &str, arguments: &[Value]) -> Result<Vec<Value>, Stop>
     match arguments.first() {
         None | Some(Value::Nil) => Ok(split_by_text(text, " ").into_iter().map(piece).collect()),
         Some(Value::Text(separator)) if limit == 0 => {
-            Ok(split_by_text(text, separator).into_iter().map(piece).collect())
+            Ok(split_by_text(text, &separator.str()).into_iter().map(piece).collect())
         }
         Some(Value::Text(separator)) => {
             let most = usize::try_from(limit).unwrap_or(usize::MAX);
-            let pieces: Vec<&str> = match &**separator {
+            let separator = separator.str();
+            let pieces: Vec<&str> = match &*separator {
                 " " => split_blanks(text, most),
                 separator => text.splitn(most, separator).collect(),
             };
@@ -314,7 +353,7 @@ fn split_at(text: &str, matches: &[Groups], limit: i64) -> Vec<Value> {
     }
     pieces.push(Value::text(&text[start..]));
     if limit == 0 {
-        while matches!(pieces.last(), Some(Value::Text(last)) if last.is_empty()) {
+        while matches!(pieces.last(), Some(Value::Text(last)) if last.str().is_empty()) {
             pieces.pop();
         }
     }

@@ -1,18 +1,24 @@
 //! Methods of texts. A method whose name ends in `!` is the one without, see `call`.
 
+mod bytes;
 mod format;
+mod object;
 mod part;
 mod set;
 mod unpack;
-
-pub(super) use unpack::pack;
 mod whole;
 
+pub(super) use bytes::joined;
 pub(super) use format::format;
+pub(super) use unpack::pack;
 
 use super::{Found1, Given, Machine, pattern};
+use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::Value;
 use std::sync::Arc;
+
+/// Digits that are read of a number.
+const DIGITS_MAX: usize = 1 << 14;
 
 /// The methods of texts.
 pub(super) const NAMES: &[&str] = &[
@@ -103,6 +109,14 @@ pub(super) const NAMES: &[&str] = &[
     "upto",
     "encoding",
     "dump",
+    "getbyte",
+    "byteslice",
+    "[]=",
+    "unpack",
+    "succ!",
+    "next!",
+    "squish!",
+    "each_codepoint",
     "squish",
     "to_d",
     "slice!",
@@ -136,9 +150,6 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        if let Some(plain) = name.strip_suffix('!') {
-            return self.text_in_place(text, plain, arguments, given);
-        }
         if let Some(found) = whole::method(text, name, arguments)? {
             return Ok(Some(found));
         }
@@ -157,15 +168,19 @@ impl Machine<'_, '_> {
                         for item in items {
                             self.give_to(given, vec![item])?;
                         }
-                        Value::Text(text.clone())
+                        Value::text(text)
                     }
                 }
+            }
+            ("gsub", [needle]) if given.is_none() => {
+                let (text, needle) = (Value::text(text), std::slice::from_ref(needle));
+                super::library::enumerator(&text, "gsub", needle)
             }
             ("gsub" | "sub", [needle, rest @ ..]) => {
                 Value::text(&self.substitute(text, needle, rest, given, name == "gsub")?)
             }
             ("upto", [to @ Value::Text(_)]) => {
-                let range = Arc::new((Value::Text(text.clone()), to.clone(), false));
+                let range = (Value::text(text), to.clone(), false);
                 return self.range_method(&range, "each", &[], given);
             }
             ("each_char" | "each_line" | "each_byte", []) => {
@@ -178,26 +193,10 @@ impl Machine<'_, '_> {
                 for item in items {
                     self.give_to(given, vec![item])?;
                 }
-                Value::Text(text.clone())
+                Value::text(text)
             }
             _ => return Ok(None),
         }))
-    }
-
-    /// `sub!` of a text that no variable holds: the changed text, or `nil`.
-    fn text_in_place(
-        &mut self,
-        text: &Arc<str>,
-        plain: &str,
-        arguments: &[Value],
-        given: Option<&Given>,
-    ) -> Found1 {
-        let receiver = Value::Text(text.clone());
-        if plain == "slice" {
-            return self.invoke(&receiver, "[]", arguments, given).map(Some);
-        }
-        let new = self.invoke(&receiver, plain, arguments, given)?;
-        Ok(Some(if new.equals(&receiver) { Value::Nil } else { new }))
     }
 
     /// Methods that search by a regular expression.
@@ -245,11 +244,11 @@ impl Machine<'_, '_> {
                 let found = self.search(&pattern, text)?.and(self.found.clone());
                 let parts = match found {
                     Some(found) => [
-                        Value::Text(found.before.clone()),
+                        Value::text(&found.before),
                         pattern::group(&found, &Value::Int(0)),
-                        Value::Text(found.after.clone()),
+                        Value::text(&found.after),
                     ],
-                    None => [Value::Text(text.clone()), Value::text(""), Value::text("")],
+                    None => [Value::text(text), Value::text(""), Value::text("")],
                 };
                 Value::list(parts.to_vec())
             }
@@ -272,23 +271,30 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 /// Ruby's `to_i` with a radix: what stands at the beginning, else 0.
-fn integer_in(text: &str, radix: i64) -> i64 {
+fn integer_in(text: &str, radix: i64) -> Value {
     let radix = u32::try_from(radix).ok().filter(|radix| (2..=36).contains(radix)).unwrap_or(10);
     let text = text.trim_start();
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
-    let text = match radix {
-        16 => text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text),
-        2 => text.strip_prefix("0b").unwrap_or(text),
-        8 => text.strip_prefix("0o").unwrap_or(text),
-        _ => text,
+    let prefix = match radix {
+        16 => ["0x", "0X"],
+        2 => ["0b", "0B"],
+        8 => ["0o", "0O"],
+        _ => ["", ""],
     };
-    let mut number = 0_i64;
-    for character in text.chars().filter(|character| *character != '_') {
-        let Some(digit) = character.to_digit(radix) else { break };
-        number = number.saturating_mul(i64::from(radix)).saturating_add(i64::from(digit));
+    let text = prefix.iter().find_map(|one| text.strip_prefix(one)).unwrap_or(text);
+    let mut digits = String::new();
+    let mut before = '_';
+    for character in text.chars().take(DIGITS_MAX) {
+        match character {
+            '_' if before != '_' => {}
+            digit if digit.is_digit(radix) => digits.push(digit),
+            _ => break,
+        }
+        before = character;
     }
-    if negative { -number } else { number }
+    let number = num_bigint::BigInt::parse_bytes(digits.as_bytes(), radix).unwrap_or_default();
+    numeric::whole(if negative { -number } else { number })
 }

@@ -3,12 +3,14 @@
 use super::strftime::strftime;
 use super::{Answer, Found1, Machine, Stop};
 use crate::logstash::datum::iso8601;
+use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::{Clock, Value};
 use crate::logstash::timestamp::{Zone, parse_iso8601};
 use chrono::{
     DateTime, Datelike, Days, Duration, FixedOffset, Months, NaiveDate, NaiveDateTime, Timelike,
     Utc,
 };
+use num_bigint::BigInt;
 
 /// The methods of times.
 pub(super) const NAMES: &[&str] = &[
@@ -84,6 +86,8 @@ pub(super) const NAMES: &[&str] = &[
     "rfc3339",
 ];
 
+/// The nanoseconds of a second.
+const NANOS: i64 = 1_000_000_000;
 /// The seconds of a day.
 const DAY: f64 = 86_400.0;
 
@@ -92,7 +96,10 @@ fn days(value: &Value) -> Option<Duration> {
     match value {
         Value::Int(days) => Duration::try_days(*days),
         Value::Float(days) => span(&Value::Float(days * DAY)),
-        _ => None,
+        exact => {
+            let (numerator, denominator) = numeric::ratio(exact)?;
+            span(&numeric::fraction(numerator * DAY as i64, denominator))
+        }
     }
 }
 
@@ -108,8 +115,17 @@ fn span(value: &Value) -> Option<Duration> {
             let micros = (seconds * 1e6).round();
             (micros.abs() < 9e18).then(|| Duration::microseconds(micros as i64))
         }
-        _ => None,
+        exact => {
+            let (numerator, denominator) = numeric::ratio(exact)?;
+            let nanos = numeric::floor_div(&(numerator * NANOS), &denominator);
+            i64::try_from(nanos).ok().map(Duration::nanoseconds)
+        }
     }
+}
+
+/// Since 1970.
+fn nanoseconds(time: DateTime<FixedOffset>) -> BigInt {
+    BigInt::from(time.timestamp()) * NANOS + time.timestamp_subsec_nanos()
 }
 
 fn seconds(time: DateTime<FixedOffset>) -> f64 {
@@ -127,7 +143,8 @@ impl Machine<'_, '_> {
         let utc = || time.with_timezone(&Utc).fixed_offset();
         Ok(Some(match (name, arguments) {
             ("to_i" | "tv_sec", []) => Value::Int(time.timestamp()),
-            ("to_f" | "to_r", []) => Value::Float(seconds(time)),
+            ("to_f", []) => Value::Float(seconds(time)),
+            ("to_r", []) => numeric::fraction(nanoseconds(time), NANOS.into()),
             ("epoch_millis" | "to_epoch_milli" | "toEpochMilli", []) => {
                 Value::Int(time.timestamp_millis())
             }
@@ -135,13 +152,13 @@ impl Machine<'_, '_> {
             ("iso8601" | "xmlschema" | "rfc3339", places) => {
                 Value::text(&xml_schema(time, clock, places))
             }
-            ("strftime", [Value::Text(pattern)]) => Value::text(&strftime(time, pattern)),
+            ("strftime", [Value::Text(pattern)]) => Value::text(&strftime(time, &pattern.str())),
             ("utc" | "getutc" | "gmtime" | "getgm", []) => Value::Time(utc(), Clock::Time),
             ("localtime" | "getlocal" | "new_offset", zone) => {
                 let shown_as = if name == "new_offset" { clock } else { Clock::Time };
                 let offset = match zone {
                     [Value::Int(0)] => *utc().offset(),
-                    [Value::Text(zone)] => zone_offset(zone)?,
+                    [Value::Text(zone)] => zone_offset(&zone.str())?,
                     [Value::Int(offset)] => i32::try_from(*offset)
                         .ok()
                         .and_then(FixedOffset::east_opt)
@@ -154,7 +171,7 @@ impl Machine<'_, '_> {
             ("to_datetime", []) => Value::Time(time, Clock::DateTime),
             ("to_date", []) => Value::Time(midnight(time), Clock::Date),
             ("round" | "floor", _) => Value::Time(time, clock),
-            ("+" | "-", [Value::Int(_) | Value::Float(_)]) => {
+            ("+" | "-", [number]) if number.is_number() => {
                 let amount =
                     if clock.counts_days() { days(&arguments[0]) } else { span(&arguments[0]) };
                 let amount = amount.map(|amount| if name == "+" { amount } else { -amount });
@@ -163,8 +180,13 @@ impl Machine<'_, '_> {
                 Value::Time(moved, clock)
             }
             ("-", [Value::Time(other, _)]) => {
-                let difference = seconds(time) - seconds(*other);
-                Value::Float(if clock.counts_days() { difference / DAY } else { difference })
+                let difference = nanoseconds(time) - nanoseconds(*other);
+                match clock.counts_days() {
+                    true => numeric::fraction(difference, BigInt::from(NANOS) * DAY as i64),
+                    false => Value::Float(
+                        numeric::float(&numeric::fraction(difference, NANOS.into())).unwrap_or(0.0),
+                    ),
+                }
             }
             ("+" | "-", [_]) => {
                 return Err(Stop::raise("TypeError", "can't convert into an exact number"));
@@ -234,8 +256,10 @@ impl Machine<'_, '_> {
             (
                 "parse" | "iso8601" | "xmlschema" | "rfc3339" | "rfc2822" | "httpdate",
                 [Value::Text(text), ..],
-            ) => parse(text)?,
-            ("strptime", [Value::Text(text), Value::Text(pattern)]) => strptime(text, pattern)?,
+            ) => parse(&text.str())?,
+            ("strptime", [Value::Text(text), Value::Text(pattern)]) => {
+                strptime(&text.str(), &pattern.str())?
+            }
             _ => return Ok(None),
         }))
     }
@@ -245,7 +269,8 @@ impl Machine<'_, '_> {
 fn part_of(time: DateTime<FixedOffset>, name: &str, arguments: &[Value]) -> Option<Value> {
     let whole = |number: u32| Value::Int(i64::from(number));
     Some(match (name, arguments) {
-        ("year" | "cwyear", []) => Value::Int(i64::from(time.year())),
+        ("year", []) => Value::Int(i64::from(time.year())),
+        ("cwyear", []) => Value::Int(i64::from(time.iso_week().year())),
         ("month" | "mon", []) => whole(time.month()),
         ("day" | "mday", []) => whole(time.day()),
         ("hour", []) => whole(time.hour()),
@@ -276,27 +301,33 @@ fn moment(seconds: i64, nanos: i64) -> Answer {
 }
 
 fn at(value: &Value) -> Answer {
-    match value {
-        Value::Int(seconds) => moment(*seconds, 0),
-        Value::Float(seconds) => {
-            let whole = seconds.floor();
-            if !(-1e15..1e15).contains(&whole) {
-                return Err(Stop::raise("RangeError", "this time is out of range"));
+    Ok(match value {
+        Value::Int(seconds) => moment(*seconds, 0)?,
+        Value::Float(seconds) if !seconds.is_finite() => {
+            return Err(Stop::raise("FloatDomainError", value.print()));
+        }
+        number if number.is_number() => {
+            let (numerator, denominator) = numeric::ratio(number).unwrap_or_default();
+            let nanos = numeric::floor_div(&(numerator * NANOS), &denominator);
+            let (whole, rest) = (&nanos / NANOS, &nanos % NANOS);
+            match (i64::try_from(whole), i64::try_from(rest)) {
+                (Ok(whole), Ok(rest)) => moment(whole, rest)?,
+                _ => return Err(Stop::raise("RangeError", "this time is out of range")),
             }
-            moment(whole as i64, ((seconds - whole) * 1e9).round() as i64)
         }
         other => {
-            let message = format!("can't convert {} into an exact number", other.class());
-            Err(Stop::raise("TypeError", message))
+            let what = super::object::word_of(other);
+            let message = format!("can't convert {what} into an exact number");
+            return Err(Stop::raise("TypeError", message));
         }
-    }
+    })
 }
 
 /// Year, month, day, hour, minute, second.
 fn made(parts: &[Value]) -> Answer {
     let part = |at: usize, default: u32| match parts.get(at) {
         Some(Value::Int(number)) => u32::try_from(*number).unwrap_or(u32::MAX),
-        Some(Value::Text(text)) => text.parse().unwrap_or(u32::MAX),
+        Some(Value::Text(text)) => text.str().parse().unwrap_or(u32::MAX),
         Some(Value::Float(number)) if *number >= 0.0 => *number as u32,
         _ => default,
     };

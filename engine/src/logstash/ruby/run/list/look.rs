@@ -34,7 +34,7 @@ fn by_place(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
                 (Some(item), _) => item.clone(),
                 (None, [default]) => default.clone(),
                 _ => {
-                    let message = format!("index {place} outside of array bounds");
+                    let message = format!("index {place} out of array");
                     return Err(Stop::raise("IndexError", message));
                 }
             }
@@ -94,7 +94,7 @@ fn with_others(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
             let other = others(other);
             Value::Bool(items.iter().any(|item| has(&other, item)))
         }
-        ("*", [Value::Text(separator)]) => Value::text(&join(items, separator, 0)?),
+        ("*", [Value::Text(separator)]) => Value::text(&join(items, &separator.str(), 0)?),
         ("*", [Value::Int(count)]) => {
             let count = usize::try_from(*count).unwrap_or(0);
             limited(items.len().saturating_mul(count))?;
@@ -161,7 +161,7 @@ fn in_other_order(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
         }
         ("sample", []) => at(items, 0),
         ("shuffle", []) => Value::list(items.to_vec()),
-        ("pack", [Value::Text(format)]) => Value::text(&super::super::text::pack(items, format)?),
+        ("pack", [Value::Text(format)]) => super::super::text::pack(items, &format.str())?,
         ("<=>", [other @ Value::List(_)]) => match order(&Value::list(items.to_vec()), other) {
             Some(order) => Value::Int(order as i64),
             None => Value::Nil,

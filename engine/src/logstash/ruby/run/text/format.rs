@@ -1,9 +1,12 @@
 //! `format`: values written by flags, width and precision, as in C.
 
+use super::super::conversion::convert;
 use super::super::{Stop, limited};
 use super::set::pad;
 use crate::logstash::datum::float_text;
+use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::Value;
+use num_bigint::{BigInt, Sign};
 
 /// Ruby's `format`.
 pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String, Stop> {
@@ -35,6 +38,11 @@ pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String
         }
         let end = rest.find(|c: char| c.is_ascii_alphabetic());
         let Some(end) = end else { return Err(Stop::raise("ArgumentError", "incomplete format")) };
+        let mut options = rest[..end].to_string();
+        while let Some(star) = options.find('*') {
+            let width = values_left.next().map(Value::print).unwrap_or_default();
+            options.replace_range(star..=star, &width);
+        }
         let value = match named {
             Some(value) => value,
             None => values_left
@@ -43,7 +51,7 @@ pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String
                 .ok_or_else(|| Stop::raise("ArgumentError", "too few arguments"))?,
         };
         let kind = rest[end..].chars().next().unwrap_or('s');
-        out.push_str(&formatted(&rest[..end], kind, &value)?);
+        out.push_str(&formatted(&options, kind, &value)?);
         limited(out.len())?;
         rest = &rest[end + 1..];
     }
@@ -64,26 +72,34 @@ fn formatted(options: &str, kind: char, value: &Value) -> Result<String, Stop> {
     let wrong =
         || Stop::raise("ArgumentError", format!("invalid value for {kind}: {}", value.inspect()));
     let float = || match value {
-        Value::Int(number) => Ok(*number as f64),
-        Value::Float(number) => Ok(*number),
-        Value::Text(text) => text.trim().parse().map_err(|_| wrong()),
-        _ => Err(wrong()),
+        Value::Text(_) => match convert("Float", std::slice::from_ref(value))? {
+            Some(Value::Float(number)) => Ok(number),
+            _ => Err(wrong()),
+        },
+        Value::Nil => Err(Stop::raise("TypeError", "can't convert nil into Float")),
+        number => numeric::float(number).ok_or_else(wrong),
     };
-    let int = || match value {
-        Value::Int(number) => Ok(*number),
-        Value::Float(number) => Ok(number.floor() as i64),
-        Value::Text(text) => text.trim().parse().map_err(|_| wrong()),
-        _ => Err(wrong()),
+    let int = || -> Result<BigInt, Stop> {
+        let value = match value {
+            Value::Float(number) if number.is_finite() => &Value::Float(number.floor()),
+            value => value,
+        };
+        let whole = convert("Integer", std::slice::from_ref(value))?;
+        whole.as_ref().and_then(numeric::big).ok_or_else(wrong)
     };
     let mut text = match kind {
         'd' | 'i' | 'u' => int()?.to_string(),
-        'f' => format!("{:.*}", precision.unwrap_or(6), float()?),
+        'e' | 'E' | 'f' | 'g' | 'G' | 'a' if !float()?.is_finite() => {
+            float_text(float()?)[..].replace("inity", "")
+        }
+        'f' => fixed(float()?, precision.unwrap_or(6)),
         'e' => exponent(float()?, precision.unwrap_or(6)),
-        'g' => float_text(float()?).trim_end_matches(".0").to_string(),
-        'x' => based(int()?, 16),
-        'X' => based(int()?, 16).to_uppercase(),
-        'o' => based(int()?, 8),
-        'b' => based(int()?, 2),
+        'E' => exponent(float()?, precision.unwrap_or(6)).to_uppercase(),
+        'g' | 'G' => general(float()?, precision.unwrap_or(6)),
+        'x' => prefixed(&int()?, 16, "0x", flags),
+        'X' => prefixed(&int()?, 16, "0X", flags).to_uppercase(),
+        'o' => prefixed(&int()?, 8, "0", flags),
+        'b' | 'B' => prefixed(&int()?, 2, "0b", flags),
         'c' => match value {
             Value::Int(code) => {
                 u32::try_from(*code).ok().and_then(char::from_u32).into_iter().collect()
@@ -129,20 +145,48 @@ fn exponent(number: f64, precision: usize) -> String {
     format!("{digits}e{sign}{power:0>2}")
 }
 
-/// Digits of a number in a base; a negative one has a minus sign.
-fn based(number: i64, base: u32) -> String {
-    let mut digits = Vec::new();
-    let mut rest = number.unsigned_abs();
-    loop {
-        let digit = u32::try_from(rest % u64::from(base)).unwrap_or(0);
-        digits.push(char::from_digit(digit, base).unwrap_or('0'));
-        rest /= u64::from(base);
-        if rest == 0 {
-            break;
-        }
+/// With so many places behind the point. JRuby rounds the shortest decimal text of the number: halves to the even
+/// digit, and up where no digit is left.
+fn fixed(number: f64, places: usize) -> String {
+    let shortest = format!("{}", number.abs());
+    let (whole, fraction) = shortest.split_once('.').unwrap_or((&shortest, ""));
+    let exact = format!("{number:.places$}");
+    let Some(rest) = fraction.get(places..).filter(|rest| rest.starts_with('5')) else {
+        return exact;
+    };
+    if rest.trim_end_matches('0') != "5" {
+        return exact;
     }
-    if number < 0 {
-        digits.push('-');
+    let kept = format!("{whole}{}", &fraction[..places]);
+    let Ok(kept) = kept.parse::<u128>() else { return exact };
+    let rounded = if kept == 0 || kept % 2 == 1 { kept + 1 } else { kept };
+    let digits = format!("{rounded:0>width$}", width = places + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places);
+    let sign = if number < 0.0 { "-" } else { "" };
+    let point = if places > 0 { "." } else { "" };
+    format!("{sign}{whole}{point}{fraction}")
+}
+
+/// The shorter of both notations, without noughts at the end.
+fn general(number: f64, precision: usize) -> String {
+    let precision = precision.max(1);
+    let written = exponent(number, precision - 1);
+    let power: i64 = written.split_once('e').and_then(|(_, power)| power.parse().ok()).unwrap_or(0);
+    let bare = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text.to_string(),
+    };
+    if power < -4 || power >= precision as i64 {
+        let (digits, power) = written.split_once('e').unwrap_or((&written, "+00"));
+        return format!("{}e{power}", bare(digits));
     }
-    digits.iter().rev().collect()
+    let places = usize::try_from(precision as i64 - 1 - power).unwrap_or(0);
+    bare(&format!("{number:.places$}"))
+}
+
+/// Digits of a number in a base; a negative one has a minus sign, and `#` asks for the prefix.
+fn prefixed(number: &BigInt, base: u32, prefix: &str, flags: &str) -> String {
+    let digits = number.magnitude().to_str_radix(base);
+    let sign = if number.sign() == Sign::Minus { "-" } else { "" };
+    format!("{sign}{}{digits}", if flags.contains('#') { prefix } else { "" })
 }

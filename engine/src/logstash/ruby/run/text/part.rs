@@ -20,7 +20,7 @@ pub(super) fn method(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1
 /// Where a part is, and lists of parts.
 fn found(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("include?", [Value::Text(part)]) => Value::Bool(text.contains(&**part)),
+        ("include?", [Value::Text(part)]) => Value::Bool(text.contains(&*part.str())),
         ("start_with?", parts) if parts.iter().all(|part| matches!(part, Value::Text(_))) => {
             Value::Bool(parts.iter().any(|part| text.starts_with(&part.print())))
         }
@@ -31,23 +31,25 @@ fn found(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             Value::list(text.bytes().map(|byte| Value::Int(i64::from(byte))).collect())
         }
         ("codepoints", []) => Value::list(text.chars().map(|c| Value::Int(c as i64)).collect()),
-        ("index", [Value::Text(part)]) => position(text, text.find(&**part)),
+        ("index", [Value::Text(part)]) => position(text, text.find(&*part.str())),
         ("index", [Value::Text(part), Value::Int(from)]) => {
             let from = text.char_indices().nth(usize::try_from(*from).unwrap_or(0));
             let from = from.map_or(text.len(), |(at, _)| at);
-            position(text, text[from..].find(&**part).map(|at| at + from))
+            position(text, text[from..].find(&*part.str()).map(|at| at + from))
         }
-        ("rindex", [Value::Text(part)]) => position(text, text.rfind(&**part)),
+        ("rindex", [Value::Text(part)]) => position(text, text.rfind(&*part.str())),
         ("partition", [Value::Text(part)]) => {
-            let (head, middle, tail) = match text.split_once(&**part) {
-                Some((head, tail)) => (head, &**part, tail),
+            let part = part.str();
+            let (head, middle, tail) = match text.split_once(&*part) {
+                Some((head, tail)) => (head, &*part, tail),
                 None => (&**text, "", ""),
             };
             Value::list([head, middle, tail].map(Value::text).to_vec())
         }
         ("rpartition", [Value::Text(part)]) => {
-            let (head, middle, tail) = match text.rsplit_once(&**part) {
-                Some((head, tail)) => (head, &**part, tail),
+            let part = part.str();
+            let (head, middle, tail) = match text.rsplit_once(&*part) {
+                Some((head, tail)) => (head, &*part, tail),
                 None => ("", "", &**text),
             };
             Value::list([head, middle, tail].map(Value::text).to_vec())
@@ -59,8 +61,8 @@ fn found(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
 /// Slices.
 fn cut(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("[]" | "slice", [Value::Text(part)]) => match text.contains(&**part) {
-            true => Value::Text(part.clone()),
+        ("[]" | "slice", [Value::Text(part)]) => match text.contains(&*part.str()) {
+            true => Value::text(&part.str()),
             false => Value::Nil,
         },
         ("[]" | "slice", [Value::Int(at)]) => slice(text, *at, 1, true),
@@ -79,7 +81,9 @@ fn cut(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
 /// By sets of characters, width or format.
 fn by_set(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("tr", [Value::Text(from), Value::Text(to)]) => Value::text(&translate(text, from, to)),
+        ("tr", [Value::Text(from), Value::Text(to)]) => {
+            Value::text(&translate(text, &from.str(), &to.str()))
+        }
         ("delete", sets) => {
             let sets: Vec<String> = sets.iter().map(Value::print).collect();
             let kept = |c: &char| !sets.iter().all(|set| CharacterSet::of(set).has(*c));
@@ -108,7 +112,7 @@ fn by_set(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             Value::text(&pad(text, width, &fill, name))
         }
         ("unpack" | "unpack1", [Value::Text(format)]) => {
-            let items = unpack(text.as_bytes(), format)?;
+            let items = unpack(text.as_bytes(), &format.str())?;
             match name {
                 "unpack" => Value::list(items),
                 _ => items.into_iter().next().unwrap_or_default(),

@@ -1,20 +1,26 @@
-//! `unpack` and `pack`: what bytes stand for, and bytes of values. Bytes that are no UTF-8 do not survive, as
-//! texts here are UTF-8.
+//! `unpack` and `pack`: what bytes stand for, and bytes of values.
 
-use super::super::Stop;
+use super::super::{Answer, Stop};
+use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::Value;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 
-/// A letter of a format, and how often; `None` for `*`.
-type Directive = (char, Option<usize>);
+/// A letter of a format, whether `>` says that the highest byte comes first, and how often; `None` for `*`.
+type Directive = (char, Option<bool>, Option<usize>);
 
 fn directives(format: &str) -> Vec<Directive> {
     let mut found = Vec::new();
     let mut rest = format.trim_start();
     while let Some(letter) = rest.chars().next() {
         rest = &rest[letter.len_utf8()..];
-        rest = rest.trim_start_matches(['<', '>', '!', '_']);
+        let marks = rest.len() - rest.trim_start_matches(['<', '>', '!', '_']).len();
+        let high_first = rest[..marks].chars().find_map(|mark| match mark {
+            '>' => Some(true),
+            '<' => Some(false),
+            _ => None,
+        });
+        rest = &rest[marks..];
         let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         let count = match rest.strip_prefix('*') {
             Some(after) => {
@@ -28,7 +34,7 @@ fn directives(format: &str) -> Vec<Directive> {
             }
             None => Some(1),
         };
-        found.push((letter, count));
+        found.push((letter, high_first, count));
         rest = rest.trim_start();
     }
     found
@@ -42,9 +48,40 @@ fn width(letter: char) -> Option<(usize, bool)> {
         'N' => (4, true),
         'v' | 'S' | 's' => (2, false),
         'V' | 'L' | 'l' => (4, false),
-        'Q' | 'q' => (8, false),
+        'Q' | 'q' | 'J' | 'j' => (8, false),
+        'I' | 'i' => (4, false),
         _ => return None,
     })
+}
+
+/// Bytes of a number with a fraction (IEEE 754).
+fn fraction_size(letter: char) -> Option<usize> {
+    match letter {
+        'g' | 'e' | 'f' | 'F' => Some(4),
+        'G' | 'E' | 'd' | 'D' => Some(8),
+        _ => None,
+    }
+}
+
+fn fraction(bytes: &[u8], high_first: bool) -> Value {
+    let mut bytes = bytes.to_vec();
+    if !high_first {
+        bytes.reverse();
+    }
+    let bits = bytes.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+    Value::Float(match bytes.len() {
+        4 => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    })
+}
+
+/// Half a byte, as `H` reads letters.
+fn nibble(letter: u8) -> u8 {
+    match letter {
+        b'0'..=b'9' => letter - b'0',
+        b'a'..=b'z' | b'A'..=b'Z' => ((letter & 15) + 9) & 15,
+        other => other & 15,
+    }
 }
 
 fn number(bytes: &[u8], high_first: bool, signed: bool) -> Value {
@@ -55,16 +92,25 @@ fn number(bytes: &[u8], high_first: bool, signed: bool) -> Value {
     };
     let unused = 64 - 8 * bytes.len() as u32;
     let negative = (whole << unused) as i64 >> unused;
-    Value::Int(if signed { negative } else { whole as i64 })
+    if signed { Value::Int(negative) } else { numeric::whole(whole.into()) }
 }
 
 /// `unpack`
 pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
-    let text = |bytes: &[u8]| Value::text(&String::from_utf8_lossy(bytes));
+    let text = Value::binary;
     let mut values = Vec::new();
     let mut rest = bytes;
-    for (letter, count) in directives(format) {
+    for (letter, order, count) in directives(format) {
+        if let Some(size) = fraction_size(letter) {
+            for _ in 0..count.unwrap_or(usize::MAX) {
+                let Some((part, after)) = rest.split_at_checked(size) else { break };
+                values.push(fraction(part, "gG".contains(letter)));
+                rest = after;
+            }
+            continue;
+        }
         if let Some((size, high_first)) = width(letter) {
+            let high_first = order.unwrap_or(high_first);
             for _ in 0..count.unwrap_or(usize::MAX) {
                 let Some((part, after)) = rest.split_at_checked(size) else {
                     if count.is_some() {
@@ -101,8 +147,15 @@ pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
                 Value::text(&bits[..count.unwrap_or(bits.len()).min(bits.len())])
             }
             'a' => text(part),
-            'A' => text(part.trim_ascii_end()),
+            'A' => {
+                let kept = part.iter().rposition(|byte| !matches!(byte, 0 | b' '));
+                text(&part[..kept.map_or(0, |at| at + 1)])
+            }
             'Z' => text(part.split(|byte| *byte == 0).next().unwrap_or(part)),
+            'm' if count == Some(0) => match STANDARD.decode(part) {
+                Ok(bytes) => text(&bytes),
+                Err(_) => return Err(Stop::raise("ArgumentError", "invalid base64")),
+            },
             'm' => text(&unpacked(part)?),
             'x' => continue,
             'U' => {
@@ -124,55 +177,80 @@ fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
 }
 
 /// `pack`
-pub(in crate::logstash::ruby::run) fn pack(items: &[Value], format: &str) -> Result<String, Stop> {
+pub(in crate::logstash::ruby::run) fn pack(items: &[Value], format: &str) -> Answer {
     let mut bytes = Vec::new();
     let mut items = items.iter();
     let missing = || Stop::raise("ArgumentError", "too few arguments");
-    for (letter, count) in directives(format) {
+    for (letter, order, count) in directives(format) {
+        super::super::limited(bytes.len())?;
+        if letter == 'x' {
+            super::super::limited(count.unwrap_or(0))?;
+            bytes.extend(std::iter::repeat_n(0, count.unwrap_or(0)));
+            continue;
+        }
         if letter == 'U' || width(letter).is_some() {
             let times = count.unwrap_or(items.len());
             for _ in 0..times {
-                let Some(Value::Int(number)) = items.next() else { return Err(missing()) };
-                match width(letter) {
+                let number = match items.next() {
+                    Some(Value::Int(number)) => *number,
+                    Some(Value::Big(number)) => {
+                        let low: num_bigint::BigInt =
+                            &**number & num_bigint::BigInt::from(u64::MAX);
+                        u64::try_from(low).unwrap_or(0) as i64
+                    }
+                    Some(Value::Float(number)) => *number as i64,
+                    Some(other) => {
+                        let what = super::super::object::word_of(other);
+                        let message = format!("no implicit conversion of {what} into Integer");
+                        return Err(Stop::raise("TypeError", message));
+                    }
+                    None => return Err(missing()),
+                };
+                let width = width(letter).map(|(size, first)| (size, order.unwrap_or(first)));
+                match width {
                     Some((size, true)) => bytes.extend(&number.to_be_bytes()[8 - size..]),
                     Some((size, false)) => bytes.extend(&number.to_le_bytes()[..size]),
                     None => {
-                        let code = u32::try_from(*number).ok().and_then(char::from_u32);
+                        let code = u32::try_from(number).ok().and_then(char::from_u32);
                         bytes.extend(code.unwrap_or('?').to_string().bytes());
                     }
                 }
             }
             continue;
         }
-        let text = items.next().ok_or_else(missing)?.print();
+        let value = items.next().ok_or_else(missing)?;
+        let bytes_of = super::super::module::bytes_of(value);
+        let text = value.print();
         match letter {
             'H' => {
-                let pair = |at| u8::from_str_radix(text.get(2 * at..2 * at + 2)?, 16).ok();
-                bytes.extend((0..text.len() / 2).filter_map(pair));
+                let digits: Vec<u8> = text.bytes().map(nibble).collect();
+                let most = count.unwrap_or(digits.len()).min(digits.len());
+                let pair = |pair: &[u8]| pair[0] << 4 | pair.get(1).copied().unwrap_or(0);
+                bytes.extend(digits[..most].chunks(2).map(pair));
             }
             'B' => {
                 let eight = |at| u8::from_str_radix(text.get(8 * at..8 * at + 8)?, 2).ok();
                 bytes.extend((0..text.len() / 8).filter_map(eight));
             }
-            'm' if count == Some(0) => bytes.extend(STANDARD.encode(&text).bytes()),
+            'm' if count == Some(0) => bytes.extend(STANDARD.encode(&bytes_of).bytes()),
             'm' => {
                 // Lines of 60 characters, each with its end.
-                let encoded = STANDARD.encode(&text);
+                let encoded = STANDARD.encode(&bytes_of);
                 for line in encoded.as_bytes().chunks(60) {
                     bytes.extend(line);
                     bytes.push(b'\n');
                 }
             }
-            'a' | 'A' => {
-                let length = count.unwrap_or(text.len());
+            'a' | 'A' | 'Z' => {
+                let length = count.unwrap_or(bytes_of.len() + usize::from(letter == 'Z'));
                 super::super::limited(length)?;
-                let fill = if letter == 'a' { 0 } else { b' ' };
-                let mut part = text.into_bytes();
+                let fill = if letter == 'A' { b' ' } else { 0 };
+                let mut part = bytes_of;
                 part.resize(length, fill);
                 bytes.extend(part);
             }
             _ => return Err(Stop::raise("ArgumentError", "this format of pack is not known")),
         }
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(if format.starts_with('U') { Value::bytes(&bytes) } else { Value::binary(&bytes) })
 }

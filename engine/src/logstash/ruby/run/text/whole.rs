@@ -5,6 +5,7 @@ use super::format::format;
 use super::set::successor;
 use super::{integer_in, whole};
 use crate::logstash::filter::{capitalize, leading_float, leading_integer, strip};
+use crate::logstash::ruby::numeric::{self, Decimal};
 use crate::logstash::ruby::value::Value;
 use std::sync::Arc;
 
@@ -21,8 +22,6 @@ pub(super) fn method(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1
 /// Another text of the same letters.
 fn changed(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("to_s" | "to_str" | "b", []) => Value::Text(text.clone()),
-        ("force_encoding" | "encode" | "scrub", _) => Value::Text(text.clone()),
         ("upcase", _) => Value::text(&text.to_uppercase()),
         ("downcase", _) => Value::text(&text.to_lowercase()),
         ("capitalize", []) => Value::text(&capitalize(text)),
@@ -33,7 +32,7 @@ fn changed(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             };
             Value::text(&text.chars().map(swap).collect::<String>())
         }
-        ("dump", []) => Value::text(&Value::Text(text.clone()).inspect()),
+        ("dump", []) => Value::text(&Value::text(text).inspect()),
         ("strip", []) => Value::text(strip(text)),
         ("lstrip", []) => Value::text(text.trim_start()),
         ("rstrip", []) => Value::text(text.trim_end()),
@@ -42,10 +41,10 @@ fn changed(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text),
         ),
         ("chomp" | "delete_suffix", [Value::Text(end)]) => {
-            Value::text(text.strip_suffix(&**end).unwrap_or(text))
+            Value::text(text.strip_suffix(&*end.str()).unwrap_or(text))
         }
         ("delete_prefix", [Value::Text(start)]) => {
-            Value::text(text.strip_prefix(&**start).unwrap_or(text))
+            Value::text(text.strip_prefix(&*start.str()).unwrap_or(text))
         }
         ("chop", []) => {
             let mut characters = text.chars();
@@ -64,17 +63,21 @@ fn measured(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
         ("reverse", []) => Value::text(&text.chars().rev().collect::<String>()),
         ("empty?", []) => Value::Bool(text.is_empty()),
         ("to_i", []) => whole_number(text),
-        ("to_i", [Value::Int(radix)]) => Value::Int(integer_in(text, *radix)),
-        ("hex", []) => Value::Int(integer_in(text, 16)),
-        ("oct", []) => Value::Int(integer_in(text, 8)),
-        ("to_f" | "to_d", []) => Value::Float(leading_float(text)),
+        ("to_i", [Value::Int(radix)]) => integer_in(text, *radix),
+        ("hex", []) => integer_in(text, 16),
+        ("oct", []) => integer_in(text, 8),
+        ("to_f", []) => Value::Float(leading_float(text)),
+        ("to_d", []) => leading_decimal(text),
+        ("to_r", []) => match numeric::ratio(&leading_decimal(text)) {
+            Some((numerator, denominator)) => numeric::fraction(numerator, denominator),
+            None => Value::Nil,
+        },
         ("to_sym" | "intern", []) => Value::Symbol(text.clone()),
         ("ord", []) => Value::Int(text.chars().next().map_or(0, |first| first as i64)),
         ("chr", []) => Value::text(&text.chars().take(1).collect::<String>()),
         ("sum", []) => Value::Int(text.bytes().map(i64::from).sum::<i64>() % (1 << 16)),
         ("valid_encoding?", []) => Value::Bool(true),
         ("ascii_only?", []) => Value::Bool(text.is_ascii()),
-        ("encoding", []) => Value::text("UTF-8"),
         _ => return Ok(None),
     }))
 }
@@ -89,12 +92,12 @@ fn combined(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             Value::text(&all)
         }
         ("+", [Value::Text(other)]) => {
+            let other = other.str();
             limited(text.len() + other.len())?;
             Value::text(&format!("{text}{other}"))
         }
         ("+", [other]) => {
-            let message = format!("no implicit conversion of {} into String", other.class());
-            return Err(Stop::raise("TypeError", message));
+            return Err(super::bytes::no_text(other));
         }
         ("*", [Value::Int(count)]) => {
             let count = usize::try_from(*count)
@@ -104,18 +107,18 @@ fn combined(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
         }
         ("%", [Value::List(items)]) => Value::text(&format(text, &items.lock().clone())?),
         ("%", [value]) => Value::text(&format(text, std::slice::from_ref(value))?),
-        ("<", [Value::Text(other)]) => Value::Bool(**text < **other),
-        (">", [Value::Text(other)]) => Value::Bool(**text > **other),
-        ("<=", [Value::Text(other)]) => Value::Bool(**text <= **other),
-        (">=", [Value::Text(other)]) => Value::Bool(**text >= **other),
+        ("<", [Value::Text(other)]) => Value::Bool(**text < *other.str()),
+        (">", [Value::Text(other)]) => Value::Bool(**text > *other.str()),
+        ("<=", [Value::Text(other)]) => Value::Bool(**text <= *other.str()),
+        (">=", [Value::Text(other)]) => Value::Bool(**text >= *other.str()),
         ("between?", [Value::Text(low), Value::Text(high)]) => {
-            Value::Bool(**low <= **text && **text <= **high)
+            Value::Bool(*low.str() <= **text && **text <= *high.str())
         }
         ("casecmp?", [Value::Text(other)]) => {
-            Value::Bool(text.to_lowercase() == other.to_lowercase())
+            Value::Bool(text.to_lowercase() == other.str().to_lowercase())
         }
         ("casecmp", [Value::Text(other)]) => {
-            let (left, right) = (text.to_ascii_lowercase(), other.to_ascii_lowercase());
+            let (left, right) = (text.to_ascii_lowercase(), other.str().to_ascii_lowercase());
             Value::Int(left.cmp(&right) as i64)
         }
         _ => return Ok(None),
@@ -125,8 +128,8 @@ fn combined(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
 /// With other text in it.
 fn replaced(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("replace", [Value::Text(other)]) => Value::Text(other.clone()),
-        ("prepend", [Value::Text(other)]) => Value::text(&format!("{other}{text}")),
+        ("replace", [Value::Text(other)]) => Value::text(&other.str()),
+        ("prepend", [Value::Text(other)]) => Value::text(&format!("{}{text}", other.str())),
         ("clear", []) => Value::text(""),
         ("insert", [Value::Int(at), Value::Text(other)]) => {
             let length = text.chars().count() as i64;
@@ -137,23 +140,33 @@ fn replaced(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             let at = usize::try_from(place).unwrap_or(0);
             let head: String = text.chars().take(at).collect();
             let tail: String = text.chars().skip(at).collect();
-            Value::text(&format!("{head}{other}{tail}"))
+            Value::text(&format!("{head}{}{tail}", other.str()))
         }
         ("succ" | "next", []) => Value::text(&successor(text)),
         _ => return Ok(None),
     }))
 }
 
-/// Ruby's `to_i`. A number beyond 63 bits has a fraction here.
+/// Ruby's `to_d`: what stands at the beginning, else 0.
+fn leading_decimal(text: &str) -> Value {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || "+-._eE".contains(c)));
+    let mut part = &text[..end.unwrap_or(text.len())];
+    loop {
+        match Decimal::read(part) {
+            Some(number) => return Value::Decimal(Arc::new(number)),
+            None if part.is_empty() => return Value::Decimal(Arc::new(Decimal::of(0.into(), 0))),
+            None => part = &part[..part.len() - 1],
+        }
+    }
+}
+
+/// Ruby's `to_i`.
 fn whole_number(text: &str) -> Value {
     let digits = text.trim_start().trim_start_matches(['+', '-']);
     let length = digits.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
-    if length < 19 || !digits.starts_with(|c: char| c.is_ascii_digit()) {
-        return Value::Int(leading_integer(text));
-    }
-    match (leading_integer(text), digits[..length].replace('_', "").parse::<f64>()) {
-        (0, Ok(size)) if size > 0.0 && text.trim_start().starts_with('-') => Value::Float(-size),
-        (0, Ok(size)) if size > 0.0 => Value::Float(size),
-        (number, _) => Value::Int(number),
+    match length < 19 {
+        true => Value::Int(leading_integer(text)),
+        false => integer_in(text, 10),
     }
 }
