@@ -103,11 +103,10 @@ fn wire(
     let node = graph.input(IN).ok_or("scripts and queries have an input")?;
     let ports = graph.outputs().to_vec();
     let plan = RunPlan {
-        sources: vec![SourceConfig::File(FileConfig {
-            patterns: vec![input.path.display().to_string()],
-            framing: Framing::Lines,
-            skip_bytes: 0,
-        })],
+        sources: vec![SourceConfig::File(FileConfig::once(
+            vec![input.path.display().to_string()],
+            Framing::Lines,
+        ))],
         sinks: vec![NamedSink { name: OUT.to_string(), config: sink }],
         ports: ports.clone(),
         workers,
