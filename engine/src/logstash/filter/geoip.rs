@@ -74,7 +74,7 @@ const NAMES: &[(&str, &str)] = &[
     ("country_code2", "[geo][country_iso_code]"),
     ("country_code3", ""),
     ("postal_code", "[geo][postal_code]"),
-    ("dma_code", "[geo][dma_code]"),
+    ("dma_code", "[mmdb][dma_code]"),
     ("region_name", "[geo][region_name]"),
     ("region_code", "[geo][region_code]"),
     ("region_iso_code", "[geo][region_iso_code]"),
@@ -84,14 +84,14 @@ const NAMES: &[(&str, &str)] = &[
     ("longitude", "[geo][location][lon]"),
     ("asn", "[as][number]"),
     ("as_org", "[as][organization][name]"),
-    ("organization", "[as][organization][name]"),
+    ("organization", "[mmdb][organization]"),
     ("isp", "[mmdb][isp]"),
     ("domain", "[domain]"),
     ("autonomous_system_number", "[as][number]"),
     ("autonomous_system_organization", "[as][organization][name]"),
 ];
 
-/// Fields that are set when nobody says which.
+/// Fields that are set when nobody says which; the schema prefers `region_iso_code` to `region_code`.
 const CITY_DEFAULT: &[&str] = &[
     "ip",
     "city_name",
@@ -110,8 +110,13 @@ const CITY_DEFAULT: &[&str] = &[
     "longitude",
 ];
 
-/// As [`CITY_DEFAULT`], for databases of networks.
-const NETWORK_DEFAULT: &[&str] = &["ip", "asn", "as_org"];
+/// As [`CITY_DEFAULT`], by a part of the type of other databases.
+const OTHER_DEFAULTS: [(&str, &[&str]); 4] = [
+    ("ASN", &["ip", "asn", "as_org"]),
+    ("ISP", &["ip", "asn", "as_org", "isp", "organization"]),
+    ("Country", &["ip", "country_code2", "country_name", "continent_name"]),
+    ("Domain", &["ip", "domain"]),
+];
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let source_text = arguments.text("source")?;
@@ -148,9 +153,10 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         }
     };
     let database_type = &reader.metadata().database_type;
-    let network = database_type.contains("ASN");
     let of_places = ["City", "Enterprise"].iter().any(|kind| database_type.contains(kind));
-    let defaults = if network { NETWORK_DEFAULT } else { CITY_DEFAULT };
+    let other = OTHER_DEFAULTS.iter().find(|(part, _)| database_type.contains(part));
+    let defaults = other.map_or(CITY_DEFAULT, |(_, fields)| fields);
+    let unwanted = if names == Names::Schema { "region_code" } else { "region_iso_code" };
     let fields = match arguments.texts("fields") {
         Some(texts) => {
             for (text, span) in &texts {
@@ -163,7 +169,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         }
         None => defaults
             .iter()
-            .filter(|name| names == Names::Schema || **name != "region_iso_code")
+            .filter(|name| **name != unwanted)
             .map(|name| (*name).to_string())
             .collect(),
     };
