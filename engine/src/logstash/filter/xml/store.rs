@@ -32,14 +32,12 @@ fn element_at<'a>(
     arena: &'a Arena,
     depth: usize,
 ) -> Datum<'a> {
-    let mut map = Map::default();
-    for attribute in element.attributes() {
-        map.insert(arena.str(attribute.name()), Datum::Str(arena.str(attribute.value())));
-    }
+    let mut map = attributes(element, arena);
     let bare = map.is_empty();
     let has_elements = element.children().any(|child| child.is_element());
     if !has_elements {
-        let text: String = element.children().filter_map(|child| child.text()).collect();
+        let text: String =
+            element.children().filter(Node::is_text).filter_map(|child| child.text()).collect();
         if !text.trim().is_empty() {
             let value = Datum::Str(arena.str(&text));
             if bare && !style.content {
@@ -68,7 +66,7 @@ fn element_at<'a>(
         let mut texts: Vec<Datum<'a>> = element
             .children()
             .filter(Node::is_text)
-            .filter_map(|child| child.text())
+            .map(|child| as_written(child))
             .filter(|text| !text.trim().is_empty())
             .map(|text| Datum::Str(arena.str(text)))
             .collect();
@@ -94,4 +92,35 @@ fn merge<'a>(map: &mut Map<'a>, key: &'a str, value: Datum<'a>, lists: bool) {
         }
         None => map.insert(key, if lists { Datum::List(vec![value]) } else { value }),
     }
+}
+
+/// Attributes by their names as written, with the namespaces that are declared here.
+fn attributes<'a>(element: Node<'_, '_>, arena: &'a Arena) -> Map<'a> {
+    let mut map = Map::default();
+    let around = element.parent_element();
+    for namespace in element.namespaces() {
+        let same = |one: &roxmltree::Namespace<'_>| {
+            one.name() == namespace.name() && one.uri() == namespace.uri()
+        };
+        let is_new = !around.is_some_and(|around| around.namespaces().any(same));
+        if is_new && namespace.name() != Some("xml") {
+            let key = match namespace.name() {
+                Some(prefix) => arena.format(format_args!("xmlns:{prefix}")),
+                None => "xmlns",
+            };
+            map.insert(key, Datum::Str(arena.str(namespace.uri())));
+        }
+    }
+    let text = element.document().input_text();
+    for attribute in element.attributes() {
+        let name = text.get(attribute.range_qname()).unwrap_or(attribute.name());
+        map.insert(arena.str(name), Datum::Str(arena.str(attribute.value())));
+    }
+    map
+}
+
+/// Text beside elements keeps its entities, unless it is a section of raw text.
+fn as_written<'t>(text: Node<'t, '_>) -> &'t str {
+    let written = &text.document().input_text()[text.range()];
+    if written.contains("<![CDATA[") { text.text().unwrap_or_default() } else { written }
 }
