@@ -65,17 +65,24 @@ impl<'d> Search<'d> {
             }
             Value::Text(text) => Found::Text(text),
             Value::Number(number) => Found::Text(number_text(number)),
-            Value::Truth(truth) => Found::Text(truth.to_string()),
+            // What does not hold is as good as not there.
+            Value::Truth(false) => Found::Nothing,
+            Value::Truth(true) => Found::Text("true".to_string()),
         }
     }
 
-    /// An element as it stands in the text; other nodes as their value.
+    /// A node as XML: text with its entities, all others as they stand; an attribute is its value.
     fn written(&self, item: Item<'d>) -> String {
-        match item {
-            Item::Node(node) if node.is_element() => {
-                self.document.input_text()[node.range()].to_string()
+        /// How raw text begins.
+        const RAW: &str = "<![CDATA[";
+        let Item::Node(node) = item else { return text(item) };
+        let source = &self.document.input_text()[node.range()];
+        match node.text() {
+            Some(text) if node.is_text() && !source.contains(RAW) => {
+                text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
             }
-            item => text(item),
+            _ if node.is_root() => text(item),
+            _ => source.to_string(),
         }
     }
 
