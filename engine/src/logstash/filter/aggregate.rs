@@ -1,16 +1,18 @@
 //! `aggregate`: code gathers in a map what belongs to one task, over several events. Filters with the
 //! same text in `task_id` share their maps.
 
+mod ends;
+
 use super::{Declaration, Filter, Outcome, Shelf, Turn, ruby::script};
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Takes, option, required};
-use crate::logstash::reference::FieldRef;
 use crate::logstash::ruby::{Machine, Memory, Script, Stop, Value};
 use crate::logstash::saved;
 use crate::logstash::template::Template;
-use chrono::{DateTime, Duration, Utc};
+use chrono::{DateTime, Utc};
+use ends::Ends;
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use temblor_lang::value::Arena;
@@ -48,8 +50,6 @@ pub static DECLARATION: Declaration = Declaration {
 
 /// Tasks that are kept; beyond them the oldest is given up.
 const TASKS_MAX: usize = 1_000_000;
-/// Seconds after which a task has ended when nobody says so.
-const TIMEOUT_DEFAULT: f64 = 1800.0;
 
 #[derive(Debug)]
 struct Aggregate {
@@ -68,22 +68,6 @@ enum Action {
     Both,
 }
 
-/// When and how tasks end.
-#[derive(Debug)]
-struct Ends {
-    /// Whether this filter says anything about it.
-    said: bool,
-    timeout: Duration,
-    inactivity: Option<Duration>,
-    code: Option<Script>,
-    tags: Vec<Template>,
-    id_field: Option<FieldRef>,
-    time_field: Option<FieldRef>,
-    push_on_timeout: bool,
-    push_previous: bool,
-}
-
-/// A task.
 /// What code may set in `map_meta`, and what is kept of it.
 const OWN_LIMITS: [&str; 2] = ["timeout", "inactivity_timeout"];
 
@@ -95,6 +79,7 @@ static SHELVES: [Shelf; 1] = [Shelf {
     rest: None,
 }];
 
+/// A task.
 #[derive(Debug)]
 struct Task {
     map: Value,
@@ -151,36 +136,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     };
     let code = arguments.text("code")?;
     let code = script(arguments, &code, "code", &[])?;
-    let seconds = |seconds: f64| Duration::milliseconds((seconds * 1e3) as i64);
-    let timeout_code = match arguments.text("timeout_code") {
-        Some(code) => Some(script(arguments, &code, "timeout_code", &[])?),
-        None => None,
-    };
-    let tags = arguments.texts("timeout_tags").unwrap_or_default();
-    let own = [
-        "timeout",
-        "inactivity_timeout",
-        "timeout_code",
-        "push_map_as_event_on_timeout",
-        "push_previous_map_as_event",
-        "timeout_timestamp_field",
-    ];
-    let ends = Ends {
-        said: own.iter().any(|name| arguments.get(name).is_some()),
-        timeout: seconds(arguments.number("timeout").unwrap_or(TIMEOUT_DEFAULT)),
-        inactivity: arguments.number("inactivity_timeout").map(seconds),
-        code: timeout_code,
-        tags: tags.iter().map(|(text, _)| Template::parse(text)).collect(),
-        id_field: arguments.field_or_none("timeout_task_id_field"),
-        time_field: arguments.field_or_none("timeout_timestamp_field"),
-        push_on_timeout: arguments.flag("push_map_as_event_on_timeout", false),
-        push_previous: arguments.flag("push_previous_map_as_event", false),
-    };
-    if ends.inactivity.is_some_and(|inactivity| inactivity >= ends.timeout) {
-        let span = arguments.place("inactivity_timeout");
-        let wanted = "less than `timeout`";
-        arguments.complain(complain::bad_value("inactivity_timeout", span, wanted));
-    }
+    let ends = Ends::of(arguments)?;
     Some(Box::new(Aggregate {
         task: Template::parse(&task_text),
         task_text,
@@ -371,51 +327,5 @@ impl Aggregate {
             meta.set_entry("lastevent_timestamp", Value::timestamp(now));
         }
         result
-    }
-}
-
-impl Ends {
-    fn makes_event(&self) -> bool {
-        self.push_on_timeout || self.push_previous || self.code.is_some()
-    }
-
-    fn is_over(&self, task: &Task, now: DateTime<Utc>) -> bool {
-        let own = |name: &str| match task.meta.entry(name) {
-            Some(Value::Int(seconds)) => Duration::try_seconds(seconds),
-            _ => None,
-        };
-        let timeout = own("timeout").unwrap_or(self.timeout);
-        let inactivity = own("inactivity_timeout").or(self.inactivity);
-        now - task.created >= timeout
-            || inactivity.is_some_and(|inactivity| now - task.last >= inactivity)
-    }
-
-    /// The event that a map becomes.
-    fn event<'a>(&'a self, id: &str, task: &Task, turn: &mut Turn<'a, '_>) -> Option<LogEvent<'a>> {
-        let (arena, now) = (turn.arena, turn.now);
-        let data = match task.map.to_datum(arena) {
-            Some(Datum::Map(map)) => map,
-            _ => crate::logstash::datum::Map::default(),
-        };
-        let mut event = LogEvent::new(data, now);
-        if let Some(field) = &self.id_field {
-            let _ = event.set(field, Datum::Str(arena.str(id)), arena);
-        }
-        for tag in &self.tags {
-            let tag = tag.render(&event, arena, now);
-            event.tag(tag);
-        }
-        if let Some(code) = &self.code {
-            let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
-            let taken = std::mem::take(&mut event);
-            let mut machine = Machine::new(taken, &mut tasks.memory, arena, now);
-            machine.give("map", task.map.clone());
-            let result = machine.run(code);
-            event = std::mem::take(&mut machine.events[0]);
-            if result.is_err() {
-                event.tag("_aggregateexception");
-            }
-        }
-        (!event.cancelled).then_some(event)
     }
 }
