@@ -1,5 +1,6 @@
 //! From bytes of a stated charset to text. Bytes that are no text in it are shown as what they are.
 
+use encoding_rs::Encoding;
 use std::borrow::Cow;
 
 /// How bytes are letters.
@@ -10,33 +11,40 @@ pub enum Charset {
     Utf8,
     /// ISO 8859-1: every byte is the letter of its number.
     Latin1,
-    /// Windows-1252, which has letters where ISO 8859-1 has controls.
-    Windows1252,
-    /// UTF-16 with the lower byte first.
-    Utf16Little,
-    /// UTF-16 with the higher byte first.
-    Utf16Big,
+    /// One of the others that the Encoding Standard has (<https://encoding.spec.whatwg.org>).
+    Other(&'static Encoding),
 }
 
-/// Windows-1252 from 0x80 to 0x9F (<https://encoding.spec.whatwg.org/index-windows-1252.txt>).
-const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
-    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+/// Names of Ruby that the Encoding Standard does not know, or takes for something else.
+const RUBY_NAMES: [(&str, &str); 11] = [
+    ("CP932", "Shift_JIS"),
+    ("CP936", "GBK"),
+    ("CP949", "EUC-KR"),
+    ("CP950", "Big5"),
+    ("CP878", "KOI8-R"),
+    ("CP51932", "EUC-JP"),
+    ("EUCJP", "EUC-JP"),
+    ("EUCKR", "EUC-KR"),
+    ("MACROMAN", "macintosh"),
+    ("MACCYRILLIC", "x-mac-cyrillic"),
+    ("UTF-16", "UTF-16BE"),
 ];
 
 impl Charset {
     /// The names, for people.
-    pub const NAMES: &str = "UTF-8, ISO-8859-1, CP1252, UTF-16LE or UTF-16BE";
+    pub const NAMES: &str =
+        "the name of a charset, such as UTF-8, ISO-8859-1, CP1252, UTF-16LE or GBK";
 
     /// The charset of this name.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_uppercase().as_str() {
             "UTF-8" | "UTF8" | "ASCII" | "US-ASCII" | "ASCII-8BIT" | "BINARY" => Self::Utf8,
             "ISO-8859-1" | "ISO8859-1" | "LATIN1" => Self::Latin1,
-            "CP1252" | "WINDOWS-1252" => Self::Windows1252,
-            "UTF-16LE" => Self::Utf16Little,
-            "UTF-16BE" | "UTF-16" => Self::Utf16Big,
-            _ => return None,
+            name => {
+                let known = RUBY_NAMES.iter().find(|(ruby, _)| *ruby == name);
+                let label = known.map_or(name, |(_, standard)| standard);
+                Self::Other(Encoding::for_label_no_replacement(label.as_bytes())?)
+            }
         })
     }
 
@@ -48,23 +56,9 @@ impl Charset {
                 Err(_) => Cow::Owned(escaped(bytes)),
             },
             Self::Latin1 => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
-            Self::Windows1252 => Cow::Owned(bytes.iter().map(|byte| windows(*byte)).collect()),
-            Self::Utf16Little => Cow::Owned(wide(bytes, u16::from_le_bytes)),
-            Self::Utf16Big => Cow::Owned(wide(bytes, u16::from_be_bytes)),
+            Self::Other(encoding) => encoding.decode_without_bom_handling(bytes).0,
         }
     }
-}
-
-fn windows(byte: u8) -> char {
-    match byte {
-        0x80..=0x9F => WINDOWS_1252[usize::from(byte - 0x80)],
-        other => char::from(other),
-    }
-}
-
-fn wide(bytes: &[u8], join: fn([u8; 2]) -> u16) -> String {
-    let units = bytes.chunks_exact(2).map(|pair| join([pair[0], pair[1]]));
-    char::decode_utf16(units).map(|one| one.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }
 
 fn escaped(bytes: &[u8]) -> String {
@@ -91,6 +85,15 @@ mod tests {
             ("ISO-8859-1", b"caf\xe9", "café"),
             ("CP1252", b"\x80\x93x\x94", "€“x”"),
             ("UTF-16LE", b"a\0b\0", "ab"),
+            ("UTF-16", b"\0a\0b", "ab"),
+            ("ISO-8859-15", b"\xa4", "€"),
+            ("Windows-1251", b"\xcf\xf0", "Пр"),
+            ("KOI8-R", b"\xf0\xd2", "Пр"),
+            ("Shift_JIS", b"\x93\xfa", "日"),
+            ("CP936", b"\xc8\xd5", "日"),
+            ("eucJP", b"\xc6\xfc", "日"),
+            ("GB18030", b"\xc8\xd5", "日"),
+            ("Big5", b"\xa4\xe9", "日"),
         ] {
             assert_eq!(Charset::named(name).expect("known").decode(bytes), text, "{name}");
         }

@@ -25,26 +25,16 @@ impl Clock {
             None => Some(Zone::UTC),
             Some(name) => Zone::named(&name),
         };
-        let locale = match arguments.text("locale") {
-            None => Some(Locale::english()),
-            Some(tag) => Locale::of(&tag),
-        };
+        // As in Logstash a language without names of its own has those of English.
+        let locale = arguments.text("locale").and_then(|tag| Locale::of(&tag));
         if zone.is_none() {
             let place = arguments.place("default_timezone");
             let wanted = "the name of a time zone, such as Europe/Berlin";
             arguments.complain(complain::bad_value("default_timezone", place, wanted));
         }
-        if locale.is_none() {
-            let place = arguments.place("locale");
-            arguments.complain(complain::bad_value(
-                "locale",
-                place,
-                "a language, such as en or de-DE",
-            ));
-        }
         let format = |text: &str| Format::parse(text, Dialect::Joda).expect("it is a pattern");
         let formats = FORMATS.into_iter().map(format).collect();
-        Some(Self { formats, zone: zone?, locale: locale? })
+        Some(Self { formats, zone: zone?, locale: locale.unwrap_or_else(Locale::english) })
     }
 
     /// The moment of a text; `zone` is what the device says of itself.
