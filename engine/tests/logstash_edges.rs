@@ -108,15 +108,21 @@ fn run(case: &Case, place: &Path) -> Vec<Section> {
     if !ran.status.success() {
         out.push_str(&readable(&ran.stderr, place));
     }
+    let given: Vec<Section> = given.into_iter().cloned().collect();
+    found(given, out, place)
+}
+
+/// The sections that were given, what was written to standard output, and what became of the files.
+fn found(given: Vec<Section>, out: String, place: &Path) -> Vec<Section> {
     let section = |name: String, text: String| Section { name, line: 0, text };
-    let mut all: Vec<Section> = given.iter().map(|one| (*one).clone()).collect();
+    let mut all: Vec<Section> = given.clone();
     all.push(section("out".to_string(), out));
     let files = files_in(place);
     for file in &files {
         let name = name_in(place, file);
         let before = given.iter().find(|one| one.name == format!("file {name}"));
         let is_same =
-            |one: &&&Section| fs::read(file).is_ok_and(|now| now == bytes_of(&name, &one.text));
+            |one: &&Section| fs::read(file).is_ok_and(|now| now == bytes_of(&name, &one.text));
         if name == "case.conf" || before.filter(is_same).is_some() {
             continue;
         }

@@ -9,11 +9,10 @@ use crate::logstash::datum::{Datum, Map};
 use crate::logstash::event::LogEvent;
 use crate::logstash::filter;
 use crate::logstash::options::Arguments;
-use crate::logstash::program::{Program, ProgramBuilder, ProgramState};
+use crate::logstash::program::{Program, ProgramState};
 use crate::logstash::reference::FieldRef;
 use crate::logstash::saved;
-use crate::logstash::settings::{Ecs, Settings};
-use crate::logstash::syntax::tree::{Plugin, Statement, Value, ValueKind, Word};
+use crate::logstash::settings::Ecs;
 use crate::logstash::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
@@ -31,7 +30,7 @@ pub struct Decoder {
     /// Whether each line of a message is an event, or part of one.
     splits: bool,
     /// Where the action of a document goes.
-    action: Option<FieldRef>,
+    pub(super) action: Option<FieldRef>,
     /// The message of an event that has none: `format` of msgpack.
     format: Option<Template>,
     /// Longer lines are refused: `decode_size_limit_bytes`.
@@ -60,7 +59,7 @@ pub struct DecodeState {
     lines: Vec<(String, Buffer)>,
     program: Option<ProgramState>,
     /// The action whose document comes next.
-    action: Option<String>,
+    pub(super) action: Option<String>,
 }
 
 impl std::fmt::Debug for DecodeState {
@@ -126,7 +125,7 @@ impl Decoder {
         let kind = match name {
             "json" | "json_lines" => Kind::Json,
             "multiline" => Kind::Multiline(Box::new(Multiline::compile(arguments)?)),
-            "csv" => Kind::Filter(Box::new(csv(arguments)?)),
+            "csv" => Kind::Filter(Box::new(super::csv::reader(arguments)?)),
             "cef" => Kind::Cef(Box::new(cef::Cef::compile(arguments)?)),
             "msgpack" => Kind::MessagePack,
             "es_bulk" => Kind::Bulk,
@@ -154,7 +153,7 @@ impl Decoder {
                 None
             }
         };
-        let action = arguments.ecs.is_on().then(bulk_action);
+        let action = arguments.ecs.is_on().then(super::bulk::place);
         let target = arguments.field_or_none("target");
         let format = (name == "msgpack").then(|| arguments.text("format")).flatten();
         let format = format.map(|text| Template::parse(&text));
@@ -375,14 +374,19 @@ impl Decoder {
         event
     }
 
-    fn failed<'a>(&self, text: &'a str, tag: &'a str, moment: Moment<'a>) -> LogEvent<'a> {
+    pub(super) fn failed<'a>(
+        &self,
+        text: &'a str,
+        tag: &'a str,
+        moment: Moment<'a>,
+    ) -> LogEvent<'a> {
         let mut event = LogEvent::of_message(text, None, moment.now);
         event.tag(tag);
         event
     }
 
     /// An event of these fields, or with them in its target.
-    fn event<'a>(&'a self, fields: Map<'a>, moment: Moment<'a>) -> LogEvent<'a> {
+    pub(super) fn event<'a>(&'a self, fields: Map<'a>, moment: Moment<'a>) -> LogEvent<'a> {
         let Some(target) = &self.target else { return LogEvent::new(fields, moment.now) };
         let mut event = LogEvent::new(Map::default(), moment.now);
         // A new event has nothing in the way; what may not be there is left out.
@@ -415,81 +419,9 @@ impl Decoder {
             _ => out.push(self.failed(text, "_jsonparsefailure", moment)),
         }
     }
-
-    fn bulk<'a>(
-        &'a self,
-        state: &mut DecodeState,
-        text: &'a str,
-        moment: Moment<'a>,
-        out: &mut Vec<LogEvent<'a>>,
-    ) {
-        let arena = moment.arena;
-        let action = match state.action.take() {
-            None if text.trim().is_empty() => return,
-            None => {
-                let read = filter::read_json(text, arena);
-                let is_delete =
-                    matches!(&read, Some(Datum::Map(map)) if map.get("delete").is_some());
-                if !is_delete {
-                    state.action = Some(text.to_string());
-                    return;
-                }
-                text
-            }
-            Some(action) => arena.str(&action),
-        };
-        let read = filter::read_json(text, arena);
-        let Some(Datum::Map(document)) = read else {
-            out.push(self.failed(text, "_jsonparsefailure", moment));
-            return;
-        };
-        let document = if action == text { Map::default() } else { document };
-        let mut event = self.event(document, moment);
-        if let Some(Datum::Map(action)) = filter::read_json(action, arena)
-            && let Some((name, Datum::Map(fields))) = action.into_entries().into_iter().next()
-        {
-            let mut fields = fields;
-            fields.insert("action", Datum::Str(name));
-            match &self.action {
-                // New metadata has nothing in the way.
-                Some(place) => drop(event.set(place, Datum::Map(fields), arena)),
-                None => event.metadata = fields,
-            }
-        }
-        out.push(event);
-    }
-}
-
-/// Where the schema has the action of a document of `es_bulk`.
-fn bulk_action() -> FieldRef {
-    FieldRef::parse("[@metadata][codec][es_bulk]").expect("it is a field reference")
 }
 
 /// `[event][original]`
 fn original() -> FieldRef {
     FieldRef::parse("[event][original]").expect("it is a field reference")
-}
-
-/// The csv filter over the message, which then goes away.
-fn csv(arguments: &mut Arguments<'_>) -> Option<Program> {
-    let span = arguments.span;
-    let own = ["charset", "include_headers", "id", "enable_metric"];
-    let word = |text: &str| Word { text: text.to_string(), span };
-    let mut options: Vec<(Word, Value)> = arguments
-        .entries()
-        .filter(|(name, _)| !own.contains(name))
-        .map(|(name, setting)| (word(name), setting.tree()))
-        .collect();
-    let text = |text: &str| Value { span, kind: ValueKind::Text(text.to_string()) };
-    options.push((word("source"), text("message")));
-    options.push((word("remove_field"), text("message")));
-    let plugin = Plugin { name: word("csv"), options, span };
-    let settings = Settings { ecs: arguments.ecs, ..Settings::default() };
-    let mut diagnostics = Vec::new();
-    let mut builder = ProgramBuilder::new(&settings, &mut diagnostics);
-    builder.section(&[Statement::Plugin(plugin)]);
-    let program = builder.finish();
-    let is_good = diagnostics.is_empty();
-    diagnostics.into_iter().for_each(|one| arguments.complain(one));
-    is_good.then_some(program)
 }

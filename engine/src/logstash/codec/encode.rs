@@ -1,7 +1,7 @@
 //! From events to bytes. What an encoder gives is written as it is; a codec that ends events with a
 //! newline has put it there.
 
-use super::{cef, rubydebug};
+use super::{cef, csv, rubydebug};
 use crate::codec::Format;
 use crate::logstash::complain;
 use crate::logstash::datum::Datum;
@@ -135,9 +135,9 @@ impl Encoder {
             Encoder::Csv { columns, separator, quote, headless } => {
                 let style = (separator.as_str(), *quote);
                 if headless.swap(false, Ordering::Relaxed) {
-                    push_row(&mut out, names(columns, event), style);
+                    csv::push_row(&mut out, csv::names(columns, event), style);
                 }
-                push_row(&mut out, texts(columns, event), style);
+                csv::push_row(&mut out, csv::texts(columns, event), style);
             }
             Encoder::Cef(cef) => cef.encode(event, arena, now, &mut out),
             Encoder::MessagePack => {
@@ -147,7 +147,7 @@ impl Encoder {
                 let _ = Format::MessagePack.encode(value, 0, &mut bytes);
                 return Value::Bytes(arena.bytes(&bytes));
             }
-            Encoder::Bulk => push_bulk(&mut out, event),
+            Encoder::Bulk => super::bulk::push(&mut out, event),
         }
         Value::Str(arena.str(&out))
     }
@@ -167,67 +167,4 @@ fn push_command(out: &mut String, command: &str) {
     // What no argument can hold would end it.
     out.push_str(&command.replace('\'', "'\\''").replace('\0', ""));
     out.push_str("' < /dev/null\n");
-}
-
-/// The names of the columns; without any, those of the event's fields.
-fn names(columns: &[(String, FieldRef)], event: &LogEvent<'_>) -> Vec<String> {
-    match columns {
-        [] => event.data.iter().map(|(name, _)| name.to_string()).collect(),
-        columns => columns.iter().map(|(name, _)| name.clone()).collect(),
-    }
-}
-
-/// What stands in the columns; without any, in all fields.
-fn texts(columns: &[(String, FieldRef)], event: &LogEvent<'_>) -> Vec<String> {
-    let text = |value: Option<&Datum<'_>>| value.map(Datum::text).unwrap_or_default();
-    match columns {
-        [] => event.data.iter().map(|(_, value)| text(Some(value))).collect(),
-        columns => columns.iter().map(|(_, field)| text(event.get(field))).collect(),
-    }
-}
-
-fn push_row(out: &mut String, cells: Vec<String>, (separator, quote): (&str, char)) {
-    for (at, cell) in cells.iter().enumerate() {
-        out.push_str(if at > 0 { separator } else { "" });
-        push_csv(out, cell, separator, quote);
-    }
-    out.push('\n');
-}
-
-fn push_csv(out: &mut String, text: &str, separator: &str, quote: char) {
-    let needs = text.contains([quote, '\n', '\r']) || text.contains(separator);
-    if !needs {
-        out.push_str(text);
-        return;
-    }
-    out.push(quote);
-    for character in text.chars() {
-        if character == quote {
-            out.push(quote);
-        }
-        out.push(character);
-    }
-    out.push(quote);
-}
-
-/// `{"index": {"_index": …}}` and the document, each on a line.
-fn push_bulk(out: &mut String, event: &LogEvent<'_>) {
-    let text = |name: &str| event.metadata.get(name).map(Datum::text);
-    let action = text("action").unwrap_or_else(|| "index".to_string());
-    let mut fields = crate::logstash::datum::Map::default();
-    let (index, id) = (text("_index"), text("_id"));
-    if let Some(index) = &index {
-        fields.insert("_index", Datum::Str(index));
-    }
-    if let Some(id) = &id {
-        fields.insert("_id", Datum::Str(id));
-    }
-    let mut line = crate::logstash::datum::Map::default();
-    line.insert(&action, Datum::Map(fields));
-    Datum::Map(line).push_json(out);
-    out.push('\n');
-    if action != "delete" {
-        push_document(out, event);
-        out.push('\n');
-    }
 }

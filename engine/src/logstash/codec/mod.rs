@@ -1,7 +1,9 @@
 //! Codecs of inputs and outputs: from frames to events, and from events to bytes. A frame that cannot
 //! be read still becomes an event, with a tag that says so.
 
+mod bulk;
 mod cef;
+mod csv;
 mod decode;
 mod encode;
 mod multiline;

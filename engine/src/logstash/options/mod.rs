@@ -1,52 +1,21 @@
 //! The options of plugins: how they are declared, and how what a configuration says becomes what a
 //! plugin asks for. Every complaint names the option and its place.
 
+mod setting;
+mod spec;
+
+pub use setting::{Setting, SettingKind};
+pub use spec::{COMMON, OptionSpec, Takes, gone, option, required};
+
 use super::complain;
 use super::duration;
 use super::reference::FieldRef;
 use super::settings::{Ecs, Settings};
-use super::syntax::tree::{Plugin, Value, ValueKind, Word};
+use super::syntax::tree::{Plugin, Value, ValueKind};
+use setting::{flatten, is_hash, is_list, merge, names_codec, number};
 use std::time::Duration;
 use temblor_lang::diagnostic::{Diagnostic, Severity, nearest};
 use temblor_lang::span::Span;
-
-/// What an option takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Takes {
-    /// One text.
-    Text,
-    /// A number, or a text that is one.
-    Number,
-    /// `true` or `false`
-    Flag,
-    /// Anything; a single value is a list of one.
-    List,
-    /// A hash, or a list of keys and values in turn.
-    Hash,
-    /// One of these words.
-    OneOf(&'static [&'static str]),
-    /// The name of a codec, or a block.
-    Codec,
-    /// A number of seconds, or a time such as `1 hour`.
-    Duration,
-    /// Whatever there is.
-    Anything,
-}
-
-/// An option as its plugin declares it.
-#[derive(Clone, Copy, Debug)]
-pub struct OptionSpec {
-    /// Its name.
-    pub name: &'static str,
-    /// What it takes.
-    pub takes: Takes,
-    /// Whether it must be there.
-    pub required: bool,
-    /// Why it is gone, for an option of the past.
-    pub gone: Option<&'static str>,
-    /// What it does.
-    pub doc: &'static str,
-}
 
 /// How sure the declaration of a plugin is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,95 +24,6 @@ pub enum Strictness {
     OfCode,
     /// Its options are known by name; another release may have more of them, or may have had.
     OfTables,
-}
-
-/// Declares an option.
-pub const fn option(name: &'static str, takes: Takes, doc: &'static str) -> OptionSpec {
-    OptionSpec { name, takes, required: false, gone: None, doc }
-}
-
-/// Declares an option that must be there.
-pub const fn required(name: &'static str, takes: Takes, doc: &'static str) -> OptionSpec {
-    OptionSpec { name, takes, required: true, gone: None, doc }
-}
-
-/// Declares an option that there was once.
-pub const fn gone(name: &'static str, hint: &'static str) -> OptionSpec {
-    OptionSpec { name, takes: Takes::Anything, required: false, gone: Some(hint), doc: "" }
-}
-
-/// The options that every filter has.
-pub const COMMON: &[OptionSpec] = &[
-    option("add_field", Takes::Hash, "Fields to add on success; an existing field becomes a list."),
-    option("remove_field", Takes::List, "Fields to remove on success."),
-    option("add_tag", Takes::List, "Tags to add on success."),
-    option("remove_tag", Takes::List, "Tags to remove on success."),
-    option("id", Takes::Text, "The name of the filter in reports."),
-    option("enable_metric", Takes::Flag, "Accepted; counts are always kept."),
-    option("periodic_flush", Takes::Flag, "Accepted; filters that need ticks get them."),
-    option("ecs_compatibility", Takes::OneOf(&["disabled", "v1", "v8"]), "Which field names."),
-];
-
-/// A value after variables and escapes.
-#[derive(Clone, Debug)]
-pub struct Setting {
-    /// Where.
-    pub span: Span,
-    /// What.
-    pub kind: SettingKind,
-}
-
-/// The kinds of values.
-#[derive(Clone, Debug)]
-pub enum SettingKind {
-    /// A text or bare word.
-    Text(String),
-    /// A number as it was written.
-    Number(String),
-    /// A list.
-    List(Vec<Setting>),
-    /// Keys and values.
-    Hash(Vec<(String, Setting)>),
-    /// A plugin with options.
-    Codec(Plugin),
-}
-
-impl Setting {
-    /// The text of a single value.
-    #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        match &self.kind {
-            SettingKind::Text(text) | SettingKind::Number(text) => Some(text),
-            SettingKind::Codec(plugin) => Some(&plugin.name.text),
-            SettingKind::List(items) if items.len() == 1 => items[0].text(),
-            _ => None,
-        }
-    }
-
-    /// As the tree of an option's value.
-    #[must_use]
-    pub fn tree(&self) -> Value {
-        let word = |text: &str| Word { text: text.to_string(), span: self.span };
-        let kind = match &self.kind {
-            SettingKind::Text(text) => ValueKind::Text(text.clone()),
-            SettingKind::Number(number) => ValueKind::Number(number.clone()),
-            SettingKind::List(items) => ValueKind::Array(items.iter().map(Self::tree).collect()),
-            SettingKind::Hash(entries) => ValueKind::Hash(
-                entries.iter().map(|(key, value)| (word(key), value.tree())).collect(),
-            ),
-            SettingKind::Codec(plugin) => ValueKind::Plugin(plugin.clone()),
-        };
-        Value { span: self.span, kind }
-    }
-
-    /// All items; a single value is a list of one.
-    #[must_use]
-    pub fn items(&self) -> &[Setting] {
-        match &self.kind {
-            SettingKind::List(items) => items,
-            _ => std::slice::from_ref(self),
-        }
-    }
 }
 
 /// The options of one plugin in a configuration, checked against their declaration.
@@ -512,74 +392,4 @@ impl<'c> Arguments<'c> {
         flatten(setting, &mut merged);
         merged
     }
-}
-
-fn flatten(setting: &Setting, merged: &mut Vec<(String, Setting)>) {
-    match &setting.kind {
-        SettingKind::Hash(entries) => {
-            entries.iter().for_each(|(key, value)| merge(merged, key.clone(), value.clone()));
-        }
-        SettingKind::List(items) => {
-            let mut items = items.iter();
-            while let Some(key) = items.next() {
-                match &key.kind {
-                    SettingKind::Hash(_) => flatten(key, merged),
-                    _ => {
-                        if let (Some(key), Some(value)) = (key.text(), items.next()) {
-                            merge(merged, key.to_string(), value.clone());
-                        }
-                    }
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-fn is_list(setting: &Setting) -> bool {
-    setting.items().iter().all(|item| item.text().is_some())
-}
-
-fn names_codec(setting: &Setting) -> bool {
-    let is_number = matches!(setting.kind, SettingKind::Number(_));
-    setting.text().is_some() && !is_number
-}
-
-fn is_hash(setting: &Setting) -> bool {
-    match &setting.kind {
-        SettingKind::Hash(_) => true,
-        SettingKind::List(items) => {
-            let hashes = items.iter().filter(|item| matches!(item.kind, SettingKind::Hash(_)));
-            (items.len() - hashes.count()).is_multiple_of(2)
-        }
-        SettingKind::Text(text) => text.is_empty(),
-        _ => false,
-    }
-}
-
-/// Adds a value to a key; several values become a list.
-fn merge(entries: &mut Vec<(String, Setting)>, key: String, value: Setting) {
-    let Some((_, old)) = entries.iter_mut().find(|(known, _)| *known == key) else {
-        entries.push((key, value));
-        return;
-    };
-    let span = value.span;
-    let new = match value.kind {
-        SettingKind::List(items) => items,
-        kind => vec![Setting { span, kind }],
-    };
-    match &mut old.kind {
-        SettingKind::List(items) => items.extend(new),
-        _ => {
-            let mut items = vec![old.clone()];
-            items.extend(new);
-            old.kind = SettingKind::List(items);
-        }
-    }
-}
-
-/// A number as Logstash reads it.
-fn number(text: &str) -> Option<f64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));
-    if plain { text.parse().ok() } else { None }
 }
