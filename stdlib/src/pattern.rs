@@ -1,7 +1,10 @@
 //! Ruby's regular expressions: run in linear time where they can be, else by backtracking with a
 //! bound. Finding never fails; a search that gives up finds nothing.
 
+mod simple;
+
 use crate::onigmo;
+use simple::{Found, Simple};
 use std::sync::{Arc, OnceLock};
 
 /// Steps back after which a search gives up.
@@ -21,6 +24,8 @@ pub struct Pattern(Arc<Compiled>);
 struct Compiled {
     /// The expression in the notation of the engine.
     text: String,
+    /// What most searches need no engine for.
+    simple: Option<Simple>,
     engine: OnceLock<Engine>,
 }
 
@@ -55,7 +60,8 @@ impl Pattern {
         } else if shape.nodes > SURE_NODES_MAX {
             let _ = engine.set(Engine::linear(&translated.pattern)?);
         }
-        Ok(Self(Arc::new(Compiled { text: translated.pattern, engine })))
+        let simple = Simple::of(&tree);
+        Ok(Self(Arc::new(Compiled { text: translated.pattern, simple, engine })))
     }
 
     fn engine(&self) -> &Engine {
@@ -77,14 +83,47 @@ impl Pattern {
     /// Whether it is found anywhere in `text`.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
+        match self.simply(text, 0) {
+            Found::At(..) => return true,
+            Found::Nowhere => return false,
+            Found::Unknown => {}
+        }
         match self.engine() {
             Engine::Linear(regex) => regex.is_match(text),
             Engine::Backtracking(regex) => regex.is_match(text).unwrap_or(false),
         }
     }
 
-    /// The first match from the byte `start` on.
+    #[inline]
+    fn simply(&self, text: &str, start: usize) -> Found {
+        self.0.simple.as_ref().map_or(Found::Unknown, |simple| simple.find(text, start))
+    }
+
+    /// Where the first match from the byte `start` on lies.
+    pub fn span_at(&self, text: &str, start: usize) -> Result<Option<(usize, usize)>, GaveUp> {
+        match self.simply(text, start) {
+            Found::At(from, to) => return Ok(Some((from, to))),
+            Found::Nowhere => return Ok(None),
+            Found::Unknown => {}
+        }
+        match self.engine() {
+            Engine::Linear(regex) => {
+                Ok(regex.find_at(text, start).map(|found| (found.start(), found.end())))
+            }
+            Engine::Backtracking(regex) => {
+                let found = regex.find_from_pos(text, start).map_err(|_| GaveUp)?;
+                Ok(found.map(|found| (found.start(), found.end())))
+            }
+        }
+    }
+
+    /// The groups of the first match from the byte `start` on.
     pub fn find_at(&self, text: &str, start: usize) -> Result<Option<Groups>, GaveUp> {
+        match self.simply(text, start) {
+            Found::At(from, to) => return Ok(Some(vec![Some((from, to))])),
+            Found::Nowhere => return Ok(None),
+            Found::Unknown => {}
+        }
         match self.engine() {
             Engine::Linear(regex) => Ok(regex.captures_at(text, start).map(|found| {
                 (0..found.len()).map(|at| found.get(at).map(|m| (m.start(), m.end()))).collect()
@@ -96,6 +135,18 @@ impl Pattern {
                 }))
             }
         }
+    }
+
+    /// Where all matches lie, none overlapping another.
+    pub fn spans(&self, text: &str) -> Result<Vec<(usize, usize)>, GaveUp> {
+        let mut all = Vec::new();
+        let mut start = 0;
+        while start <= text.len() {
+            let Some((from, to)) = self.span_at(text, start)? else { break };
+            start = if to > from { to } else { next_character(text, to) };
+            all.push((from, to));
+        }
+        Ok(all)
     }
 
     /// All matches, none overlapping another.

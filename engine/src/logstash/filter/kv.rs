@@ -339,10 +339,28 @@ fn store<'a>(found: &mut Map<'a>, key: &'a str, value: Datum<'a>) {
 /// The text without what the pattern finds.
 fn without<'a>(text: &'a str, pattern: &Option<Pattern>, turn: &Turn<'a, '_>) -> &'a str {
     let Some(pattern) = pattern else { return text };
-    match pattern.find_all(text) {
-        Ok(found) if !found.is_empty() => {
-            turn.arena.str(&super::mutate::replace_all(pattern, text, &found, ""))
-        }
-        _ => text,
+    let Ok(spans) = pattern.spans(text) else { return text };
+    let (mut rest, mut spans) = (text, spans.as_slice());
+    // What is cut off at an end leaves the rest as it is.
+    if let [(_, to @ 1..), more @ ..] = spans
+        && spans[0].0 == 0
+    {
+        (rest, spans) = (&text[*to..], more);
     }
+    let begin = text.len() - rest.len();
+    if let [less @ .., (from, to)] = spans
+        && *to == text.len()
+    {
+        (rest, spans) = (&text[begin..*from], less);
+    }
+    if spans.is_empty() {
+        return rest;
+    }
+    let (mut kept, mut at) = (String::with_capacity(rest.len()), begin);
+    for (from, to) in spans {
+        kept.push_str(&text[at..*from]);
+        at = *to;
+    }
+    kept.push_str(&text[at..begin + rest.len()]);
+    turn.arena.str(&kept)
 }

@@ -94,13 +94,16 @@ impl Method {
             Method::Sha512 => hash::<Sha512, Hmac<Sha512>>(text, key),
             Method::Md5 => hash::<Md5, Hmac<Md5>>(text, key),
         };
-        let text = if base64 {
-            STANDARD.encode(&bytes)
-        } else {
-            bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-        };
+        let text = if base64 { STANDARD.encode(&bytes) } else { hexadecimal(&bytes) };
         Datum::Str(arena.str(&text))
     }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).expect("half a byte is a digit");
+    let mut text = String::with_capacity(2 * bytes.len());
+    text.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+    text
 }
 
 fn hash<D: Digest, M: Mac + hmac::digest::KeyInit>(text: &str, key: Option<&str>) -> Vec<u8> {

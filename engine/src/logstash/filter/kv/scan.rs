@@ -47,8 +47,7 @@ impl<'p, 't> Scanner<'p, 't> {
 
     /// The first separator from `start` on that has no backslash before it.
     fn find(pattern: &Pattern, text: &str, mut start: usize) -> Result<Separator, TooLong> {
-        while let Some(groups) = pattern.find_at(text, start).map_err(|_| TooLong)? {
-            let (from, to) = groups[0].expect("a match has a place");
+        while let Some((from, to)) = pattern.span_at(text, start).map_err(|_| TooLong)? {
             if to > from && !text[..from].ends_with('\\') {
                 return Ok(Separator { from, to });
             }
