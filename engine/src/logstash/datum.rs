@@ -6,6 +6,9 @@ pub use super::map::Map;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::{Arena, Entry, Value, push_json_string};
 
+use super::timestamp::Written;
+pub use super::timestamp::iso8601;
+
 /// A value that can change.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Datum<'a> {
@@ -80,7 +83,7 @@ impl<'a> Datum<'a> {
             Datum::UInt(value) => Value::UInt(*value),
             Datum::Float(value) => Value::Float(*value),
             Datum::Str(text) => Value::Str(text),
-            Datum::Time(time) => Value::Str(arena.str(&iso8601(*time))),
+            Datum::Time(time) => Value::Str(arena.str(Written::of(*time).as_str())),
             Datum::List(items) => arena.array(items.iter().map(|item| item.to_value(arena))),
             Datum::Map(map) => map.to_value(arena),
         }
@@ -208,7 +211,7 @@ impl<'a> Datum<'a> {
             Datum::Int(value) => write!(out, "{value}"),
             Datum::UInt(value) => write!(out, "{value}"),
             Datum::Float(value) => write!(out, "{}", float_text(*value)),
-            Datum::Time(time) => write!(out, "{}", iso8601(*time)),
+            Datum::Time(time) => out.write_str(Written::of(*time).as_str()),
             _ => Ok(()),
         };
     }
@@ -228,7 +231,7 @@ impl<'a> Datum<'a> {
             Datum::Float(number) => out.push_str(&float(*number)),
             Datum::Null => out.push_str("null"),
             Datum::Str(text) => push_quoted(out, text),
-            Datum::Time(time) => push_quoted(out, &iso8601(*time)),
+            Datum::Time(time) => push_quoted(out, Written::of(*time).as_str()),
             Datum::List(items) => {
                 out.push('[');
                 for (at, item) in items.iter().enumerate() {
@@ -256,20 +259,6 @@ fn push_quoted(out: &mut String, text: &str) {
     let mut bytes = Vec::with_capacity(text.len() + 2);
     push_json_string(&mut bytes, text);
     out.push_str(&String::from_utf8_lossy(&bytes));
-}
-
-/// ISO 8601 with three, six or nine decimals, as many as are needed.
-#[must_use]
-pub fn iso8601(time: DateTime<Utc>) -> String {
-    let nanos = time.timestamp_subsec_nanos();
-    let format = if nanos.is_multiple_of(1_000_000) {
-        "%Y-%m-%dT%H:%M:%S%.3fZ"
-    } else if nanos.is_multiple_of(1_000) {
-        "%Y-%m-%dT%H:%M:%S%.6fZ"
-    } else {
-        "%Y-%m-%dT%H:%M:%S%.9fZ"
-    };
-    time.format(format).to_string()
 }
 
 /// A number with a fraction as Ruby prints it.

@@ -46,9 +46,18 @@ enum Size {
 }
 
 /// What a text says, in its order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Found {
     fields: Vec<(Unit, i64)>,
+}
+
+/// Most texts say no more: a date, a time, its fraction and a name of the day.
+const FIELDS_EXPECTED: usize = 8;
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { fields: Vec::with_capacity(FIELDS_EXPECTED) }
+    }
 }
 
 impl Found {
@@ -57,11 +66,14 @@ impl Found {
     }
 
     /// The local time; `year` is for texts that say a month or day but no year.
-    pub(super) fn time(mut self, year: i32) -> Option<NaiveDateTime> {
+    pub(super) fn time(mut self, year: impl FnOnce() -> i32) -> Option<NaiveDateTime> {
         self.fields.sort_by_key(|(unit, _)| unit.rank());
         let first = self.fields.first().map(|(unit, _)| unit.rank().1);
         if matches!(first, Some(Size::Month | Size::Week | Size::Day)) {
-            self.fields.insert(0, (Unit::Year, i64::from(year)));
+            self.fields.insert(0, (Unit::Year, i64::from(year())));
+        }
+        if let Some((date, clock)) = self.plain() {
+            return plain_time(date, clock);
         }
         let mut time = NaiveDate::from_ymd_opt(1970, 1, 1)?.and_time(NaiveTime::MIN);
         for (unit, value) in &self.fields {
@@ -76,6 +88,36 @@ impl Found {
         }
         Some(time)
     }
+
+    /// Year, month and day, hour, minute, second and millisecond, when the text says just these: then none moves
+    /// another.
+    fn plain(&self) -> Option<([i64; 3], [i64; 4])> {
+        let (fields, millis) = match self.fields.as_slice() {
+            [fields @ .., (Unit::Milli, millis)] => (fields, *millis),
+            fields => (fields, 0),
+        };
+        match *fields {
+            [
+                (Unit::Year, year),
+                (Unit::Month, month),
+                (Unit::Day, day),
+                (Unit::Hour, hour),
+                (Unit::Minute, minute),
+                (Unit::Second, second),
+            ] => Some(([year, month, day], [hour, minute, second, millis])),
+            _ => None,
+        }
+    }
+}
+
+fn plain_time(date: [i64; 3], clock: [i64; 4]) -> Option<NaiveDateTime> {
+    let [year, month, day] = date;
+    let small = |value: i64| u32::try_from(value).ok();
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, small(month)?, small(day)?)?;
+    let [hour, minute, second, millis] = clock;
+    // More would be a leap second to chrono.
+    let millis = small(millis).filter(|millis| *millis < 1000)?;
+    date.and_hms_milli_opt(small(hour)?, small(minute)?, small(second)?, millis)
 }
 
 impl Unit {

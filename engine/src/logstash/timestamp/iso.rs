@@ -66,8 +66,9 @@ fn time(text: &str) -> Option<(NaiveTime, &str)> {
             if length == 0 {
                 return None;
             }
-            let decimals: String = rest[..length].chars().take(9).collect();
-            (format!("{decimals:0<9}").parse().ok()?, &rest[length..])
+            let digits = rest[..length].bytes().chain(std::iter::repeat(b'0')).take(9);
+            let nanos = digits.fold(0, |nanos, digit| nanos * 10 + u32::from(digit - b'0'));
+            (nanos, &rest[length..])
         }
         None => (0, rest),
     };

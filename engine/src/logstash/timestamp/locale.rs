@@ -47,7 +47,9 @@ impl Names {
 
     /// The number of the longest name that `text` begins with, and what follows.
     fn read<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
-        let mut forms = self.forms.iter();
+        let first = text.as_bytes().first()?;
+        let mut forms =
+            self.forms.iter().filter(|(form, _)| form.as_bytes().first() == Some(first));
         forms.find_map(|(form, number)| Some((*number, text.strip_prefix(form.as_str())?)))
     }
 }

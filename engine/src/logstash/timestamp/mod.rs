@@ -7,11 +7,13 @@ mod format;
 mod iso;
 mod locale;
 mod parse;
+mod written;
 
 pub use casual::parse_casual;
 pub use format::{Dialect, Format};
 pub use iso::parse_iso8601;
 pub use locale::Locale;
+pub use written::{Written, iso8601};
 
 use chrono::offset::LocalResult;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, TimeZone, Utc};
@@ -60,6 +62,7 @@ impl Zone {
             found.earliest().map(|time| time.with_timezone(&Utc))
         }
         match self {
+            Zone::Named(Tz::UTC) => Some(local.and_utc()),
             Zone::Named(zone) => utc(zone.from_local_datetime(&local)),
             Zone::Fixed(offset) => utc(offset.from_local_datetime(&local)),
         }

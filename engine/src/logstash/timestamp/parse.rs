@@ -47,9 +47,9 @@ impl Format {
             return None;
         }
         let zone = reading.zone.unwrap_or(zone);
-        let local = zone.local(now);
-        let time = zone.moment(reading.found.time(local.year())?)?;
-        if self.has_year() { Some(time) } else { nearest_year(time, zone, local.month()) }
+        let local_now = || zone.local(now);
+        let time = zone.moment(reading.found.time(|| local_now().year())?)?;
+        if self.has_year() { Some(time) } else { nearest_year(time, zone, local_now().month()) }
     }
 }
 
