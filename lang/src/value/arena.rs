@@ -1,7 +1,8 @@
 //! The memory of one event or one batch: everything in it goes at once. Nothing in an arena is
 //! ever freed alone, so values that point into it need no count and no drop.
 
-use super::{Record, RecordBuilder, Value};
+use super::record::SMALL_FIELDS;
+use super::{Key, Record, RecordBuilder, Value};
 use bumpalo::Bump;
 use std::fmt::{Arguments, Write};
 
@@ -90,6 +91,25 @@ impl Arena {
     #[must_use]
     pub fn record_builder(&self, capacity: usize) -> RecordBuilder<'_> {
         RecordBuilder::with_capacity(self, capacity)
+    }
+
+    /// A record of at most `capacity` fields, whose names differ.
+    #[must_use]
+    #[inline]
+    pub fn record_of<'a>(
+        &'a self,
+        capacity: usize,
+        fields: impl Iterator<Item = (Key<'a>, Value<'a>)>,
+    ) -> Value<'a> {
+        if capacity == 0 {
+            return Value::EMPTY_RECORD;
+        }
+        if capacity <= SMALL_FIELDS {
+            return Value::Record(self.alloc_record(Record::small(self, capacity, fields)));
+        }
+        let mut record = self.record_builder(capacity);
+        fields.for_each(|(key, value)| record.append_key(&key, value));
+        record.finish()
     }
 
     /// Moves a plain value in.

@@ -262,6 +262,9 @@ impl<'a> RecordBuilder<'a> {
     /// The finished record.
     #[must_use]
     pub fn into_record(mut self) -> &'a Record<'a> {
+        if self.entries.is_empty() {
+            return Record::EMPTY;
+        }
         self.mark_last();
         let record = Record {
             entries: self.entries.into_bump_slice(),

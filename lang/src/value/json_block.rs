@@ -52,11 +52,14 @@ pub(super) fn push_named(out: &mut Vec<u8>, entries: &[Entry<'_>], named: Named<
     let mut separator = b'{';
     for (entry, label) in entries.iter().zip(named.labels()) {
         at = room(out, &block, at);
-        at = put(&mut block, at, &[separator]);
-        separator = b',';
         put(&mut block, at, &label.bytes);
+        block[at] = separator;
+        separator = b',';
         at += label.length;
-        at = put_here(out, &mut block, at, entry.value);
+        at = match entry.value {
+            Value::Str(text) => put_text_behind_quote(out, &mut block, at + 1, text),
+            other => put_other(out, &mut block, at, other),
+        };
     }
     at = room(out, &block, at);
     at = put(&mut block, at, b"}");
@@ -128,13 +131,6 @@ fn put_short(block: &mut [u8; BYTES], at: usize, bytes: &[u8]) -> usize {
 #[inline(always)]
 fn put_value(out: &mut Vec<u8>, block: &mut [u8; BYTES], at: usize, value: Value<'_>) -> usize {
     let at = room(out, block, at);
-    put_here(out, block, at, value)
-}
-
-/// As [`put_value`], where no more than a separator and a label have been written since there was
-/// room.
-#[inline(always)]
-fn put_here(out: &mut Vec<u8>, block: &mut [u8; BYTES], at: usize, value: Value<'_>) -> usize {
     match value {
         Value::Str(text) => put_text(out, block, at, text),
         other => put_other(out, block, at, other),
@@ -166,29 +162,51 @@ fn put_small(block: &mut [u8; BYTES], at: usize, text: &str) -> usize {
 
 /// A string where [`ROOM`] is nearly all free.
 #[inline(always)]
-fn put_text(out: &mut Vec<u8>, block: &mut [u8; BYTES], mut at: usize, text: &str) -> usize {
+fn put_text(out: &mut Vec<u8>, block: &mut [u8; BYTES], at: usize, text: &str) -> usize {
+    let at = put(block, at, b"\"");
+    put_text_behind_quote(out, block, at, text)
+}
+
+/// As [`put_text`], where its first quote stands already.
+#[inline(always)]
+fn put_text_behind_quote(
+    out: &mut Vec<u8>,
+    block: &mut [u8; BYTES],
+    mut at: usize,
+    text: &str,
+) -> usize {
     let bytes = text.as_bytes();
     if bytes.len() >= BLOCK_BYTES || place_in_tail(bytes).is_some() {
         return put_string(out, block, at, text);
     }
-    at = put(block, at, b"\"");
     at = put_short(block, at, bytes);
     put(block, at, b"\"")
 }
 
-/// Not inlined: most strings are short and need none of it.
+/// Not inlined: most strings are short and need none of it. The first quote stands already.
 #[inline(never)]
 fn put_string(out: &mut Vec<u8>, block: &mut [u8; BYTES], mut at: usize, text: &str) -> usize {
     let mut rest = text.as_bytes();
     if rest.len() > STRING_BYTES_MAX {
-        empty(out, block, at);
+        empty(out, block, at - 1);
         push_json_string(out, text);
         return 0;
     }
-    at = put(block, at, b"\"");
     loop {
         // Whether the bytes before `rest` stand before `at` as they are.
         let mut is_behind = false;
+        // Two blocks at once, as long as nothing is to be escaped.
+        while let Some(pieces) = rest.first_chunk::<{ 2 * BLOCK_BYTES }>() {
+            at = room(out, block, at);
+            put(block, at, pieces);
+            let ([first, second], _) = pieces.as_chunks() else { break };
+            if block_needs_escape(first) | block_needs_escape(second) {
+                break;
+            }
+            is_behind = true;
+            at += pieces.len();
+            rest = &rest[pieces.len()..];
+        }
         while let Some(piece) = rest.first_chunk::<BLOCK_BYTES>() {
             at = room(out, block, at);
             put(block, at, piece);

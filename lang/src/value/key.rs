@@ -58,6 +58,13 @@ impl<'k> Key<'k> {
         self.is(other.text, other.hash)
     }
 
+    /// Whether this is the key `text`, of which the hash is known to be the same.
+    #[must_use]
+    #[inline]
+    pub fn is_text(&self, text: &str) -> bool {
+        same_text(self.text, text)
+    }
+
     /// Whether this is the key `text` with the hash `hash`.
     #[inline]
     pub(super) fn is(&self, text: &str, hash: u32) -> bool {

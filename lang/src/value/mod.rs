@@ -125,6 +125,9 @@ impl Kind {
 }
 
 impl<'a> Value<'a> {
+    /// `{}`
+    pub(crate) const EMPTY_RECORD: Self = Value::Record(Record::EMPTY);
+
     /// The kind of this value.
     #[must_use]
     pub fn kind(self) -> Kind {

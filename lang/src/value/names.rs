@@ -18,7 +18,7 @@ pub struct Names {
     filter: Filter,
 }
 
-/// A name as JSON with its colon, and how many bytes of it count.
+/// A name as JSON between a comma and its colon, and how many bytes that is. The quote of a text stands behind it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Label {
     pub bytes: [u8; LABEL_BYTES],
@@ -86,12 +86,12 @@ impl Names {
 
 impl Label {
     fn of(name: &str) -> Option<Self> {
-        let mut text = std::vec::Vec::new();
+        let mut text = vec![b','];
         push_json_string(&mut text, name);
-        text.push(b':');
+        text.extend_from_slice(b":\"");
         let mut bytes = [0; LABEL_BYTES];
         bytes.get_mut(..text.len())?.copy_from_slice(&text);
-        Some(Self { bytes, length: text.len() })
+        Some(Self { bytes, length: text.len() - 1 })
     }
 }
 

@@ -4,10 +4,14 @@
 
 use super::names::Named;
 use super::verbatim::Verbatim;
-use super::{Key, Value};
+use super::{Arena, Key, Value};
+use bumpalo::collections::Vec;
 
 /// Up to this many fields a record is searched by its tags: that takes a few vector instructions.
 pub(super) const TAGGED_MAX: usize = 256;
+
+/// Records of so many fields are made in one walk.
+pub(super) const SMALL_FIELDS: usize = 64;
 
 /// One field.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +56,38 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// All records without fields, such as the metadata of most events.
+    pub(super) const EMPTY: &'static Record<'static> = &Record {
+        entries: &[],
+        tags: &[],
+        filter: Filter([0; 4]),
+        index: &[],
+        verbatim: None,
+        intact: 0,
+        named: None,
+    };
+
+    /// A record of at most `capacity` fields, whose names differ, and that are no more than
+    /// [`SMALL_FIELDS`].
+    #[inline]
+    pub(super) fn small(
+        arena: &'a Arena,
+        capacity: usize,
+        fields: impl Iterator<Item = (Key<'a>, Value<'a>)>,
+    ) -> Self {
+        let mut entries = Vec::with_capacity_in(capacity, arena.bump());
+        let mut tags = [0; SMALL_FIELDS];
+        let mut filter = Filter::default();
+        for (key, value) in fields {
+            let tag = key.tag();
+            tags[entries.len() % SMALL_FIELDS] = tag;
+            filter.add(tag);
+            entries.push(Entry { key: key.text(), value, end: 0, hash: key.hash() });
+        }
+        let tags = arena.bytes(&tags[..entries.len()]);
+        Self { entries: entries.into_bump_slice(), tags, filter, ..*Record::EMPTY }
+    }
+
     /// Number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
