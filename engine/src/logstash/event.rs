@@ -5,7 +5,12 @@ use super::datum::{Datum, Map};
 use super::reference::{self, FieldRef, Refused, TAGS, TIMESTAMP};
 use super::timestamp;
 use chrono::{DateTime, Utc};
-use temblor_lang::value::{Arena, Value};
+use std::sync::LazyLock;
+use temblor_lang::value::{Arena, OwnedKey, Value};
+
+/// What every event has, hashed once.
+static NAMES: LazyLock<[OwnedKey; 3]> =
+    LazyLock::new(|| ["message", TIMESTAMP, "@version"].map(OwnedKey::new));
 
 /// An event that filters change.
 #[derive(Clone, Debug, Default)]
@@ -38,10 +43,12 @@ impl<'a> LogEvent<'a> {
     /// A new event of a text, which an original keeps, too, if there is one.
     #[must_use]
     pub fn of_message(text: &'a str, original: Option<&'a FieldRef>, now: DateTime<Utc>) -> Self {
-        let mut data = Map::of_event();
-        data.append("message", Datum::Str(text));
-        data.append("@timestamp", Datum::Time(now));
-        data.append("@version", Datum::Str("1"));
+        let [message, timestamp, version] = &*NAMES;
+        let mut data = Map::of_event([
+            (message.key(), Datum::Str(text)),
+            (timestamp.key(), Datum::Time(now)),
+            (version.key(), Datum::Str("1")),
+        ]);
         if let Some([outer, inner]) = original.map(|field| &*field.steps) {
             let inner = Map::of_one(inner.key(), Datum::Str(text));
             data.append_key(outer.key(), Datum::Map(inner));

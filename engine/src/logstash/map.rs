@@ -1,7 +1,8 @@
 //! The fields of an event or of a map in it, in order of insertion. Every name carries its hash, which it keeps when
 //! the map becomes a record of the language.
 //!
-//! Invariant: no name is there twice, as long as what is appended is new.
+//! Invariant: no name is there twice, as long as what is appended is new. A field that was removed leaves a gap, so
+//! that no other moves; gaps go when the room ends.
 
 use super::datum::Datum;
 use temblor_lang::value::{Arena, Key, Value};
@@ -11,19 +12,47 @@ use temblor_lang::value::{Arena, Key, Value};
 pub struct Map<'a> {
     entries: Vec<Entry<'a>>,
     names: Names,
+    /// How many of the entries are gaps.
+    gaps: u32,
+    /// How many of the first entries are gaps, for sure.
+    gaps_in_front: u32,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct Entry<'a> {
-    key: Key<'a>,
+    /// Nothing in a gap.
+    name: Option<&'a str>,
+    hash: u32,
     value: Datum<'a>,
+}
+
+impl<'a> Entry<'a> {
+    const GAP: Self = Self { name: None, hash: 0, value: Datum::Null };
+
+    #[inline]
+    fn new(key: Key<'a>, value: Datum<'a>) -> Self {
+        Self { name: Some(key.text()), hash: key.hash(), value }
+    }
+
+    #[inline]
+    fn field(&self) -> Option<(Key<'a>, &Datum<'a>)> {
+        Some((Key::with_hash(self.name?, self.hash), &self.value))
+    }
 }
 
 /// A set of names that may hold more than there are: what is not in it was never set.
 #[derive(Clone, Copy, Debug, Default)]
-struct Names(u64);
+pub struct Names(u64);
 
 impl Names {
+    /// The names of all these keys.
+    #[must_use]
+    pub fn of<'k>(keys: impl Iterator<Item = Key<'k>>) -> Self {
+        let mut names = Self::default();
+        keys.for_each(|key| names.add(&key));
+        names
+    }
+
     #[inline]
     fn bit(key: &Key<'_>) -> u64 {
         1 << (key.hash() >> 26)
@@ -43,23 +72,29 @@ impl Names {
 /// Fields that an event has room for from its beginning: as many as patterns for access logs make.
 const FIELDS_EXPECTED: usize = 16;
 
+/// Fields that a map of another kind has room for: few are added to most.
+const FIELDS_MORE: usize = 2;
+
 impl PartialEq for Map<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.entries == other.entries
+        self.len() == other.len() && self.iter().eq(other.iter())
     }
 }
 
 impl<'a> Map<'a> {
-    /// An empty one with room for the fields of an event.
+    /// Fields of an event, whose names differ, with room for more.
     #[must_use]
-    pub fn of_event() -> Self {
-        Self { entries: Vec::with_capacity(FIELDS_EXPECTED), names: Names::default() }
+    pub fn of_event<const N: usize>(fields: [(Key<'a>, Datum<'a>); N]) -> Self {
+        let mut map = Self { entries: Vec::with_capacity(FIELDS_EXPECTED), ..Self::default() };
+        fields.iter().for_each(|(key, _)| map.names.add(key));
+        map.entries.extend(fields.map(|(key, value)| Entry::new(key, value)));
+        map
     }
 
     /// A map of one field.
     #[must_use]
     pub fn of_one(key: Key<'a>, value: Datum<'a>) -> Self {
-        let mut map = Self { entries: Vec::with_capacity(1), names: Names::default() };
+        let mut map = Self { entries: Vec::with_capacity(1), ..Self::default() };
         map.append_key(key, value);
         map
     }
@@ -71,25 +106,35 @@ impl<'a> Map<'a> {
         !self.names.may_hold(key)
     }
 
+    /// Whether none of the names is there, for sure.
+    #[must_use]
+    #[inline]
+    pub fn lacks_all(&self, names: Names) -> bool {
+        self.names.0 & names.0 == 0
+    }
+
     /// Number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.len() - self.gaps as usize
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     #[inline]
     fn position(&self, key: &Key<'_>) -> Option<usize> {
-        if !self.names.may_hold(key) {
-            return None;
-        }
-        let is_key = |one: &Entry<'_>| one.key.hash() == key.hash() && one.key.text() == key.text();
-        self.entries.iter().position(is_key)
+        if self.names.may_hold(key) { self.search(key) } else { None }
+    }
+
+    fn search(&self, key: &Key<'_>) -> Option<usize> {
+        let (hash, from) = (key.hash(), self.gaps_in_front as usize);
+        let is_key =
+            |one: &Entry<'a>| one.hash == hash && one.name.is_some_and(|name| key.is_text(name));
+        self.entries[from..].iter().position(is_key).map(|at| from + at)
     }
 
     /// The value under `key`.
@@ -146,7 +191,35 @@ impl<'a> Map<'a> {
     #[inline]
     pub fn append_key(&mut self, key: Key<'a>, value: Datum<'a>) {
         self.names.add(&key);
-        self.entries.push(Entry { key, value });
+        if self.entries.len() == self.entries.capacity() && self.gaps > 0 {
+            self.close_gaps();
+        }
+        self.entries.push(Entry::new(key, value));
+    }
+
+    /// Adds texts under names of which none is there; `names` holds all of them. What has no text leaves a gap.
+    #[inline]
+    pub fn append_texts(
+        &mut self,
+        names: Names,
+        texts: impl ExactSizeIterator<Item = Option<(Key<'a>, &'a str)>>,
+    ) {
+        self.names.0 |= names.0;
+        let gaps = &mut self.gaps;
+        // The number of entries is known, so that none asks for room.
+        self.entries.extend(texts.map(|text| match text {
+            Some((key, text)) => Entry::new(key, Datum::Str(text)),
+            None => {
+                *gaps += 1;
+                Entry::GAP
+            }
+        }));
+    }
+
+    #[cold]
+    fn close_gaps(&mut self) {
+        self.entries.retain(|one| one.name.is_some());
+        (self.gaps, self.gaps_in_front) = (0, 0);
     }
 
     /// Removes `key`; the order of the others stays.
@@ -155,50 +228,80 @@ impl<'a> Map<'a> {
     }
 
     /// As [`Map::remove`], for a key whose hash is known.
+    #[inline]
     pub fn remove_key(&mut self, key: &Key<'_>) -> Option<Datum<'a>> {
-        self.position(key).map(|at| self.entries.remove(at).value)
+        let at = self.position(key)?;
+        self.gaps += 1;
+        self.gaps_in_front += u32::from(at == self.gaps_in_front as usize);
+        let gone = std::mem::replace(&mut self.entries[at], Entry::GAP);
+        Some(gone.value)
+    }
+
+    /// The fields that are there, with their names.
+    #[inline]
+    fn fields(&self) -> impl Iterator<Item = (Key<'a>, &Datum<'a>)> {
+        self.entries.iter().filter_map(Entry::field)
     }
 
     /// The fields in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'a str, &Datum<'a>)> {
-        self.entries.iter().map(|one| (one.key.text(), &one.value))
+    pub fn iter(&self) -> impl Iterator<Item = (&'a str, &Datum<'a>)> {
+        self.fields().map(|(key, value)| (key.text(), value))
     }
 
     /// The fields in order, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&'a str, &mut Datum<'a>)> {
-        self.entries.iter_mut().map(|one| (one.key.text(), &mut one.value))
+        self.entries.iter_mut().filter_map(|one| Some((one.name?, &mut one.value)))
+    }
+
+    /// Gives its memory back. Most values have none of their own, so that they need no look.
+    #[inline]
+    pub fn discard(self) {
+        for one in self.entries {
+            match one.value {
+                Datum::Map(_) | Datum::List(_) => drop(one.value),
+                plain => std::mem::forget(plain),
+            }
+        }
     }
 
     /// Takes all fields out.
     pub fn into_entries(self) -> Vec<(&'a str, Datum<'a>)> {
-        self.entries.into_iter().map(|one| (one.key.text(), one.value)).collect()
+        self.entries.into_iter().filter_map(|one| Some((one.name?, one.value))).collect()
     }
 
     /// Keeps the fields for which `keep` holds.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Datum<'a>) -> bool) {
-        self.entries.retain_mut(|one| keep(one.key.text(), &mut one.value));
+        self.entries.retain_mut(|one| one.name.is_some_and(|name| keep(name, &mut one.value)));
+        (self.gaps, self.gaps_in_front) = (0, 0);
     }
 
     /// As a record of the language.
     #[must_use]
     pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
-        let mut record = arena.record_builder(self.len());
-        for one in &self.entries {
-            record.append_key(&one.key, one.value.to_value(arena));
-        }
-        record.finish()
+        arena.record_of(
+            self.len(),
+            self.fields().map(|(key, value)| {
+                let value = match value {
+                    Datum::Str(text) => Value::Str(text),
+                    other => other.to_value(arena),
+                };
+                (key, value)
+            }),
+        )
     }
 }
 
 impl<'a> FromIterator<(Key<'a>, Datum<'a>)> for Map<'a> {
     /// The keys must differ.
     fn from_iter<I: IntoIterator<Item = (Key<'a>, Datum<'a>)>>(entries: I) -> Self {
-        let mut names = Names::default();
-        let entries = entries.into_iter().map(|(key, value)| {
-            names.add(&key);
-            Entry { key, value }
-        });
-        Self { entries: entries.collect(), names }
+        let fields = entries.into_iter();
+        let mut map = Self::default();
+        map.entries.reserve_exact(fields.size_hint().0 + FIELDS_MORE);
+        map.entries.extend(fields.map(|(key, value)| {
+            map.names.add(&key);
+            Entry::new(key, value)
+        }));
+        map
     }
 }
 
@@ -217,7 +320,7 @@ mod tests {
     fn fields_are_found_as_long_as_they_are_there() {
         let arena = Arena::new();
         let names: Vec<String> = (0..200).map(|number| format!("field {number}")).collect();
-        let mut map = Map::of_event();
+        let mut map = Map::of_event([]);
         for (number, name) in names.iter().enumerate() {
             map.insert(name, Datum::Int(-1));
             map.insert_copied(&Key::new(name), Datum::Int(number as i64), &arena);
@@ -232,5 +335,27 @@ mod tests {
         }
         let again: Map<'_> = map.clone().into_entries().into_iter().collect();
         assert_eq!(map, again);
+    }
+
+    #[test]
+    fn fields_keep_their_order_while_others_come_and_go() {
+        let names: Vec<String> = (0..100).map(|number| format!("field {number}")).collect();
+        let mut map = Map::of_event([]);
+        let mut expected: Vec<&str> = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            map.insert(name, Datum::Str(name));
+            expected.push(name);
+            if number % 3 > 0 {
+                assert!(map.remove(expected.remove(number % 2)).is_some());
+            }
+            let found: Vec<&str> = map.iter().map(|(name, _)| name).collect();
+            assert_eq!(found, expected);
+            assert_eq!(map.len(), expected.len());
+        }
+        map.retain(|name, _| name.len() > 8);
+        assert!(map.len() == map.iter().count() && map.iter().all(|(name, _)| name.len() > 8));
+        let room = Arena::new();
+        let Value::Record(record) = map.to_value(&room) else { panic!("no record") };
+        assert_eq!(record.len(), map.len());
     }
 }

@@ -50,6 +50,18 @@ pub enum Way {
 pub struct PipelineState {
     intakes: Vec<DecodeState>,
     program: ProgramState,
+    /// The time of the last event, which many have in common.
+    clock: (u64, DateTime<Utc>),
+}
+
+impl PipelineState {
+    /// As [`moment`], of an event.
+    fn moment<'a>(&mut self, around: &Surroundings<'a>) -> Moment<'a> {
+        if self.clock.0 != around.now_ns {
+            self.clock = (around.now_ns, moment(around).now);
+        }
+        Moment { arena: around.arena(), now: self.clock.1, now_ns: around.now_ns }
+    }
 }
 
 impl fmt::Debug for ProgramState {
@@ -114,6 +126,7 @@ impl LogstashPipeline {
         }
         for event in events {
             self.leave(&self.ways, &event, (moment, ingest_ns), out);
+            event.data.discard();
         }
     }
 
@@ -186,7 +199,7 @@ impl Operator for LogstashPipeline {
 
     fn start(&self) -> PipelineState {
         let intakes = self.intakes.iter().map(|_| DecodeState::default()).collect();
-        PipelineState { intakes, program: self.program.start() }
+        PipelineState { intakes, program: self.program.start(), clock: Default::default() }
     }
 
     fn is_stateful(&self) -> bool {
@@ -204,7 +217,7 @@ impl Operator for LogstashPipeline {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let moment = moment(around);
+        let moment = state.moment(around);
         let place = self.intakes.iter().position(|(name, _)| name == port).unwrap_or(0);
         let Some((_, intake)) = self.intakes.get(place) else { return Ok(()) };
         let mut events = Vec::with_capacity(1);
@@ -230,7 +243,8 @@ impl Operator for LogstashPipeline {
             let intakes: Option<Vec<_>> =
                 own.map(|((_, intake), saved)| intake.restore(saved)).collect();
             let intakes = intakes.filter(|intakes| intakes.len() == self.intakes.len())?;
-            Some(PipelineState { intakes, program: self.program.restore(parts.get(1)?)? })
+            let program = self.program.restore(parts.get(1)?)?;
+            Some(PipelineState { intakes, program, clock: Default::default() })
         };
         restored().ok_or_else(other_configuration)
     }

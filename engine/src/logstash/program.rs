@@ -339,6 +339,9 @@ impl<'a> Run<'a, '_> {
         let mut emitted = Vec::new();
         if let [event] = events.as_mut_slice() {
             self.apply(node, event, &mut emitted);
+            if emitted.is_empty() && !event.cancelled {
+                return;
+            }
             events.append(&mut emitted);
         } else {
             for mut event in std::mem::take(events) {

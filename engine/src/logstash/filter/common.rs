@@ -250,6 +250,10 @@ impl Common {
             }
         }
         for name in &self.remove_field {
+            if let Name::Fixed(field) = name {
+                event.remove(field);
+                continue;
+            }
             match name.of(event, arena, now) {
                 Some(field) => drop(event.remove(&field)),
                 None if ends => return false,

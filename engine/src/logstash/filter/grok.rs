@@ -5,6 +5,7 @@ use crate::logstash::complain;
 use crate::logstash::datum::Datum;
 use crate::logstash::event::LogEvent;
 use crate::logstash::libraries::{Ingredients, PatternFile};
+use crate::logstash::map::Names;
 use crate::logstash::options::{Arguments, Takes, gone, option};
 use crate::logstash::reference::{FieldRef, Refused};
 use temblor_stdlib::grok::{Conversion, Grok, Library, Options};
@@ -47,6 +48,8 @@ struct GrokFilter {
 struct Plan {
     grok: Grok,
     targets: Vec<Target>,
+    /// The names of all targets, when all are texts, each is free, and none stands twice.
+    names: Option<Names>,
 }
 
 #[derive(Debug)]
@@ -157,8 +160,27 @@ fn plan(grok: Grok, target: Option<&FieldRef>, overwrite: &[String]) -> Plan {
         let is_free = field.is_free();
         Some(Target { group: spec.group, conversion, field, is_free, overwrite })
     });
-    let targets = targets.collect();
-    Plan { grok, targets }
+    let targets: Vec<Target> = targets.collect();
+    let names = plain_names(&targets);
+    Plan { grok, targets, names }
+}
+
+impl Plan {
+    /// Whether the event has no field of these names, which are those of all targets.
+    fn is_absent(&self, names: Names, event: &LogEvent<'_>) -> bool {
+        event.data.lacks_all(names)
+            || self.targets.iter().all(|one| event.get(&one.field).is_none())
+    }
+}
+
+/// The names of targets that are all texts, free, and none twice.
+fn plain_names(targets: &[Target]) -> Option<Names> {
+    let is_new = |at: usize| targets[..at].iter().all(|one| one.field != targets[at].field);
+    let is_plain = |(at, one): (usize, &Target)| {
+        one.is_free && one.conversion == Conversion::Text && is_new(at)
+    };
+    let names = || Names::of(targets.iter().map(|one| one.field.steps[0].key()));
+    targets.iter().enumerate().all(is_plain).then(names)
 }
 
 /// How a search went.
@@ -255,6 +277,18 @@ impl GrokFilter {
         event: &mut LogEvent<'a>,
         turn: &mut Turn<'a, '_>,
     ) -> Result<(), Refused> {
+        if let Some(names) = plan.names
+            && !self.keep_empty
+            && plan.is_absent(names, event)
+        {
+            let captures = &*turn.captures;
+            let text_of = |target: &'a Target| {
+                let found = captures.get(target.group, text).filter(|found| !found.is_empty())?;
+                Some((target.field.steps[0].key(), found))
+            };
+            event.data.append_texts(names, plan.targets.iter().map(text_of));
+            return Ok(());
+        }
         for (at, target) in plan.targets.iter().enumerate() {
             let found = turn.captures.get(target.group, text);
             let value = found.map_or(Datum::Null, |found| convert(found, target.conversion));
