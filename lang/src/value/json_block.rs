@@ -195,18 +195,6 @@ fn put_string(out: &mut Vec<u8>, block: &mut [u8; BYTES], mut at: usize, text: &
     loop {
         // Whether the bytes before `rest` stand before `at` as they are.
         let mut is_behind = false;
-        // Two blocks at once, as long as nothing is to be escaped.
-        while let Some(pieces) = rest.first_chunk::<{ 2 * BLOCK_BYTES }>() {
-            at = room(out, block, at);
-            put(block, at, pieces);
-            let ([first, second], _) = pieces.as_chunks() else { break };
-            if block_needs_escape(first) | block_needs_escape(second) {
-                break;
-            }
-            is_behind = true;
-            at += pieces.len();
-            rest = &rest[pieces.len()..];
-        }
         while let Some(piece) = rest.first_chunk::<BLOCK_BYTES>() {
             at = room(out, block, at);
             put(block, at, piece);
