@@ -74,7 +74,7 @@ fn general(text: &str, zone: Zone) -> Option<DateTime<Utc>> {
     }
     let zone = reading.offset.map_or(zone, Zone::Fixed);
     // A date always says its year.
-    let time = reading.found.time(1970)? + Duration::milliseconds(reading.fraction_ms);
+    let time = reading.found.time(|| 1970)? + Duration::milliseconds(reading.fraction_ms);
     zone.moment(time)
 }
 
