@@ -26,6 +26,8 @@ struct Compiled {
     text: String,
     /// What most searches need no engine for.
     simple: Option<Simple>,
+    /// Where groups are called: for each group of the engine the group of the pattern, from 0 on.
+    copies: Option<Vec<usize>>,
     engine: OnceLock<Engine>,
 }
 
@@ -52,7 +54,8 @@ impl Pattern {
 
     /// As [`Pattern::compile`], with the flags of a pattern of Ruby.
     pub fn compile_with(text: &str, options: onigmo::Options) -> Result<Self, String> {
-        let (tree, shape) = onigmo::read(text, options).map_err(|error| error.to_string())?;
+        let onigmo::Read { tree, shape, copies } =
+            onigmo::read(text, options).map_err(|error| error.to_string())?;
         let translated = onigmo::emit(&tree);
         let engine = OnceLock::new();
         if translated.needs_backtracking {
@@ -61,7 +64,7 @@ impl Pattern {
             let _ = engine.set(Engine::linear(&translated.pattern)?);
         }
         let simple = Simple::of(&tree);
-        Ok(Self(Arc::new(Compiled { text: translated.pattern, simple, engine })))
+        Ok(Self(Arc::new(Compiled { text: translated.pattern, simple, copies, engine })))
     }
 
     fn engine(&self) -> &Engine {
@@ -76,8 +79,12 @@ impl Pattern {
             Engine::Linear(regex) => regex.capture_names().collect(),
             Engine::Backtracking(regex) => regex.capture_names().collect(),
         };
+        let place = |at: usize| match &self.0.copies {
+            Some(copies) if at > 0 => copies[at - 1] + 1,
+            _ => at,
+        };
         let named = names.into_iter().enumerate();
-        named.filter_map(|(at, name)| Some((name?.to_string(), at))).collect()
+        named.filter_map(|(at, name)| Some((name?.to_string(), place(at)))).collect()
     }
 
     /// Whether it is found anywhere in `text`.
@@ -124,6 +131,14 @@ impl Pattern {
             Found::Nowhere => return Ok(None),
             Found::Unknown => {}
         }
+        let found = self.search(text, start)?;
+        Ok(match &self.0.copies {
+            Some(copies) => found.map(|groups| merged(&groups, copies)),
+            None => found,
+        })
+    }
+
+    fn search(&self, text: &str, start: usize) -> Result<Option<Groups>, GaveUp> {
         match self.engine() {
             Engine::Linear(regex) => Ok(regex.captures_at(text, start).map(|found| {
                 (0..found.len()).map(|at| found.get(at).map(|m| (m.start(), m.end()))).collect()
@@ -176,6 +191,25 @@ impl Engine {
             .build();
         built.map(|regex| Self::Backtracking(Box::new(regex))).map_err(|error| error.to_string())
     }
+}
+
+/// The groups of the pattern: each is what the last of its copies has found.
+fn merged(groups: &Groups, copies: &[usize]) -> Groups {
+    let count = copies.iter().map(|of| of + 1).max().unwrap_or(0);
+    let mut all = vec![None; count + 1];
+    all[0] = groups[0];
+    for (found, of) in groups[1..].iter().zip(copies) {
+        let place: &mut Option<(usize, usize)> = &mut all[of + 1];
+        let later = match (&*place, found) {
+            (Some((_, old)), Some((_, new))) => new > old,
+            (None, Some(_)) => true,
+            _ => false,
+        };
+        if later {
+            *place = *found;
+        }
+    }
+    all
 }
 
 fn next_character(text: &str, at: usize) -> usize {

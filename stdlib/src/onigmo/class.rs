@@ -43,8 +43,8 @@ pub(super) fn shorthand(letter: char, unicode: bool) -> Option<ClassUnicode> {
 /// The class of a POSIX name, as in `[:alnum:]`; Ruby reads these over all of Unicode.
 pub(super) fn posix(name: &str) -> Option<ClassUnicode> {
     rust(match name {
-        "alnum" => r"[\p{L}\p{M}\p{Nd}]",
-        "alpha" => r"[\p{L}\p{M}]",
+        "alnum" => r"[\p{Alphabetic}\p{Nd}]",
+        "alpha" => r"\p{Alphabetic}",
         "ascii" => r"[\x00-\x7F]",
         "blank" => r"[\p{Zs}\t]",
         "cntrl" => r"\p{Cc}",

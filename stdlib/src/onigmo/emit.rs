@@ -7,6 +7,7 @@ use std::fmt::Write;
 
 use regex_syntax::hir::ClassUnicode;
 
+use super::calls;
 use super::error::OnigmoError;
 use super::parser::{NoReferences, Parser};
 use super::part::Shape;
@@ -29,20 +30,39 @@ pub struct Translated {
 ///
 /// Syntax after the Onigmo documentation (doc/RE), Ruby flavour.
 pub fn translate(pattern: &str, options: Options) -> Result<Translated, OnigmoError> {
-    read(pattern, options).map(|(tree, _)| emit(&tree))
+    read(pattern, options).map(|read| emit(&read.tree))
+}
+
+/// What is read of a Ruby regular expression.
+pub(crate) struct Read {
+    pub tree: Node,
+    pub shape: Shape,
+    /// Where groups are called: for each group of the tree the group of the pattern that it is a copy of, from 0.
+    pub copies: Option<Vec<usize>>,
 }
 
 /// The tree of a Ruby regular expression, and what is known of it.
-pub(crate) fn read(pattern: &str, options: Options) -> Result<(Node, Shape), OnigmoError> {
-    let tree = Parser::new(pattern, options, &mut NoReferences).parse()?;
+pub(crate) fn read(pattern: &str, options: Options) -> Result<Read, OnigmoError> {
+    let mut references = NoReferences;
+    let parser = Parser::new(pattern, options, &mut references).with_calls();
+    let tree = parser.parse()?;
     let shape = Shape::of(&tree);
     let named = shape.has_named_group();
-    Ok((if named { tree.without_unnamed_groups() } else { tree }, shape))
+    let tree = if named { tree.without_unnamed_groups() } else { tree };
+    if !has_call(&tree) {
+        return Ok(Read { tree, shape, copies: None });
+    }
+    let (tree, copies) = calls::expand(&tree)?;
+    Ok(Read { shape: Shape::of(&tree), tree, copies: Some(copies) })
+}
+
+fn has_call(node: &Node) -> bool {
+    matches!(node, Node::Call(_)) || node.children().iter().any(has_call)
 }
 
 /// Writes a tree down.
 pub(crate) fn emit(node: &Node) -> Translated {
-    let mut writer = Writer::default();
+    let mut writer = Writer { may_be_empty: may_be_empty(node), ..Writer::default() };
     writer.node(node);
     Translated {
         pattern: writer.text,
@@ -56,6 +76,8 @@ pub(crate) fn emit(node: &Node) -> Translated {
 struct Writer {
     text: String,
     needs_backtracking: bool,
+    /// Whether the pattern may match the empty text.
+    may_be_empty: bool,
     groups: Vec<Option<String>>,
     names: HashSet<String>,
     notes: Vec<String>,
@@ -101,6 +123,9 @@ impl Writer {
                 };
                 self.grouped(opening, body);
             }
+            // `read` has replaced it.
+            Node::Call(_) => self.text.push_str("(?:)"),
+            Node::Condition { group, arms } => self.condition(group, arms),
             Node::Engine(text) => {
                 self.backtracks(text);
                 self.text.push_str(text);
@@ -118,6 +143,23 @@ impl Writer {
                 };
             }
         }
+    }
+
+    /// `(?(1)a|b)`
+    fn condition(&mut self, group: &str, arms: &[Node]) {
+        self.backtracks("a condition");
+        let number = self.groups.iter().position(|one| one.as_deref() == Some(group));
+        let _ = match number {
+            Some(index) => write!(self.text, "(?({})", index + 1),
+            None => write!(self.text, "(?({group})"),
+        };
+        for (index, arm) in arms.iter().enumerate() {
+            if index > 0 {
+                self.text.push('|');
+            }
+            self.grouped("(?:", arm);
+        }
+        self.text.push(')');
     }
 
     fn backtracks(&mut self, what: &str) {
@@ -194,6 +236,11 @@ impl Writer {
                 self.backtracks("`\\Z`");
                 r"(?=\n?\z)"
             }
+            // Behind the newline at the end no line begins; an empty match would be found there.
+            Assertion::StartLine if self.may_be_empty => {
+                self.backtracks("a line that may be empty");
+                r"(?:\A|(?m:^)(?!\z))"
+            }
             Assertion::StartLine => "(?m:^)",
             Assertion::EndLine => "(?m:$)",
             Assertion::WordBoundary => r"\b",
@@ -246,10 +293,25 @@ fn is_identifier(name: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+/// Whether the node may match the empty text.
+fn may_be_empty(node: &Node) -> bool {
+    match node {
+        Node::Char(_) | Node::Class(_) => false,
+        Node::Concat(nodes) => nodes.iter().all(may_be_empty),
+        Node::Alternate(nodes) | Node::Condition { arms: nodes, .. } => {
+            nodes.iter().any(may_be_empty)
+        }
+        Node::Repeat { body, min, .. } => *min == 0 || may_be_empty(body),
+        Node::Capture { body, .. } | Node::Atomic(body) => may_be_empty(body),
+        Node::Shared(part) => may_be_empty(&part.tree),
+        _ => true,
+    }
+}
+
 /// Whether the node looks around without taking a character.
 fn is_place(node: &Node) -> bool {
     match node {
-        Node::Look { .. } | Node::Engine(_) => true,
+        Node::Look { .. } | Node::Engine(_) | Node::Assert(_) => true,
         Node::Repeat { body, .. } => is_place(body),
         _ => false,
     }

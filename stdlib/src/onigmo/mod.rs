@@ -3,6 +3,7 @@
 //! Invariant: a construct is either carried over with its meaning or refused with its position;
 //! nothing is dropped in silence.
 
+mod calls;
 mod class;
 mod emit;
 mod error;
@@ -14,7 +15,7 @@ pub use emit::{Translated, translate};
 pub use error::OnigmoError;
 pub use syntax::Options;
 
-pub(crate) use emit::{emit, read};
+pub(crate) use emit::{Read, emit, read};
 pub(crate) use parser::{NESTING_MAX, Parser, Place, References};
 pub(crate) use part::{Part, Shape, fixed_chars};
 pub(crate) use syntax::{Alias, Assertion, Greed, Label, Node};

@@ -3,6 +3,7 @@
 //! Invariant: nesting is bounded by `NESTING_MAX`, so no pattern can exhaust the stack.
 
 mod escape;
+mod rare;
 mod set;
 
 use super::class;
@@ -51,13 +52,21 @@ pub(crate) struct Parser<'a, R> {
     depth: usize,
     deepest: usize,
     flags: Options,
+    /// Whether groups may be called.
+    calls: bool,
     references: &'a mut R,
 }
 
 impl<'a, R: References> Parser<'a, R> {
     /// A parser over `text`.
     pub(crate) fn new(text: &'a str, options: Options, references: &'a mut R) -> Self {
-        Self { text, at: 0, depth: 0, deepest: 0, flags: options, references }
+        Self { text, at: 0, depth: 0, deepest: 0, flags: options, calls: false, references }
+    }
+
+    /// Reads calls of groups, which the caller has to replace.
+    pub(crate) fn with_calls(mut self) -> Self {
+        self.calls = true;
+        self
     }
 
     /// Counts the text as lying `depth` groups deep already.
@@ -285,6 +294,12 @@ impl<'a, R: References> Parser<'a, R> {
         if self.eat("'") {
             return self.named_group(start, '\'');
         }
+        if self.eat("~") {
+            return self.absent(start);
+        }
+        if self.eat("(") {
+            return self.condition(start);
+        }
         self.flag_group(start)
     }
 
@@ -335,7 +350,7 @@ impl<'a, R: References> Parser<'a, R> {
                 }
                 _ => {
                     let message = "unknown group; known are `(?:`, `(?<name>`, `(?>`, `(?=`, \
-                                   `(?!`, `(?<=`, `(?<!`, `(?#` and the flags i, m, x, a, d, u";
+                                   `(?!`, `(?<=`, `(?<!`, `(?~`, `(?(1)`, `(?#` and the flags i, m, x, a, d, u";
                     return Err(OnigmoError::new(start, message).into());
                 }
             }

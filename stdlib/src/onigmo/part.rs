@@ -56,7 +56,9 @@ impl Shape {
                 return part.shape.nodes;
             }
             Node::Capture { label, .. } => self.groups.push(label.clone()),
-            Node::Backreference(_) | Node::Engine(_) => self.is_plain = false,
+            Node::Backreference(_) | Node::Engine(_) | Node::Call(_) | Node::Condition { .. } => {
+                self.is_plain = false
+            }
             Node::Look { behind: true, body, .. } => self.is_plain &= fixed_chars(body).is_some(),
             _ => {}
         }

@@ -60,6 +60,10 @@ pub(crate) enum Node {
     Look { behind: bool, negative: bool, body: Box<Node> },
     /// `\1`, `\k<name>`
     Backreference(String),
+    /// `\g<name>`, until it is replaced by a copy of the group
+    Call(String),
+    /// `(?(1)a|b)`, `(?(<name>)a|b)`
+    Condition { group: String, arms: Vec<Node> },
     /// `\G`, `\K`: the same in the backtracking engine.
     Engine(&'static str),
     /// What several patterns have in common: `%{IP}`
@@ -147,6 +151,9 @@ impl Node {
             Node::Shared(part) => part.tree.opened(),
             Node::Concat(nodes) => Node::Concat(all(nodes)),
             Node::Alternate(nodes) => Node::Alternate(all(nodes)),
+            Node::Condition { group, arms } => {
+                Node::Condition { group: group.clone(), arms: all(arms) }
+            }
             Node::Repeat { body, min, max, greed } => {
                 let body = Box::new(body.opened());
                 Node::Repeat { body, min: *min, max: *max, greed: *greed }
@@ -175,6 +182,7 @@ impl Node {
     pub(crate) fn children(&self) -> &[Node] {
         match self {
             Node::Concat(nodes) | Node::Alternate(nodes) => nodes,
+            Node::Condition { arms, .. } => arms,
             Node::Repeat { body, .. }
             | Node::Capture { body, .. }
             | Node::Atomic(body)
@@ -189,6 +197,9 @@ impl Node {
         match self {
             Node::Concat(nodes) => Node::concat(nodes.into_iter().map(change).collect()),
             Node::Alternate(nodes) => Node::alternate(nodes.into_iter().map(change).collect()),
+            Node::Condition { group, arms } => {
+                Node::Condition { group, arms: arms.into_iter().map(change).collect() }
+            }
             Node::Repeat { body, min, max, greed } => {
                 Node::Repeat { body: Box::new(change(*body)), min, max, greed }
             }

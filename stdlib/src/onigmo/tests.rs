@@ -51,6 +51,16 @@ fn ruby_constructs_keep_their_meaning() {
         (r"a\Kb", "ab", Some("b")),
         (r"\Ga", "ba", None),
         (r"\X", "e\u{301}x", Some("e\u{301}")),
+        (r"(?<n>a|b\g<n>c)$", "xbbacc", Some("bbacc")),
+        (r"\A(?<p>\((?:[^()]|\g<p>)*\))", "(a(b)(c))d", Some("(a(b)(c))")),
+        (r"/\*(?~\*/)\*/", "/* a */ b */", Some("/* a */")),
+        (r"(?~ab)c", "xabc", Some("bc")),
+        (r"(a)?(?(1)b|c)", "ac", Some("c")),
+        (r#"(?<q>")?\w+(?(<q>)")"#, "\"word\"", Some("\"word\"")),
+        (r"\u{61 62}", "xab", Some("ab")),
+        (r"[[:alpha:]]+", "e\u{301}x", Some("e")),
+        (r"^x?$", "a\n", None),
+        (r"(?:\Z)*a", "a", Some("a")),
     ] {
         assert_eq!(find(pattern, text).as_deref(), expected, "{pattern} on {text:?}");
     }
@@ -80,4 +90,29 @@ fn refusals_name_the_place() {
         assert_eq!(error.offset, offset, "{pattern}: {error}");
     }
     assert!(translate(&"(".repeat(100_000), Options::default()).is_err());
+}
+
+#[test]
+fn what_neither_engine_can_do_is_refused() {
+    for (pattern, expected) in [
+        (r"(a)\g<1>", "at byte 3: `\\g<1>` calls a group by its number; give it a name"),
+        (r"\g<n>", "at byte 0: `\\g<n>` calls a group that there is not"),
+        (r"(?<n>a)|(?<n>b)\g<n>", "at byte 0: `\\g<n>` could call several groups of this name"),
+        (r"(?<n>a)\k<n+0>", "at byte 7: `\\k<n+0>` (with the level of a call) is not known here"),
+        (
+            r"(?~a|bc)",
+            "at byte 0: in `(?~a)` all of `a` has to match texts of one length, and none is empty",
+        ),
+        (r"[[:foo:]]", "at byte 2: unknown class of characters `[:foo:]`"),
+        (r"\u12", "at byte 0: four digits are needed, as in `\\u00e9`"),
+        (
+            r"(?(n)a)",
+            "at byte 0: a condition asks for a group, as in `(?(1)a|b)` or `(?(<name>)a|b)`",
+        ),
+    ] {
+        let error = translate(pattern, Options::default()).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{pattern}");
+    }
+    let many = format!("(?<n>{}a)", r"\g<n>?".repeat(40));
+    assert!(translate(&many, Options::default()).is_err());
 }

@@ -38,7 +38,9 @@ pub(super) fn first(node: &Node, after: &SymbolSet) -> SymbolSet {
         }
         Node::Look { .. } => *after,
         Node::Shared(part) => first(&part.tree, after),
-        Node::Backreference(_) | Node::Engine(_) => SymbolSet::any_next(),
+        Node::Backreference(_) | Node::Engine(_) | Node::Call(_) | Node::Condition { .. } => {
+            SymbolSet::any_next()
+        }
     }
 }
 
@@ -66,7 +68,9 @@ pub(super) fn last(node: &Node, before: &SymbolSet) -> SymbolSet {
         }
         Node::Capture { body, .. } | Node::Atomic(body) => last(body, before),
         Node::Shared(part) => last(&part.tree, before),
-        Node::Backreference(_) | Node::Engine(_) => SymbolSet::any_previous(),
+        Node::Backreference(_) | Node::Engine(_) | Node::Call(_) | Node::Condition { .. } => {
+            SymbolSet::any_previous()
+        }
     }
 }
 

@@ -182,7 +182,9 @@ impl Lowering {
             Node::Atomic(body) => self.atomic(body, next),
             Node::Look { behind, negative, body } => self.look(*behind, *negative, body, next),
             Node::Shared(part) => self.node(&part.tree, next),
-            Node::Backreference(_) | Node::Engine(_) => None,
+            Node::Backreference(_) | Node::Engine(_) | Node::Call(_) | Node::Condition { .. } => {
+                None
+            }
         }
     }
 

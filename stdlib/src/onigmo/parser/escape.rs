@@ -25,19 +25,9 @@ impl<R: References> Parser<'_, R> {
             'b' => Node::Assert(Assertion::WordBoundary),
             'B' => Node::Assert(Assertion::NotWordBoundary),
             'R' => line_break(),
-            'k' => {
-                let close = match self.bump() {
-                    Some('<') => '>',
-                    Some('\'') => '\'',
-                    _ => return Err(OnigmoError::new(start, "write `\\k<name>`")),
-                };
-                let Some(length) = self.rest().find(close) else {
-                    return Err(OnigmoError::new(start, "this `\\k` has no end"));
-                };
-                let name = self.rest()[..length].to_string();
-                self.at += length + 1;
-                Node::Backreference(name)
-            }
+            'k' => self.backreference(start)?,
+            'g' => self.call(start)?,
+            'u' if self.eat("{") => self.code_points(start)?,
             '1'..='9' => {
                 self.at -= 1;
                 let octal = self.rest().bytes().take(3).take_while(|b| matches!(b, b'0'..=b'7'));
@@ -53,9 +43,6 @@ impl<R: References> Parser<'_, R> {
             'X' => grapheme(),
             'G' => Node::Engine(r"\G"),
             'K' => Node::Engine(r"\K"),
-            'g' => {
-                return Err(OnigmoError::new(start, format!("`\\{c}` is not supported")));
-            }
             c => {
                 let c = self.char_escape(c, start)?;
                 self.literal(c)
@@ -107,13 +94,39 @@ impl<R: References> Parser<'_, R> {
                 c
             }
             'x' => self.number(16, 2, start)?,
-            'u' => self.number(16, 4, start)?,
+            'u' => {
+                let digits = self.rest().bytes().take(4).take_while(u8::is_ascii_hexdigit);
+                if digits.count() < 4 {
+                    let message = "four digits are needed, as in `\\u00e9`";
+                    return Err(OnigmoError::new(start, message));
+                }
+                self.number(16, 4, start)?
+            }
+            'C' if self.rest().starts_with('-') => {
+                self.at += 1;
+                return self.char_escape('c', start);
+            }
             'c' => match self.bump() {
                 Some(c) if c.is_ascii() => char::from(c as u8 & 0x1F),
                 _ => return Err(OnigmoError::new(start, "write a letter after `\\c`")),
             },
             c => c,
         })
+    }
+
+    /// `\u{e9 41}`, behind the bracket.
+    fn code_points(&mut self, start: usize) -> Result<Node, OnigmoError> {
+        let Some(length) = self.rest().find('}') else {
+            return Err(OnigmoError::new(start, "this `\\u{` has no `}`"));
+        };
+        let codes = self.rest()[..length].split_whitespace();
+        let character = |code: &str| u32::from_str_radix(code, 16).ok().and_then(char::from_u32);
+        let characters: Option<Vec<char>> = codes.map(character).collect();
+        let characters = characters
+            .filter(|all| !all.is_empty())
+            .ok_or_else(|| OnigmoError::new(start, "this escape is no Unicode character"))?;
+        self.at += length + 1;
+        Ok(Node::concat(characters.into_iter().map(|c| self.literal(c)).collect()))
     }
 
     fn number(&mut self, radix: u32, digits_max: usize, start: usize) -> Result<char, OnigmoError> {

@@ -24,7 +24,7 @@ impl<R: References> Parser<'_, R> {
             match self.bump() {
                 None => return Err(OnigmoError::new(start, "this `[` has no matching `]`")),
                 Some(']') if !first || !self.rest().contains(']') => break,
-                Some('[') if self.rest().starts_with(':') && self.posix(&mut current) => {}
+                Some('[') if self.rest().starts_with(':') && self.posix(&mut current)? => {}
                 Some('[') => current.union(&self.set()?),
                 Some(c) => self.set_item(c, &mut current)?,
             }
@@ -42,18 +42,25 @@ impl<R: References> Parser<'_, R> {
     }
 
     /// `[:name:]` inside a set; the `[` has been read.
-    fn posix(&mut self, current: &mut ClassUnicode) -> bool {
-        let Some(inside) = self.rest().strip_prefix(':') else { return false };
-        let Some(length) = inside.find(":]") else { return false };
+    fn posix(&mut self, current: &mut ClassUnicode) -> Result<bool, OnigmoError> {
+        let Some(inside) = self.rest().strip_prefix(':') else { return Ok(false) };
+        let Some(length) = inside.find(":]") else { return Ok(false) };
         let name = &inside[..length];
         let (name, negative) = match name.strip_prefix('^') {
             Some(name) => (name, true),
             None => (name, false),
         };
-        let Some(class) = class::posix(name) else { return false };
+        let is_word = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+        let class = match class::posix(name) {
+            Some(class) => class,
+            None if is_word => {
+                return Err(self.error(format!("unknown class of characters `[:{name}:]`")));
+            }
+            None => return Ok(false),
+        };
         current.union(&if negative { class::negated(class) } else { class });
         self.at += 1 + length + 2;
-        true
+        Ok(true)
     }
 
     /// One character, range or escape inside a set.
