@@ -3,10 +3,13 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::logstash::complain;
+use crate::logstash::datum::Map;
 use crate::logstash::event::LogEvent;
 use crate::logstash::options::{Arguments, Setting, SettingKind, Takes, option};
 use crate::logstash::ruby::{Machine, Memory, Script, Stop, Value};
+use chrono::{DateTime, Utc};
 use std::any::Any;
+use temblor_lang::value::Arena;
 
 /// `ruby`
 pub static DECLARATION: Declaration = Declaration {
@@ -33,6 +36,9 @@ struct Ruby {
     tag: String,
     tag_message: bool,
 }
+
+/// Begins the tag that says that the code asked for something of Ruby that is not known here.
+const UNKNOWN_TAG: &str = "_rubyunknown";
 
 /// What the code remembers.
 #[derive(Default)]
@@ -68,7 +74,13 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let tag = arguments.text("tag_on_exception").unwrap_or_else(|| "_rubyexception".to_string());
     let tag_message = arguments.flag("tag_with_exception_message", false);
     let parameters = arguments.pairs("script_params");
-    Some(Box::new(Ruby { init, code, file: file.is_some(), parameters, tag, tag_message }))
+    let ruby = Ruby { init, code, file: file.is_some(), parameters, tag, tag_message };
+    if let Err(reason) = ruby.test() {
+        let span = arguments.place("path");
+        arguments.complain(complain::unknown_ruby("ruby", span, &reason));
+        return None;
+    }
+    Some(Box::new(ruby))
 }
 
 /// Reads code; what it has that is not known is said with its place.
@@ -138,6 +150,9 @@ impl Filter for Ruby {
                     event.tag(arena.str(&format!("{}: {}", self.tag, stop.message())));
                 }
                 event.tag(&self.tag);
+                if let Stop::Unknown(message) = &stop {
+                    event.tag(arena.str(&format!("{UNKNOWN_TAG}: {message}")));
+                }
                 Outcome::Unmatched
             }
         }
@@ -145,6 +160,20 @@ impl Filter for Ruby {
 }
 
 impl Ruby {
+    /// Runs the tests that a file holds, as Logstash does before it starts.
+    fn test(&self) -> Result<(), String> {
+        if !self.file {
+            return Ok(());
+        }
+        let (arena, mut memory) = (Arena::new(), Memory::default());
+        let now = DateTime::<Utc>::UNIX_EPOCH;
+        let event = LogEvent::new(Map::default(), now);
+        let mut machine = Machine::new(event, &mut memory, &arena, now);
+        machine.gather_tests();
+        machine.run(&self.code).map_err(|stop| stop.message())?;
+        machine.run_tests()
+    }
+
     fn run(&self, machine: &mut Machine<'_, '_>, started: &mut bool) -> Result<(), Stop> {
         if !*started {
             *started = true;

@@ -452,6 +452,12 @@ fn what_is_not_known_is_named() {
         ("x = (1", "6: `)` is missing"),
         ("'abc", "4: this text is never closed"),
         ("if true", "7: `end` is missing"),
+        ("{ 1 => 2 }.assoc(1)", "! the method `assoc` of Hash is not known here"),
+        ("[[1, 2], [3, 4]].assoc(3)", "[3, 4]"),
+        (
+            "begin; 'a'.unicode_normalize; rescue; 1; end",
+            "7: the method `unicode_normalize` is not known here",
+        ),
         ("class << self; end", "0: `class << self` is not known here; `def self.name` is"),
         ("redo", "0: `redo` is not known here"),
         ("event.gett('x')", "0: the method `gett` is not known here; `get` is"),

@@ -1,8 +1,8 @@
 //! Calls: of functions, of methods by the kind of the receiver, and of the code that a method is given.
 
 use super::{Answer, CALLS_MAX, Found1, Given, Machine, Stop, constant, conversion, limited};
-use crate::logstash::ruby::tree::Call;
-use crate::logstash::ruby::value::Value;
+use crate::logstash::ruby::tree::{Call, Kind, Node};
+use crate::logstash::ruby::value::{Clock, Value};
 use std::sync::Arc;
 
 /// With less of the stack left, in bytes, it grows.
@@ -42,6 +42,17 @@ impl Machine<'_, '_> {
         let Some(receiver) = receiver else {
             return self.function(&call.name, arguments, given.as_ref());
         };
+        if let (Value::Time(..), Some(Node { kind: Kind::Local(name), .. })) =
+            (&receiver, &call.receiver)
+            && matches!(&*call.name, "utc" | "gmtime" | "localtime")
+        {
+            // A time is moved to another zone in its place.
+            let moved = self.invoke(&receiver, &call.name, &arguments, None)?;
+            if matches!(receiver, Value::Time(_, Clock::Time)) {
+                self.set_local(name, moved.clone());
+            }
+            return Ok(moved);
+        }
         self.invoke(&receiver, &call.name, &arguments, given.as_ref())
     }
 
@@ -72,6 +83,10 @@ impl Machine<'_, '_> {
         }
         if let Some(found) = self.object_method(receiver, name, arguments, given)? {
             return Ok(found);
+        }
+        if super::gap::is_gap(receiver, name, arguments) {
+            let message = format!("the method `{name}` of {} is not known here", receiver.class());
+            return Err(Stop::Unknown(message));
         }
         let of = match receiver {
             Value::Constant(class) => format!("{class}:Class"),
@@ -218,6 +233,9 @@ impl Machine<'_, '_> {
                 }
             },
             "catch" => self.catch(arguments, given)?,
+            "test" | "parameters" | "in_event" | "expect" => {
+                self.test_word(name, arguments, given)?
+            }
             "lambda" | "proc" => self.value_of(given),
             _ => return Ok(None),
         }))

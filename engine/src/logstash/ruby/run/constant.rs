@@ -1,6 +1,6 @@
 //! Classes and modules: what they make, and which class a value is of.
 
-use super::module::{base64, bytes_of, digest, hex, hmac, math, uri};
+use super::module::{base64, bytes_of, digest, hex, hmac, math, text_bytes, uri};
 use super::{Found1, Given, Machine, Stop};
 use crate::logstash::filter::read_json;
 use crate::logstash::ruby::value::{Dictionary, Shared, Value};
@@ -339,6 +339,7 @@ impl Machine<'_, '_> {
             "Set" if matches!(name, "new" | "[]") => {
                 let items = match (name, arguments) {
                     ("new", []) => Vec::new(),
+                    ("new", [Value::Nil, ..]) => Vec::new(),
                     ("new", [list, ..]) => self.items(list)?,
                     (_, items) => items.to_vec(),
                 };
@@ -392,6 +393,11 @@ impl Machine<'_, '_> {
                 uri(name, arguments, constant == "CGI")
             }
             "Regexp" => Ok(Some(match (name, arguments) {
+                ("escape" | "quote", [text])
+                    if !matches!(text, Value::Text(_) | Value::Symbol(_)) =>
+                {
+                    return Err(super::text::no_text(text));
+                }
                 ("escape" | "quote", [text]) => Value::text(&super::pattern::escape(&text.print())),
                 ("new", [Value::Text(text), flags @ ..]) => {
                     let flags = match flags.first() {
@@ -482,7 +488,15 @@ impl Machine<'_, '_> {
                     ("OpenSSL::Digest", [class, text]) => (class.print(), text),
                     (class, _) => (class.to_string(), text),
                 };
-                let Some(bytes) = digest(&class, &bytes_of(text)) else { return Ok(None) };
+                if digest(&class, &[]).is_none() {
+                    return Ok(None);
+                }
+                // OpenSSL takes the text of any value.
+                let input = match class.starts_with("OpenSSL") {
+                    true => bytes_of(text),
+                    false => text_bytes(text)?,
+                };
+                let Some(bytes) = digest(&class, &input) else { return Ok(None) };
                 match name {
                     "hexdigest" => Value::text(&hex(&bytes)),
                     "base64digest" => Value::text(&STANDARD.encode(bytes)),

@@ -37,6 +37,15 @@ pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
             let (numerator, denominator) = (rational(numerator)?, rational(denominator)?);
             super::number::exact(&numerator, "/", &denominator)?.unwrap_or_default()
         }
+        ("URI", [Value::Text(text)]) => super::locator::parse(&text.str())?,
+        ("Integer" | "Float", [other @ (Value::List(_) | Value::Hash(_) | Value::Bool(_)), ..]) => {
+            let what = super::object::word_of(other);
+            let message = match name {
+                "Integer" => format!("no implicit conversion of {what} into Integer"),
+                _ => format!("can't convert {what} into Float"),
+            };
+            return Err(Stop::raise("TypeError", message));
+        }
         ("Integer" | "Float", [Value::Nil, ..]) => {
             let message = format!("can't convert nil into {name}");
             return Err(Stop::raise("TypeError", message));

@@ -45,6 +45,7 @@ const FUNCTIONS: &[&str] = &[
     "srand",
     "BigDecimal",
     "Rational",
+    "URI",
     "attr_reader",
     "attr_writer",
     "attr_accessor",
@@ -58,6 +59,10 @@ const FUNCTIONS: &[&str] = &[
     "private_class_method",
     "private_constant",
     "new",
+    "test",
+    "parameters",
+    "in_event",
+    "expect",
 ];
 /// Operators and what every kind has.
 const OPERATORS: &[&str] = &[
@@ -269,10 +274,6 @@ impl Checker {
 
     fn call(&self, at: usize, call: &Call) -> Result<(), Problem> {
         let name = &*call.name;
-        if call.receiver.is_none() && name == "test" {
-            // Tests of a file are not run with it.
-            return Ok(());
-        }
         class::named_methods(call).iter().for_each(|name| self.note(name));
         if let Some(receiver) = &call.receiver {
             self.open.set(self.open.get() || is_open(receiver));

@@ -1,7 +1,7 @@
 //! Objects of Ruby's library that gather or hand out text: `Digest::SHA256.new`, `StringIO.new`,
 //! `Zlib::GzipReader.new`, `Zlib::Inflate.new`, `URI.parse`. What they hold stands in their fields.
 
-use super::module::{bytes_of, digest, hex};
+use super::module::{bytes_of, digest, hex, text_bytes};
 use super::{Answer, Found1, Given, Machine, Stop, limited, zlib};
 use crate::logstash::ruby::text::{Content, Encoding, Text};
 use crate::logstash::ruby::value::{Object, Shared, Value};
@@ -217,7 +217,7 @@ fn digest_method(object: &Arc<Object>, name: &str, arguments: &[Value]) -> Found
     let sum = |bytes: &[u8]| digest(&object.class, bytes).unwrap_or_default();
     Ok(Some(match (name, arguments) {
         ("<<" | "update", [text]) => {
-            all.extend(bytes_of(text));
+            all.extend(text_bytes(text)?);
             hold(object, &all)?;
             this()
         }

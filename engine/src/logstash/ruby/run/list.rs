@@ -62,7 +62,6 @@ pub(super) const NAMES: &[&str] = &[
     "slice!",
     "product",
     "combination",
-    "permutation",
     "<=>",
     "compact!",
     "flatten!",

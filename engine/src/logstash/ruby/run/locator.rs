@@ -16,7 +16,9 @@ const REFUSED: &[char] = &[' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}'];
 pub(super) fn parse(text: &str) -> Answer {
     let text_of = text;
     let refused = |c: char| REFUSED.contains(&c) || !c.is_ascii() || c.is_control();
-    if text.contains(refused) || text.starts_with(':') {
+    let first = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_odd = first.split_once(':').is_some_and(|(scheme, _)| !is_scheme(scheme));
+    if text.contains(refused) || is_odd || super::module::has_bad_escape(text) {
         let message = format!("bad URI(is not URI?): {text:?}");
         return Err(Stop::raise("URI::InvalidURIError", message));
     }

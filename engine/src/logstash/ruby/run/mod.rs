@@ -7,6 +7,7 @@ mod call;
 mod class;
 mod control;
 mod function;
+mod gap;
 mod constant;
 mod conversion;
 mod enumerable;
@@ -17,9 +18,11 @@ mod library;
 mod list;
 mod locator;
 mod module;
+mod moment;
 mod number;
 mod object;
 mod pattern;
+mod script_test;
 mod set;
 mod strftime;
 mod text;
@@ -74,6 +77,8 @@ pub enum Stop {
     Throw(Value, Value),
     /// It ran too long.
     Limit,
+    /// A method of Ruby that is not known here; code cannot rescue it.
+    Unknown(String),
 }
 
 impl Stop {
@@ -86,6 +91,7 @@ impl Stop {
     pub fn message(&self) -> String {
         match self {
             Stop::Raised(error) => error.1.clone(),
+            Stop::Unknown(message) => message.clone(),
             Stop::Limit => format!("the code ran more than {STEPS_MAX} steps"),
             _ => "unexpected jump".to_string(),
         }
@@ -124,6 +130,8 @@ pub struct Machine<'a, 'm> {
     running: Option<class::Running>,
     /// The block of the method that runs, for `yield`.
     given: Option<Given>,
+    /// The tests of a file, while they are gathered.
+    tests: Option<script_test::Tests>,
     /// The names that `catch` waits for.
     caught: Vec<Value>,
 }
@@ -170,6 +178,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             inside: None,
             running: None,
             given: None,
+            tests: None,
             caught: Vec::new(),
         }
     }

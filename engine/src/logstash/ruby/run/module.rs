@@ -33,13 +33,21 @@ pub(super) fn bytes_of(value: &Value) -> Vec<u8> {
     }
 }
 
+/// The bytes of a text; an exception for any other value.
+pub(super) fn text_bytes(value: &Value) -> Result<Vec<u8>, Stop> {
+    match value {
+        Value::Text(text) => Ok(text.content().bytes().to_vec()),
+        other => Err(super::text::no_text(other)),
+    }
+}
+
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn base64(name: &str, arguments: &[Value]) -> Found1 {
     let [value, ..] = arguments else { return Ok(None) };
-    let (bytes, text) = (bytes_of(value), value.print());
+    let (bytes, text) = (text_bytes(value)?, value.print());
     let decoded = |bytes: Result<Vec<u8>, base64::DecodeError>| -> Answer {
         let bytes = bytes.map_err(|_| Stop::raise("ArgumentError", "invalid base64"))?;
         Ok(Value::binary(&bytes))
@@ -54,11 +62,7 @@ pub(super) fn base64(name: &str, arguments: &[Value]) -> Found1 {
             Value::text(&lines.map(|line| format!("{line}\n")).collect::<String>())
         }
         "strict_decode64" => decoded(STANDARD.decode(text.trim()))?,
-        "decode64" => {
-            let clean: String =
-                text.chars().filter(|c| c.is_ascii_alphanumeric() || "+/".contains(*c)).collect();
-            decoded(base64::engine::general_purpose::STANDARD_NO_PAD.decode(clean))?
-        }
+        "decode64" => Value::binary(&super::text::loose_base64(&bytes)),
         "urlsafe_decode64" => {
             let clean = text.trim_end_matches('=');
             decoded(base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(clean))?
@@ -273,11 +277,24 @@ pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
     if name == "encode_www_form" {
         return form(value);
     }
-    let text = value.print();
+    let text = match (value, name) {
+        (Value::Text(text), _) => text.str().to_string(),
+        // Pairs may hold values of any kind.
+        (other, "encode_www_form_component" | "url_encode") => other.print(),
+        (other, "parse") => {
+            let message = format!("bad URI(is not URI?): {}", other.inspect());
+            return Err(Stop::raise("URI::InvalidURIError", message));
+        }
+        (other, _) => return Err(super::text::no_text(other)),
+    };
     Ok(Some(match name {
         // Of `CGI` this is a query, of `URI` an address.
         "parse" if is_query => query(&text),
         "parse" => super::locator::parse(&text)?,
+        "decode_www_form_component" | "decode_www_form" if has_bad_escape(&text) => {
+            let message = format!("invalid %-encoding ({text})");
+            return Err(Stop::raise("ArgumentError", message));
+        }
         "decode_www_form_component" | "unescape" | "decode" => {
             let text = if name == "decode" { text } else { text.replace('+', " ") };
             Value::text(&decoded(&text))
@@ -352,16 +369,25 @@ fn without_entities(text: &str) -> String {
     out + rest
 }
 
+/// Whether a `%` has no two digits behind it.
+pub(super) fn has_bad_escape(text: &str) -> bool {
+    let good = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    text.split('%').skip(1).any(|rest| !good(rest))
+}
+
 /// `a=1&a=2` as lists of values by name.
 fn query(text: &str) -> Value {
     let mut names: Vec<(String, Vec<Value>)> = Vec::new();
     for pair in text.split(['&', ';']).filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let part = |part: &str| decoded(&part.replace('+', " "));
-        let (name, value) = (part(name), Value::text(&part(value)));
+        // A name without `=` has no value.
+        let (name, value) = match pair.split_once('=') {
+            Some((name, value)) => (part(name), Some(Value::text(&part(value)))),
+            None => (part(pair), None),
+        };
         match names.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, values)) => values.push(value),
-            None => names.push((name, vec![value])),
+            Some((_, values)) => values.extend(value),
+            None => names.push((name, value.into_iter().collect())),
         }
     }
     Value::hash(names.into_iter().map(|(name, values)| (Value::text(&name), Value::list(values))))

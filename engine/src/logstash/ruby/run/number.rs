@@ -438,6 +438,7 @@ fn large_unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
             Value::Int(digits as i64 - number.scale)
         }
         ("even?" | "odd?", Value::Big(whole)) => Value::Bool(whole.bit(0) == (name == "odd?")),
+        ("~", Value::Big(whole)) => numeric::whole(-(&**whole) - 1),
         ("bit_length", Value::Big(whole)) => Value::Int(whole.bits() as i64),
         ("succ" | "next", Value::Big(_)) => return exact(number, "+", &Value::Int(1)),
         ("pred", Value::Big(_)) => return exact(number, "-", &Value::Int(1)),

@@ -189,7 +189,7 @@ impl Machine<'_, '_> {
 fn nil_or_truth(receiver: &Value, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (receiver, name, arguments) {
         (Value::Nil, "to_a", []) => Value::list(Vec::new()),
-        (Value::Nil, "to_i", _) => Value::Int(0),
+        (Value::Nil, "to_i", []) => Value::Int(0),
         (Value::Nil, "to_f", []) => Value::Float(0.0),
         (Value::Nil, "to_h", []) => Value::hash([]),
         (Value::Nil, "&", [_]) => Value::Bool(false),
@@ -225,10 +225,20 @@ fn copy(value: &Value) -> Value {
 }
 
 /// Whether a value has a method; asked by code that goes over nested values.
-fn responds(value: &Value, name: &str) -> bool {
+pub(super) fn responds(value: &Value, name: &str) -> bool {
     match value {
         Value::Text(_) => super::text::NAMES.contains(&name),
-        Value::Int(_) | Value::Float(_) => super::number::NAMES.contains(&name),
+        Value::Symbol(_) => super::text::NAMES.contains(&name),
+        number if number.is_number() => super::number::NAMES.contains(&name),
+        Value::Set(_) => {
+            super::set::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
+        }
+        Value::Range(_) => {
+            super::enumerable::NAMES.contains(&name) || matches!(name, "begin" | "end" | "step")
+        }
+        Value::Regex(..) | Value::Match(_) => super::pattern::NAMES.contains(&name),
+        Value::Address(..) => super::address::NAMES.contains(&name),
+        Value::Lambda(_) => super::function::NAMES.contains(&name),
         Value::List(_) => {
             super::list::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
         }

@@ -146,7 +146,7 @@ impl Machine<'_, '_> {
         let shared = members.iter().any(in_other);
         Ok(Some(match name {
             "|" | "+" | "union" => of(members.iter().chain(&others).cloned()),
-            "&" | "intersection" => of(members.iter().filter(|one| in_other(one)).cloned()),
+            "&" | "intersection" => of(others.iter().filter(|one| in_this(one)).cloned()),
             "-" | "difference" => of(members.iter().filter(|one| !in_other(one)).cloned()),
             "^" => {
                 let rest = members.iter().filter(|one| !in_other(one));

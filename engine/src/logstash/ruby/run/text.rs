@@ -8,9 +8,9 @@ mod set;
 mod unpack;
 mod whole;
 
-pub(super) use bytes::joined;
+pub(super) use bytes::{joined, no_text};
 pub(super) use format::format;
-pub(super) use unpack::pack;
+pub(super) use unpack::{loose_base64, pack};
 
 use super::{Found1, Given, Machine, pattern};
 use crate::logstash::ruby::numeric;

@@ -5,7 +5,7 @@ use super::{Answer, Found1, Machine, Stop};
 use crate::logstash::datum::iso8601;
 use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::{Clock, Value};
-use crate::logstash::timestamp::{Zone, parse_iso8601};
+use crate::logstash::timestamp::Zone;
 use chrono::{
     DateTime, Datelike, Days, Duration, FixedOffset, Months, NaiveDate, NaiveDateTime, Timelike,
     Utc,
@@ -228,9 +228,9 @@ impl Machine<'_, '_> {
         if let ("valid_date?" | "leap?", "Date" | "DateTime") = (name, class) {
             let days = if name == "leap?" { &[Value::Int(2), Value::Int(29)][..] } else { &[] };
             let parts: Vec<Value> = arguments.iter().chain(days).cloned().collect();
-            return Ok(Some(Value::Bool(made(&parts).is_ok())));
+            return Ok(Some(Value::Bool(made(&parts, false).is_ok())));
         }
-        let found = self.some_time(name, arguments)?;
+        let found = self.some_time(class, name, arguments)?;
         Ok(found.map(|found| match (found, class) {
             (Value::Time(time, _), "Date") => Value::Time(midnight(time), Clock::Date),
             (Value::Time(time, _), "DateTime") => Value::Time(time, Clock::DateTime),
@@ -238,7 +238,7 @@ impl Machine<'_, '_> {
         }))
     }
 
-    fn some_time(&mut self, name: &str, arguments: &[Value]) -> Found1 {
+    fn some_time(&mut self, class: &str, name: &str, arguments: &[Value]) -> Found1 {
         let now = self.now.fixed_offset();
         Ok(Some(match (name, arguments) {
             ("now" | "today" | "current" | "new", []) => Value::Time(now, Clock::Time),
@@ -252,13 +252,25 @@ impl Machine<'_, '_> {
                 moment(*seconds, part.saturating_mul(nanos))?
             }
             ("at", [value, ..]) => at(value)?,
-            ("mktime" | "local" | "utc" | "gm" | "new" | "civil", parts) => made(parts)?,
+            ("mktime" | "local" | "utc" | "gm" | "new" | "civil", parts) => {
+                made(parts, name == "new")?
+            }
             (
                 "parse" | "iso8601" | "xmlschema" | "rfc3339" | "rfc2822" | "httpdate",
-                [Value::Text(text), ..],
-            ) => parse(&text.str())?,
+                [Value::Text(text), rest @ ..],
+            ) => {
+                // A second time says what the text leaves out.
+                let base = match rest.first() {
+                    Some(Value::Time(base, _)) => base.with_timezone(&Utc),
+                    _ => self.now,
+                };
+                parse(&text.str(), base, class)?
+            }
             ("strptime", [Value::Text(text), Value::Text(pattern)]) => {
                 strptime(&text.str(), &pattern.str())?
+            }
+            ("parse" | "iso8601" | "xmlschema" | "rfc3339" | "strptime", [other, ..]) => {
+                return Err(super::text::no_text(other));
             }
             _ => return Ok(None),
         }))
@@ -323,61 +335,71 @@ fn at(value: &Value) -> Answer {
     })
 }
 
-/// Year, month, day, hour, minute, second.
-fn made(parts: &[Value]) -> Answer {
+/// Year, month, day, hour, minute, second; behind them a zone where `zoned`, else microseconds.
+fn made(parts: &[Value], zoned: bool) -> Answer {
     let part = |at: usize, default: u32| match parts.get(at) {
         Some(Value::Int(number)) => u32::try_from(*number).unwrap_or(u32::MAX),
         Some(Value::Text(text)) => text.str().parse().unwrap_or(u32::MAX),
         Some(Value::Float(number)) if *number >= 0.0 => *number as u32,
+        Some(Value::Rational(parts)) => u32::try_from(&parts.0 / &parts.1).unwrap_or(u32::MAX),
         _ => default,
+    };
+    let month = match parts.get(1) {
+        Some(Value::Text(name)) => {
+            const NAMES: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
+            let name = name.str().to_lowercase();
+            match NAMES.find(&*name).filter(|at| name.len() == 3 && at % 3 == 0) {
+                Some(at) => at as u32 / 3 + 1,
+                None => part(1, 1),
+            }
+        }
+        _ => part(1, 1),
     };
     let year = i32::try_from(part(0, 1970)).unwrap_or(i32::MAX);
     // A negative day counts from the end of the month.
     let day = match parts.get(2) {
-        Some(Value::Int(back @ -31..=-1)) => NaiveDate::from_ymd_opt(year, part(1, 1), 1)
+        Some(Value::Int(back @ -31..=-1)) => NaiveDate::from_ymd_opt(year, month, 1)
             .and_then(|first| first.checked_add_months(Months::new(1)))
             .and_then(|next| next.checked_sub_days(Days::new(back.unsigned_abs()))),
-        _ => NaiveDate::from_ymd_opt(year, part(1, 1), part(2, 1)),
+        _ => NaiveDate::from_ymd_opt(year, month, part(2, 1)),
     };
-    day.and_then(|day| day.and_hms_opt(part(3, 0), part(4, 0), part(5, 0)))
-        .map(|time| Value::Time(time.and_utc().fixed_offset(), Clock::Time))
+    let fraction = match parts.get(5) {
+        Some(Value::Float(seconds)) => (seconds.fract() * 1e9).round() as u32,
+        Some(Value::Rational(parts)) => {
+            let rest = numeric::floor_mod(&parts.0, &parts.1);
+            u32::try_from(rest * NANOS / &parts.1).unwrap_or(0)
+        }
+        _ => 0,
+    };
+    // `Time.new` has the zone behind the seconds.
+    let offset = match parts.get(6) {
+        Some(Value::Text(zone)) => zone_offset(&zone.str())?,
+        Some(Value::Int(seconds)) if zoned => i32::try_from(*seconds)
+            .ok()
+            .and_then(FixedOffset::east_opt)
+            .ok_or_else(|| Stop::raise("ArgumentError", "utc_offset out of range"))?,
+        _ => *DateTime::<Utc>::UNIX_EPOCH.fixed_offset().offset(),
+    };
+    let micros = match parts.get(6) {
+        Some(Value::Int(micros)) if !zoned => u32::try_from(*micros).unwrap_or(0).min(999_999),
+        _ => 0,
+    };
+    let nanos = fraction + micros * 1_000;
+    day.and_then(|day| day.and_hms_nano_opt(part(3, 0), part(4, 0), part(5, 0), nanos))
+        .and_then(|time| time.and_local_timezone(offset).single())
+        .map(|time| Value::Time(time, Clock::Time))
         .ok_or_else(|| Stop::raise("ArgumentError", "argument out of range"))
 }
 
-pub(super) fn parse(text: &str) -> Answer {
+/// A moment in the notation of standards, or as people write it.
+fn parse(text: &str, now: DateTime<Utc>, class: &str) -> Answer {
     let text = text.trim();
-    if let Ok(time) =
-        DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_rfc2822(text))
-    {
-        return Ok(Value::Time(time, Clock::Time));
+    let standard =
+        DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_rfc2822(text));
+    match standard {
+        Ok(time) => Ok(Value::Time(time, Clock::Time)),
+        Err(_) => super::moment::read(text, now, class),
     }
-    if let Some(time) = parse_iso8601(&text.replacen(' ', "T", 1)) {
-        return Ok(Value::Time(time.fixed_offset(), Clock::Time));
-    }
-    for pattern in [
-        "%Y-%m-%d %H:%M:%S%.f %z",
-        "%d/%b/%Y:%H:%M:%S %z",
-        "%a %b %e %H:%M:%S %z %Y",
-        "%d %b %Y %H:%M:%S %z",
-    ] {
-        if let Ok(time) = DateTime::parse_from_str(text, pattern) {
-            return Ok(Value::Time(time, Clock::Time));
-        }
-    }
-    for pattern in
-        ["%Y-%m-%d %H:%M:%S%.f UTC", "%d %b %Y %H:%M:%S", "%Y/%m/%d %H:%M:%S", "%Y%m%dT%H%M%S"]
-    {
-        if let Ok(time) = NaiveDateTime::parse_from_str(text, pattern) {
-            return Ok(Value::Time(time.and_utc().fixed_offset(), Clock::Time));
-        }
-    }
-    for pattern in ["%Y/%m/%d", "%d %b %Y", "%Y%m%d"] {
-        if let Ok(day) = NaiveDate::parse_from_str(text, pattern) {
-            let time = day.and_time(chrono::NaiveTime::MIN).and_utc();
-            return Ok(Value::Time(time.fixed_offset(), Clock::Time));
-        }
-    }
-    Err(Stop::raise("ArgumentError", format!("no time information in {text:?}")))
 }
 
 fn strptime(text: &str, pattern: &str) -> Answer {

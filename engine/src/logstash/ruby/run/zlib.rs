@@ -1,6 +1,6 @@
 //! `Zlib`: packing, unpacking and checksums (RFC 1950 to 1952). What is unpacked is bounded as every text is.
 
-use super::module::bytes_of;
+use super::module::text_bytes;
 use super::{Answer, Found1, SIZE_MAX, Stop};
 use crate::logstash::ruby::value::Value;
 use flate2::Compression;
@@ -14,7 +14,10 @@ pub(super) const WINDOW_BITS: i64 = 15;
 /// A function of `Zlib`, `Zlib::Inflate` or `Zlib::Deflate`.
 pub(super) fn function(name: &str, arguments: &[Value]) -> Found1 {
     let [text, rest @ ..] = arguments else { return Ok(None) };
-    let bytes = bytes_of(text);
+    let bytes = match (name, text) {
+        ("crc32" | "adler32", Value::Nil) => Vec::new(),
+        (_, text) => text_bytes(text)?,
+    };
     Ok(Some(match (name, rest) {
         ("crc32", []) => Value::Int(i64::from(crc32(&bytes))),
         ("adler32", []) => Value::Int(i64::from(adler32(&bytes))),

@@ -112,7 +112,7 @@ impl Machine<'_, '_> {
         given: &Given,
     ) -> Found1 {
         Ok(Some(match (name, arguments) {
-            ("min_by" | "max_by" | "sort_by", []) => {
+            ("min_by" | "max_by" | "sort_by", [] | [Value::Int(_)]) => {
                 let mut keyed = Vec::with_capacity(items.len());
                 for item in items {
                     let key = self.give_to(given, vec![item.clone()])?;
@@ -136,6 +136,14 @@ impl Machine<'_, '_> {
                     Value::List(pair) => pair.lock()[1].clone(),
                     other => other,
                 };
+                if let [Value::Int(count)] = arguments {
+                    let count = usize::try_from(*count).unwrap_or(0);
+                    let items = keyed.into_iter().map(item);
+                    return Ok(Some(Value::list(match name {
+                        "max_by" => items.rev().take(count).collect(),
+                        _ => items.take(count).collect(),
+                    })));
+                }
                 match name {
                     "min_by" => keyed.into_iter().next().map(item).unwrap_or_default(),
                     "max_by" => keyed.into_iter().next_back().map(item).unwrap_or_default(),

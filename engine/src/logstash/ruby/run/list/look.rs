@@ -40,6 +40,13 @@ fn by_place(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
             }
         }
         ("dig", [Value::Int(place)]) => at(items, *place),
+        ("assoc", [key]) => {
+            let begins = |item: &&Value| match item {
+                Value::List(pair) => pair.lock().first().is_some_and(|first| first.equals(key)),
+                _ => false,
+            };
+            items.iter().find(begins).cloned().unwrap_or_default()
+        }
         ("values_at", places) => {
             let place = |place: &Value| match place {
                 Value::Int(place) => at(items, *place),

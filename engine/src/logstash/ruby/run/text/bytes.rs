@@ -214,8 +214,18 @@ fn units(content: &Content, from: Encoding) -> Vec<Unit> {
             units.extend(bytes.iter().map(|byte| Unit::Character(char::from(*byte))))
         }
         Encoding::Utf16Little | Encoding::Utf16Big => {
-            let text = crate::logstash::ruby::text::decoded(bytes, from);
-            units.extend(text.chars().map(Unit::Character));
+            let join = match from {
+                Encoding::Utf16Little => u16::from_le_bytes,
+                _ => u16::from_be_bytes,
+            };
+            let words = bytes.chunks_exact(2).map(|pair| join([pair[0], pair[1]]));
+            units.extend(char::decode_utf16(words).map(|one| match one {
+                Ok(character) => Unit::Character(character),
+                Err(wrong) => Unit::Invalid(wrong.unpaired_surrogate().to_be_bytes().to_vec()),
+            }));
+            if bytes.len() % 2 == 1 {
+                units.push(Unit::Invalid(bytes[bytes.len() - 1..].to_vec()));
+            }
         }
     }
     units

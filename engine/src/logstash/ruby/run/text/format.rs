@@ -122,6 +122,10 @@ fn formatted(options: &str, kind: char, value: &Value) -> Result<String, Stop> {
     if text.chars().count() < width {
         text = match (flags.contains('-'), flags.contains('0') && kind != 's') {
             (true, _) => pad(&text, width, " ", "ljust"),
+            (false, true) if text.starts_with("..") => {
+                let digit = text[2..3].repeat(width - text.len());
+                format!("..{digit}{}", &text[2..])
+            }
             (false, true) => {
                 let (sign, digits) = match text.strip_prefix(['-', '+']) {
                     Some(digits) => (&text[..1], digits),
@@ -186,7 +190,18 @@ fn general(number: f64, precision: usize) -> String {
 
 /// Digits of a number in a base; a negative one has a minus sign, and `#` asks for the prefix.
 fn prefixed(number: &BigInt, base: u32, prefix: &str, flags: &str) -> String {
+    if number.sign() == Sign::Minus && !flags.contains(['+', ' ']) {
+        return complement(number, base);
+    }
     let digits = number.magnitude().to_str_radix(base);
     let sign = if number.sign() == Sign::Minus { "-" } else { "" };
     format!("{sign}{}{digits}", if flags.contains('#') { prefix } else { "" })
+}
+
+/// A negative number as Ruby shows it: endless digits of its complement, `..fe1`.
+fn complement(number: &BigInt, base: u32) -> String {
+    let width = number.magnitude().to_str_radix(base).len() as u32 + 1;
+    let digits = (BigInt::from(base).pow(width) + number).to_str_radix(base);
+    let last = char::from_digit(base - 1, base).unwrap_or('f');
+    format!("..{last}{}", digits.trim_start_matches(last))
 }

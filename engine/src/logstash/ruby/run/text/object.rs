@@ -28,7 +28,10 @@ impl Machine<'_, '_> {
         let is_bytes = |value: &Value| matches!(value, Value::Text(text) if text.is_bytes());
         match text.content() {
             Content::Plain(plain) if !arguments.iter().any(is_bytes) => {
-                self.text_method(&plain, name, arguments, given)
+                match self.text_method(&plain, name, arguments, given)? {
+                    Some(found) => Ok(Some(found)),
+                    None => bytes::method(&text.content(), name, arguments),
+                }
             }
             content => match bytes::method(&content, name, arguments)? {
                 Some(found) => Ok(Some(found)),

@@ -4,7 +4,7 @@ use super::super::{Answer, Stop};
 use crate::logstash::ruby::numeric;
 use crate::logstash::ruby::value::Value;
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 
 /// A letter of a format, whether `>` says that the highest byte comes first, and how often; `None` for `*`.
 type Directive = (char, Option<bool>, Option<usize>);
@@ -156,7 +156,7 @@ pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
                 Ok(bytes) => text(&bytes),
                 Err(_) => return Err(Stop::raise("ArgumentError", "invalid base64")),
             },
-            'm' => text(&unpacked(part)?),
+            'm' => text(&loose_base64(part)),
             'x' => continue,
             'U' => {
                 let text = String::from_utf8_lossy(part);
@@ -169,11 +169,27 @@ pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
     Ok(values)
 }
 
-fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
-    let letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
-    let clean: Vec<u8> = bytes.iter().copied().filter(letter).collect();
-    let whole = &clean[..clean.len() - usize::from(clean.len() % 4 == 1)];
-    STANDARD_NO_PAD.decode(whole).or_else(|_| Ok(Vec::new()))
+/// Base64 as Ruby reads it loosely: other characters are passed over, and bits without a whole byte are dropped.
+pub(in super::super) fn loose_base64(bytes: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() / 4 * 3);
+    let (mut bits, mut count) = (0_u32, 0);
+    for byte in bytes.iter().take_while(|byte| **byte != b'=') {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count & 0xff) as u8);
+        }
+    }
+    out
 }
 
 /// `pack`
@@ -219,7 +235,10 @@ pub(in crate::logstash::ruby::run) fn pack(items: &[Value], format: &str) -> Ans
             continue;
         }
         let value = items.next().ok_or_else(missing)?;
-        let bytes_of = super::super::module::bytes_of(value);
+        let bytes_of = match value {
+            Value::Nil if letter != 'm' => Vec::new(),
+            value => super::super::module::text_bytes(value)?,
+        };
         let text = value.print();
         match letter {
             'H' => {
