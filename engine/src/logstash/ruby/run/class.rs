@@ -1,5 +1,5 @@
-//! Classes and modules that code defines, their objects, `Struct` and `OpenStruct`. A class is known by its name
-//! and lives as long as the filter.
+//! Classes and modules that code defines, and their objects. A class is known by its name and lives as long as
+//! the filter.
 
 use super::{Answer, Found1, Given, Machine, Stop, constant};
 use crate::logstash::ruby::tree::{Block, Call, Kind, Node, Role, Target};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Classes that one filter may define.
-const CLASSES_MAX: usize = 256;
+pub(super) const CLASSES_MAX: usize = 256;
 /// Classes that stand above another.
 const ANCESTORS_MAX: usize = 32;
 
@@ -30,8 +30,8 @@ pub(super) struct Class {
     /// `attr_writer :a`
     writers: Vec<Arc<str>>,
     /// Of a `Struct`.
-    members: Option<Vec<Arc<str>>>,
-    keyword_init: bool,
+    pub(super) members: Option<Vec<Arc<str>>>,
+    pub(super) keyword_init: bool,
     /// `extend self`, `module_function`: its methods are its own too.
     extends_itself: bool,
 }
@@ -42,11 +42,6 @@ pub(super) struct Running {
     class: Arc<str>,
     name: Arc<str>,
     block: Arc<Block>,
-}
-
-/// The class in which `self` is, for constants and `def`.
-pub(super) fn member(name: &str) -> Value {
-    Value::Symbol(name.into())
 }
 
 fn field(name: &str) -> Value {
@@ -117,7 +112,7 @@ impl Machine<'_, '_> {
     }
 
     /// A class, and all that stand above it.
-    fn ancestors(&self, class: &str) -> Vec<Arc<str>> {
+    pub(super) fn ancestors(&self, class: &str) -> Vec<Arc<str>> {
         let mut found: Vec<Arc<str>> = vec![class.into()];
         let mut at = 0;
         while at < found.len() && found.len() < ANCESTORS_MAX {
@@ -382,7 +377,9 @@ impl Machine<'_, '_> {
             ("new" | "exception" | "[]", arguments) => self.make_object(name, arguments, given)?,
             ("name" | "to_s" | "inspect", []) => Value::text(name),
             ("members", []) => match self.members(name) {
-                Some(members) => Value::list(members.iter().map(|one| member(one)).collect()),
+                Some(members) => {
+                    Value::list(members.iter().map(|one| Value::Symbol((*one).clone())).collect())
+                }
                 None => return Ok(None),
             },
             ("===", [value]) => Value::Bool(self.is_kind(value, name)),
@@ -432,144 +429,6 @@ impl Machine<'_, '_> {
             }
         };
         Ok(Value::Error(Arc::new((class.to_string(), message))))
-    }
-
-    /// The members of a `Struct`.
-    pub(super) fn members(&self, class: &str) -> Option<Vec<Arc<str>>> {
-        let classes = self.ancestors(class).into_iter();
-        classes.filter_map(|one| self.memory.classes.get(&one)?.members.clone()).next()
-    }
-
-    fn fill_members(&mut self, object: &Arc<Object>, arguments: &[Value]) -> Result<(), Stop> {
-        let Some(members) = self.members(&object.class) else { return Ok(()) };
-        let by_name = self
-            .ancestors(&object.class)
-            .iter()
-            .any(|one| self.memory.classes.get(one).is_some_and(|class| class.keyword_init));
-        if arguments.len() > members.len() {
-            return Err(Stop::raise("ArgumentError", "struct size differs"));
-        }
-        let mut fields = object.fields.lock();
-        for (at, name) in members.iter().enumerate() {
-            let value = match (by_name, arguments) {
-                (true, [Value::Hash(pairs)]) => pairs.lock().get(&member(name)),
-                (true, _) => None,
-                (false, arguments) => arguments.get(at).cloned(),
-            };
-            fields.insert(member(name), value.unwrap_or_default());
-        }
-        Ok(())
-    }
-
-    /// `Struct.new(:a, :b) { … }`
-    pub(super) fn make_struct(&mut self, arguments: &[Value], given: Option<&Given>) -> Answer {
-        let (options, names): (Vec<&Value>, Vec<&Value>) =
-            arguments.iter().partition(|one| matches!(one, Value::Hash(_)));
-        let by_name = options.first().and_then(|one| one.entry("keyword_init"));
-        let members: Vec<Arc<str>> = names.iter().map(|name| name.print().into()).collect();
-        let name: Arc<str> = format!("{STRUCT}({})>", members.join(", ")).into();
-        if self.memory.classes.len() >= CLASSES_MAX {
-            let message = format!("code defines more than {CLASSES_MAX} classes");
-            return Err(Stop::raise("RuntimeError", message));
-        }
-        let class = self.memory.classes.entry(name.clone()).or_default();
-        class.members = Some(members);
-        class.keyword_init = by_name.is_some_and(|flag| flag.is_true());
-        if let Some(given) = given {
-            let outer = self.inside.replace(name.clone());
-            let this = std::mem::replace(&mut self.this, Value::Constant(name.clone()));
-            let result = self.give_to(given, Vec::new());
-            (self.inside, self.this) = (outer, this);
-            result?;
-        }
-        Ok(Value::Constant(name))
-    }
-
-    /// `OpenStruct.new(a: 1)`
-    pub(super) fn make_open_struct(&mut self, arguments: &[Value]) -> Value {
-        let mut fields = Dictionary::default();
-        if let [Value::Hash(pairs)] = arguments {
-            for (key, value) in pairs.lock().pairs() {
-                fields.insert(member(&key.print()), value);
-            }
-        }
-        Value::Object(Arc::new(Object { class: "OpenStruct".into(), fields: Shared::new(fields) }))
-    }
-
-    /// Methods of a `Struct` or an `OpenStruct`.
-    fn record_method(
-        &mut self,
-        object: &Arc<Object>,
-        name: &str,
-        arguments: &[Value],
-        given: Option<&Given>,
-    ) -> Found1 {
-        let open = &*object.class == "OpenStruct";
-        let members = self.members(&object.class);
-        if !open && members.is_none() {
-            return Ok(None);
-        }
-        let known = |name: &str| open || members.iter().flatten().any(|one| &**one == name);
-        let pairs = || object.fields.lock().pairs();
-        if let (Some(bare), [value]) = (name.strip_suffix('='), arguments)
-            && known(bare)
-            && bare.starts_with(|first: char| first.is_alphabetic() || first == '_')
-        {
-            object.fields.lock().insert(member(bare), value.clone());
-            return Ok(Some(value.clone()));
-        }
-        let wrong = |key: &Value| {
-            let message = format!("no member '{}' in struct", key.print());
-            Stop::raise("NameError", message)
-        };
-        Ok(Some(match (name, arguments) {
-            ("[]" | "dig", [Value::Int(at)]) => {
-                let values = pairs();
-                let at = if *at < 0 { at + values.len() as i64 } else { *at };
-                usize::try_from(at)
-                    .ok()
-                    .and_then(|at| values.get(at))
-                    .map(|(_, one)| one.clone())
-                    .unwrap_or_default()
-            }
-            ("[]" | "dig", [key]) => match object.fields.lock().get(&member(&key.print())) {
-                Some(value) => value,
-                None if open => Value::Nil,
-                None => return Err(wrong(key)),
-            },
-            ("[]=", [key, value]) if known(&key.print()) => {
-                object.fields.lock().insert(member(&key.print()), value.clone());
-                value.clone()
-            }
-            ("[]=", [key, _]) => return Err(wrong(key)),
-            ("to_h", []) if given.is_none() => Value::hash(pairs()),
-            ("to_a" | "values" | "deconstruct", []) if !open => {
-                Value::list(pairs().into_iter().map(|(_, value)| value).collect())
-            }
-            ("members", []) => Value::list(pairs().into_iter().map(|(name, _)| name).collect()),
-            ("respond_to?", [method]) => Value::Bool(known(&method.print())),
-            ("each_pair" | "each" | "map" | "select" | "to_h" | "each_with_index" | "sum", _) => {
-                let all = match name == "each_pair" || name == "to_h" || open {
-                    true => Value::hash(pairs()),
-                    false => Value::list(pairs().into_iter().map(|(_, value)| value).collect()),
-                };
-                return self.invoke(&all, name, arguments, given).map(Some);
-            }
-            ("dup" | "clone", []) => {
-                let fields = object.fields.lock().clone();
-                let fields = Shared::new(fields);
-                Value::Object(Arc::new(Object { class: object.class.clone(), fields }))
-            }
-            ("delete_field", [key]) if open => {
-                object.fields.lock().remove(&member(&key.print())).unwrap_or_default()
-            }
-            (name, []) => match object.fields.lock().get(&member(name)) {
-                Some(value) => value,
-                None if open && !super::object::NAMES.contains(&name) => Value::Nil,
-                None => return Ok(None),
-            },
-            _ => return Ok(None),
-        }))
     }
 
     /// `self.a()` at the top is a call of a function.

@@ -392,50 +392,53 @@ impl Machine<'_, '_> {
             "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => {
                 uri(name, arguments, constant == "CGI")
             }
-            "Regexp" => Ok(Some(match (name, arguments) {
-                ("escape" | "quote", [text])
-                    if !matches!(text, Value::Text(_) | Value::Symbol(_)) =>
-                {
-                    return Err(super::text::no_text(text));
-                }
-                ("escape" | "quote", [text]) => Value::text(&super::pattern::escape(&text.print())),
-                ("new", [Value::Text(text), flags @ ..]) => {
-                    let flags = match flags.first() {
-                        Some(Value::Int(bits)) => [(1, "i"), (2, "x"), (4, "m")]
-                            .iter()
-                            .filter(|(bit, _)| bits & bit != 0)
-                            .map(|(_, flag)| *flag)
-                            .collect(),
-                        Some(given) if given.is_true() => "i".to_string(),
-                        _ => String::new(),
-                    };
-                    super::pattern::compile(&text.str(), &flags)?
-                }
-                ("union", items) => {
-                    let items = match items {
-                        [Value::List(items)] => items.lock().clone(),
-                        items => items.to_vec(),
-                    };
-                    let texts: Vec<String> = items
-                        .iter()
-                        .map(|item| match item {
-                            Value::Regex(_, text) => text.to_string(),
-                            other => super::pattern::escape(&other.print()),
-                        })
-                        .collect();
-                    super::pattern::compile(&texts.join("|"), "")?
-                }
-                ("new", [regex @ Value::Regex(..), ..]) => regex.clone(),
-                ("last_match", []) => self.found.clone().map_or(Value::Nil, Value::Match),
-                ("last_match", [which]) => match &self.found {
-                    Some(found) => super::pattern::group(found, which),
-                    None => Value::Nil,
-                },
-                _ => return Ok(None),
-            })),
+            "Regexp" => self.regexp(name, arguments),
             "OpenSSL::HMAC" => hmac(name, arguments),
             _ => self.make(constant, name, arguments, given),
         }
+    }
+
+    /// `Regexp.new(…)`, `Regexp.union(…)`
+    fn regexp(&mut self, name: &str, arguments: &[Value]) -> Found1 {
+        Ok(Some(match (name, arguments) {
+            ("escape" | "quote", [text]) if !matches!(text, Value::Text(_) | Value::Symbol(_)) => {
+                return Err(super::text::no_text(text));
+            }
+            ("escape" | "quote", [text]) => Value::text(&super::pattern::escape(&text.print())),
+            ("new", [Value::Text(text), flags @ ..]) => {
+                let flags = match flags.first() {
+                    Some(Value::Int(bits)) => [(1, "i"), (2, "x"), (4, "m")]
+                        .iter()
+                        .filter(|(bit, _)| bits & bit != 0)
+                        .map(|(_, flag)| *flag)
+                        .collect(),
+                    Some(given) if given.is_true() => "i".to_string(),
+                    _ => String::new(),
+                };
+                super::pattern::compile(&text.str(), &flags)?
+            }
+            ("union", items) => {
+                let items = match items {
+                    [Value::List(items)] => items.lock().clone(),
+                    items => items.to_vec(),
+                };
+                let texts: Vec<String> = items
+                    .iter()
+                    .map(|item| match item {
+                        Value::Regex(_, text) => text.to_string(),
+                        other => super::pattern::escape(&other.print()),
+                    })
+                    .collect();
+                super::pattern::compile(&texts.join("|"), "")?
+            }
+            ("new", [regex @ Value::Regex(..), ..]) => regex.clone(),
+            ("last_match", []) => self.found.clone().map_or(Value::Nil, Value::Match),
+            ("last_match", [which]) => match &self.found {
+                Some(found) => super::pattern::group(found, which),
+                None => Value::Nil,
+            },
+            _ => return Ok(None),
+        }))
     }
 
     /// `Array.new(3) { … }`, `Hash.new(0)`, `Digest::MD5.hexdigest(…)`

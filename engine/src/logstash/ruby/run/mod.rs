@@ -22,6 +22,7 @@ mod moment;
 mod number;
 mod object;
 mod pattern;
+mod record;
 mod script_test;
 mod set;
 mod strftime;
