@@ -51,33 +51,16 @@ impl Value {
                 Content::Plain(text) => push_quoted(out, &text),
                 Content::Bytes(bytes, _) => push_quoted_bytes(out, &bytes),
             },
-            Value::Symbol(name) if is_bare(name) => {
-                out.push(':');
-                out.push_str(name);
-            }
-            Value::Symbol(name) => {
-                out.push(':');
-                push_quoted(out, name);
-            }
+            Value::Symbol(name) => push_symbol(out, name),
             Value::List(items) => {
                 let items = items.lock().clone();
                 out.push('[');
-                for (at, item) in items.iter().enumerate() {
-                    out.push_str(if at > 0 { ", " } else { "" });
-                    item.push_inspect(out, depth + 1);
-                }
+                push_listed(out, items.iter(), depth);
                 out.push(']');
             }
             Value::Hash(hash) => {
                 let pairs = hash.lock().pairs();
-                out.push('{');
-                for (at, (key, value)) in pairs.iter().enumerate() {
-                    out.push_str(if at > 0 { ", " } else { "" });
-                    key.push_inspect(out, depth + 1);
-                    out.push_str("=>");
-                    value.push_inspect(out, depth + 1);
-                }
-                out.push('}');
+                push_pairs(out, &pairs, depth);
             }
             Value::Range(range) => {
                 range.0.push_inspect(out, depth + 1);
@@ -88,44 +71,25 @@ impl Value {
                 let zone = if time.offset().local_minus_utc() == 0 { " UTC" } else { " %z" };
                 out.push_str(&time.format(&format!("%Y-%m-%d %H:%M:%S{zone}")).to_string());
             }
-            Value::Regex(_, text) => {
-                let (source, flags) = super::parse::source(text);
-                out.push('/');
-                out.push_str(&source.replace('/', "\\/"));
-                out.push('/');
-                out.push_str(flags);
-            }
+            Value::Regex(_, text) => push_regex(out, text),
             Value::Match(found) => {
                 out.push_str("#<MatchData ");
                 push_quoted(out, found.groups[0].as_deref().unwrap_or_default());
                 out.push('>');
             }
-            Value::Error(error) => {
-                out.push_str("#<");
-                out.push_str(&error.0);
-                out.push_str(": ");
-                out.push_str(&error.1);
-                out.push('>');
-            }
+            Value::Error(error) => out.push_str(&format!("#<{}: {}>", error.0, error.1)),
             Value::Lambda(_) | Value::NewEvent => out.push_str("#<Proc>"),
             Value::Address(address, length) => {
                 out.push_str(&super::run::inspected_address(*address, *length));
             }
             Value::Event(_) => out.push_str("#<LogStash::Event>"),
             Value::Big(_) => out.push_str(&self.print()),
-            Value::Rational(_) => {
-                out.push('(');
-                out.push_str(&self.print());
-                out.push(')');
-            }
+            Value::Rational(_) => out.push_str(&format!("({})", self.print())),
             Value::Decimal(number) => out.push_str(&number.to_string()),
             Value::Set(set) => {
                 let members = set.lock().pairs();
                 out.push_str("#<Set: {");
-                for (at, (member, _)) in members.iter().enumerate() {
-                    out.push_str(if at > 0 { ", " } else { "" });
-                    member.push_inspect(out, depth + 1);
-                }
+                push_listed(out, members.iter().map(|(member, _)| member), depth);
                 out.push_str("}>");
             }
             Value::Object(object) => push_object(out, object, depth),
@@ -219,6 +183,42 @@ fn is_bare(name: &str) -> bool {
                 | "!"
                 | "=~"
         )
+}
+
+fn push_symbol(out: &mut String, name: &str) {
+    out.push(':');
+    match is_bare(name) {
+        true => out.push_str(name),
+        false => push_quoted(out, name),
+    }
+}
+
+/// Items of something at `depth`, with commas between them.
+fn push_listed<'a>(out: &mut String, items: impl Iterator<Item = &'a Value>, depth: usize) {
+    for (at, item) in items.enumerate() {
+        out.push_str(if at > 0 { ", " } else { "" });
+        item.push_inspect(out, depth + 1);
+    }
+}
+
+fn push_pairs(out: &mut String, pairs: &[(Value, Value)], depth: usize) {
+    out.push('{');
+    for (at, (key, value)) in pairs.iter().enumerate() {
+        out.push_str(if at > 0 { ", " } else { "" });
+        key.push_inspect(out, depth + 1);
+        out.push_str("=>");
+        value.push_inspect(out, depth + 1);
+    }
+    out.push('}');
+}
+
+/// A pattern between slashes, with its flags.
+fn push_regex(out: &mut String, written: &str) {
+    let (source, flags) = super::parse::source(written);
+    out.push('/');
+    out.push_str(&source.replace('/', "\\/"));
+    out.push('/');
+    out.push_str(flags);
 }
 
 /// `#<struct Point x=1>`, `#<Counter: @n=1>`

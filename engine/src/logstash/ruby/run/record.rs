@@ -10,6 +10,41 @@ fn member(name: &str) -> Value {
     Value::Symbol(name.into())
 }
 
+/// Whether an object takes any field.
+fn is_open(object: &Object) -> bool {
+    &*object.class == "OpenStruct"
+}
+
+/// `record[0]`, `record[:a]`, `record[:a] = 1`
+fn item(object: &Object, name: &str, arguments: &[Value], known: impl Fn(&str) -> bool) -> Found1 {
+    let wrong = |key: &Value| {
+        let message = format!("no member '{}' in struct", key.print());
+        Stop::raise("NameError", message)
+    };
+    Ok(Some(match (name, arguments) {
+        ("[]" | "dig", [Value::Int(at)]) => {
+            let values = object.fields.lock().pairs();
+            let at = if *at < 0 { at + values.len() as i64 } else { *at };
+            usize::try_from(at)
+                .ok()
+                .and_then(|at| values.get(at))
+                .map(|(_, one)| one.clone())
+                .unwrap_or_default()
+        }
+        ("[]" | "dig", [key]) => match object.fields.lock().get(&member(&key.print())) {
+            Some(value) => value,
+            None if is_open(object) => Value::Nil,
+            None => return Err(wrong(key)),
+        },
+        ("[]=", [key, value]) if known(&key.print()) => {
+            object.fields.lock().insert(member(&key.print()), value.clone());
+            value.clone()
+        }
+        ("[]=", [key, _]) => return Err(wrong(key)),
+        _ => return Ok(None),
+    }))
+}
+
 impl Machine<'_, '_> {
     /// The members of a `Struct`.
     pub(super) fn members(&self, class: &str) -> Option<Vec<Arc<str>>> {
@@ -85,7 +120,7 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        let open = &*object.class == "OpenStruct";
+        let open = is_open(object);
         let members = self.members(&object.class);
         if !open && members.is_none() {
             return Ok(None);
@@ -99,30 +134,10 @@ impl Machine<'_, '_> {
             object.fields.lock().insert(member(bare), value.clone());
             return Ok(Some(value.clone()));
         }
-        let wrong = |key: &Value| {
-            let message = format!("no member '{}' in struct", key.print());
-            Stop::raise("NameError", message)
-        };
+        if let Some(found) = item(object, name, arguments, known)? {
+            return Ok(Some(found));
+        }
         Ok(Some(match (name, arguments) {
-            ("[]" | "dig", [Value::Int(at)]) => {
-                let values = pairs();
-                let at = if *at < 0 { at + values.len() as i64 } else { *at };
-                usize::try_from(at)
-                    .ok()
-                    .and_then(|at| values.get(at))
-                    .map(|(_, one)| one.clone())
-                    .unwrap_or_default()
-            }
-            ("[]" | "dig", [key]) => match object.fields.lock().get(&member(&key.print())) {
-                Some(value) => value,
-                None if open => Value::Nil,
-                None => return Err(wrong(key)),
-            },
-            ("[]=", [key, value]) if known(&key.print()) => {
-                object.fields.lock().insert(member(&key.print()), value.clone());
-                value.clone()
-            }
-            ("[]=", [key, _]) => return Err(wrong(key)),
             ("to_h", []) if given.is_none() => Value::hash(pairs()),
             ("to_a" | "values" | "deconstruct", []) if !open => {
                 Value::list(pairs().into_iter().map(|(_, value)| value).collect())

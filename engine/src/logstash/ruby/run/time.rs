@@ -132,6 +132,53 @@ fn seconds(time: DateTime<FixedOffset>) -> f64 {
     time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9
 }
 
+/// Another time, so many seconds, days or months away, or the span between two.
+fn moved(time: DateTime<FixedOffset>, clock: Clock, name: &str, arguments: &[Value]) -> Found1 {
+    Ok(Some(match (name, arguments) {
+        ("+" | "-", [number]) if number.is_number() => {
+            let amount =
+                if clock.counts_days() { days(&arguments[0]) } else { span(&arguments[0]) };
+            let amount = amount.map(|amount| if name == "+" { amount } else { -amount });
+            let moved = amount.and_then(|amount| time.checked_add_signed(amount));
+            let moved = moved.ok_or_else(|| Stop::raise("RangeError", "out of range"))?;
+            Value::Time(moved, clock)
+        }
+        ("-", [Value::Time(other, _)]) => {
+            let difference = nanoseconds(time) - nanoseconds(*other);
+            match clock.counts_days() {
+                true => numeric::fraction(difference, BigInt::from(NANOS) * DAY as i64),
+                false => Value::Float(
+                    numeric::float(&numeric::fraction(difference, NANOS.into())).unwrap_or(0.0),
+                ),
+            }
+        }
+        ("+" | "-", [_]) => {
+            return Err(Stop::raise("TypeError", "can't convert into an exact number"));
+        }
+        (
+            ">>" | "next_month" | "<<" | "prev_month" | "next_day" | "prev_day" | "succ" | "next",
+            count,
+        ) if clock.counts_days() => {
+            let count = match count {
+                [Value::Int(count)] => i32::try_from(*count).unwrap_or(0),
+                _ => 1,
+            };
+            let back = matches!(name, "<<" | "prev_month" | "prev_day");
+            let count = if back { -count } else { count };
+            let moved = match name {
+                "next_day" | "prev_day" | "succ" | "next" => {
+                    time.checked_add_signed(Duration::days(i64::from(count)))
+                }
+                _ if count < 0 => time.checked_sub_months(Months::new(count.unsigned_abs())),
+                _ => time.checked_add_months(Months::new(count.unsigned_abs())),
+            };
+            let moved = moved.ok_or_else(|| Stop::raise("RangeError", "out of range"))?;
+            Value::Time(moved, clock)
+        }
+        _ => return Ok(None),
+    }))
+}
+
 impl Machine<'_, '_> {
     pub(super) fn time_method(
         &mut self,
@@ -171,47 +218,6 @@ impl Machine<'_, '_> {
             ("to_datetime", []) => Value::Time(time, Clock::DateTime),
             ("to_date", []) => Value::Time(midnight(time), Clock::Date),
             ("round" | "floor", _) => Value::Time(time, clock),
-            ("+" | "-", [number]) if number.is_number() => {
-                let amount =
-                    if clock.counts_days() { days(&arguments[0]) } else { span(&arguments[0]) };
-                let amount = amount.map(|amount| if name == "+" { amount } else { -amount });
-                let moved = amount.and_then(|amount| time.checked_add_signed(amount));
-                let moved = moved.ok_or_else(|| Stop::raise("RangeError", "out of range"))?;
-                Value::Time(moved, clock)
-            }
-            ("-", [Value::Time(other, _)]) => {
-                let difference = nanoseconds(time) - nanoseconds(*other);
-                match clock.counts_days() {
-                    true => numeric::fraction(difference, BigInt::from(NANOS) * DAY as i64),
-                    false => Value::Float(
-                        numeric::float(&numeric::fraction(difference, NANOS.into())).unwrap_or(0.0),
-                    ),
-                }
-            }
-            ("+" | "-", [_]) => {
-                return Err(Stop::raise("TypeError", "can't convert into an exact number"));
-            }
-            (
-                ">>" | "next_month" | "<<" | "prev_month" | "next_day" | "prev_day" | "succ"
-                | "next",
-                count,
-            ) if clock.counts_days() => {
-                let count = match count {
-                    [Value::Int(count)] => i32::try_from(*count).unwrap_or(0),
-                    _ => 1,
-                };
-                let back = matches!(name, "<<" | "prev_month" | "prev_day");
-                let count = if back { -count } else { count };
-                let moved = match name {
-                    "next_day" | "prev_day" | "succ" | "next" => {
-                        time.checked_add_signed(Duration::days(i64::from(count)))
-                    }
-                    _ if count < 0 => time.checked_sub_months(Months::new(count.unsigned_abs())),
-                    _ => time.checked_add_months(Months::new(count.unsigned_abs())),
-                };
-                let moved = moved.ok_or_else(|| Stop::raise("RangeError", "out of range"))?;
-                Value::Time(moved, clock)
-            }
             ("<", [Value::Time(other, _)]) => Value::Bool(time < *other),
             (">", [Value::Time(other, _)]) => Value::Bool(time > *other),
             ("<=", [Value::Time(other, _)]) => Value::Bool(time <= *other),
@@ -219,7 +225,10 @@ impl Machine<'_, '_> {
             (day, []) if day.ends_with("day?") => {
                 Value::Bool(time.format("%A?").to_string().to_lowercase() == day)
             }
-            _ => return Ok(part_of(time, name, arguments)),
+            _ => {
+                let found = moved(time, clock, name, arguments)?;
+                return Ok(found.or_else(|| part_of(time, name, arguments)));
+            }
         }))
     }
 

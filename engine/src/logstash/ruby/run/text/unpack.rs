@@ -97,7 +97,6 @@ fn number(bytes: &[u8], high_first: bool, signed: bool) -> Value {
 
 /// `unpack`
 pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
-    let text = Value::binary;
     let mut values = Vec::new();
     let mut rest = bytes;
     for (letter, order, count) in directives(format) {
@@ -111,20 +110,16 @@ pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
         }
         if let Some((size, high_first)) = width(letter) {
             let high_first = order.unwrap_or(high_first);
+            let signed = letter.is_lowercase() && !"nv".contains(letter);
             for _ in 0..count.unwrap_or(usize::MAX) {
-                let Some((part, after)) = rest.split_at_checked(size) else {
-                    if count.is_some() {
-                        values.push(Value::Nil);
-                        continue;
+                match rest.split_at_checked(size) {
+                    Some((part, after)) => {
+                        values.push(number(part, high_first, signed));
+                        rest = after;
                     }
-                    break;
-                };
-                values.push(number(
-                    part,
-                    high_first,
-                    letter.is_lowercase() && !"nv".contains(letter),
-                ));
-                rest = after;
+                    None if count.is_some() => values.push(Value::Nil),
+                    None => break,
+                }
             }
             continue;
         }
@@ -137,36 +132,42 @@ pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
         };
         let (part, after) = rest.split_at(taken.min(all));
         rest = after;
-        values.push(match letter {
-            'H' => {
-                let hex: String = part.iter().map(|byte| format!("{byte:02x}")).collect();
-                Value::text(&hex[..count.unwrap_or(hex.len()).min(hex.len())])
-            }
-            'B' => {
-                let bits: String = part.iter().map(|byte| format!("{byte:08b}")).collect();
-                Value::text(&bits[..count.unwrap_or(bits.len()).min(bits.len())])
-            }
-            'a' => text(part),
-            'A' => {
-                let kept = part.iter().rposition(|byte| !matches!(byte, 0 | b' '));
-                text(&part[..kept.map_or(0, |at| at + 1)])
-            }
-            'Z' => text(part.split(|byte| *byte == 0).next().unwrap_or(part)),
-            'm' if count == Some(0) => match STANDARD.decode(part) {
-                Ok(bytes) => text(&bytes),
-                Err(_) => return Err(Stop::raise("ArgumentError", "invalid base64")),
-            },
-            'm' => text(&loose_base64(part)),
-            'x' => continue,
+        match letter {
+            'x' => {}
             'U' => {
                 let text = String::from_utf8_lossy(part);
                 values.extend(text.chars().map(|c| Value::Int(i64::from(c as u32))));
-                continue;
             }
-            _ => return Err(Stop::raise("ArgumentError", "this format of unpack is not known")),
-        });
+            _ => values.push(text(part, letter, count)?),
+        }
     }
     Ok(values)
+}
+
+/// The text that bytes stand for, written out or as they are.
+fn text(part: &[u8], letter: char, count: Option<usize>) -> Answer {
+    Ok(match letter {
+        'H' => {
+            let hex: String = part.iter().map(|byte| format!("{byte:02x}")).collect();
+            Value::text(&hex[..count.unwrap_or(hex.len()).min(hex.len())])
+        }
+        'B' => {
+            let bits: String = part.iter().map(|byte| format!("{byte:08b}")).collect();
+            Value::text(&bits[..count.unwrap_or(bits.len()).min(bits.len())])
+        }
+        'a' => Value::binary(part),
+        'A' => {
+            let kept = part.iter().rposition(|byte| !matches!(byte, 0 | b' '));
+            Value::binary(&part[..kept.map_or(0, |at| at + 1)])
+        }
+        'Z' => Value::binary(part.split(|byte| *byte == 0).next().unwrap_or(part)),
+        'm' if count == Some(0) => match STANDARD.decode(part) {
+            Ok(bytes) => Value::binary(&bytes),
+            Err(_) => return Err(Stop::raise("ArgumentError", "invalid base64")),
+        },
+        'm' => Value::binary(&loose_base64(part)),
+        _ => return Err(Stop::raise("ArgumentError", "this format of unpack is not known")),
+    })
 }
 
 /// Base64 as Ruby reads it loosely: other characters are passed over, and bits without a whole byte are dropped.
@@ -207,69 +208,86 @@ pub(in crate::logstash::ruby::run) fn pack(items: &[Value], format: &str) -> Ans
         if letter == 'U' || width(letter).is_some() {
             let times = count.unwrap_or(items.len());
             for _ in 0..times {
-                let number = match items.next() {
-                    Some(Value::Int(number)) => *number,
-                    Some(Value::Big(number)) => {
-                        let low: num_bigint::BigInt =
-                            &**number & num_bigint::BigInt::from(u64::MAX);
-                        u64::try_from(low).unwrap_or(0) as i64
-                    }
-                    Some(Value::Float(number)) => *number as i64,
-                    Some(other) => {
-                        let what = super::super::object::word_of(other);
-                        let message = format!("no implicit conversion of {what} into Integer");
-                        return Err(Stop::raise("TypeError", message));
-                    }
-                    None => return Err(missing()),
-                };
-                let width = width(letter).map(|(size, first)| (size, order.unwrap_or(first)));
-                match width {
-                    Some((size, true)) => bytes.extend(&number.to_be_bytes()[8 - size..]),
-                    Some((size, false)) => bytes.extend(&number.to_le_bytes()[..size]),
-                    None => {
-                        let code = u32::try_from(number).ok().and_then(char::from_u32);
-                        bytes.extend(code.unwrap_or('?').to_string().bytes());
-                    }
-                }
+                push_number(&mut bytes, letter, order, items.next().ok_or_else(missing)?)?;
             }
             continue;
         }
-        let value = items.next().ok_or_else(missing)?;
-        let bytes_of = match value {
-            Value::Nil if letter != 'm' => Vec::new(),
-            value => super::super::module::text_bytes(value)?,
-        };
-        let text = value.print();
-        match letter {
-            'H' => {
-                let digits: Vec<u8> = text.bytes().map(nibble).collect();
-                let most = count.unwrap_or(digits.len()).min(digits.len());
-                let pair = |pair: &[u8]| pair[0] << 4 | pair.get(1).copied().unwrap_or(0);
-                bytes.extend(digits[..most].chunks(2).map(pair));
-            }
-            'B' => {
-                let eight = |at| u8::from_str_radix(text.get(8 * at..8 * at + 8)?, 2).ok();
-                bytes.extend((0..text.len() / 8).filter_map(eight));
-            }
-            'm' if count == Some(0) => bytes.extend(STANDARD.encode(&bytes_of).bytes()),
-            'm' => {
-                // Lines of 60 characters, each with its end.
-                let encoded = STANDARD.encode(&bytes_of);
-                for line in encoded.as_bytes().chunks(60) {
-                    bytes.extend(line);
-                    bytes.push(b'\n');
-                }
-            }
-            'a' | 'A' | 'Z' => {
-                let length = count.unwrap_or(bytes_of.len() + usize::from(letter == 'Z'));
-                super::super::limited(length)?;
-                let fill = if letter == 'A' { b' ' } else { 0 };
-                let mut part = bytes_of;
-                part.resize(length, fill);
-                bytes.extend(part);
-            }
-            _ => return Err(Stop::raise("ArgumentError", "this format of pack is not known")),
-        }
+        push_text(&mut bytes, letter, count, items.next().ok_or_else(missing)?)?;
     }
     Ok(if format.starts_with('U') { Value::bytes(&bytes) } else { Value::binary(&bytes) })
+}
+
+fn push_number(
+    bytes: &mut Vec<u8>,
+    letter: char,
+    order: Option<bool>,
+    item: &Value,
+) -> Result<(), Stop> {
+    let number = match item {
+        Value::Int(number) => *number,
+        Value::Big(number) => {
+            let low: num_bigint::BigInt = &**number & num_bigint::BigInt::from(u64::MAX);
+            u64::try_from(low).unwrap_or(0) as i64
+        }
+        Value::Float(number) => *number as i64,
+        other => {
+            let what = super::super::object::word_of(other);
+            let message = format!("no implicit conversion of {what} into Integer");
+            return Err(Stop::raise("TypeError", message));
+        }
+    };
+    let width = width(letter).map(|(size, first)| (size, order.unwrap_or(first)));
+    match width {
+        Some((size, true)) => bytes.extend(&number.to_be_bytes()[8 - size..]),
+        Some((size, false)) => bytes.extend(&number.to_le_bytes()[..size]),
+        None => {
+            let code = u32::try_from(number).ok().and_then(char::from_u32);
+            bytes.extend(code.unwrap_or('?').to_string().bytes());
+        }
+    }
+    Ok(())
+}
+
+fn push_text(
+    bytes: &mut Vec<u8>,
+    letter: char,
+    count: Option<usize>,
+    value: &Value,
+) -> Result<(), Stop> {
+    let bytes_of = match value {
+        Value::Nil if letter != 'm' => Vec::new(),
+        value => super::super::module::text_bytes(value)?,
+    };
+    let text = value.print();
+    match letter {
+        'H' => {
+            let digits: Vec<u8> = text.bytes().map(nibble).collect();
+            let most = count.unwrap_or(digits.len()).min(digits.len());
+            let pair = |pair: &[u8]| pair[0] << 4 | pair.get(1).copied().unwrap_or(0);
+            bytes.extend(digits[..most].chunks(2).map(pair));
+        }
+        'B' => {
+            let eight = |at| u8::from_str_radix(text.get(8 * at..8 * at + 8)?, 2).ok();
+            bytes.extend((0..text.len() / 8).filter_map(eight));
+        }
+        'm' if count == Some(0) => bytes.extend(STANDARD.encode(&bytes_of).bytes()),
+        'm' => {
+            // Lines of 60 characters, each with its end.
+            let encoded = STANDARD.encode(&bytes_of);
+            for line in encoded.as_bytes().chunks(60) {
+                bytes.extend(line);
+                bytes.push(b'\n');
+            }
+        }
+        'a' | 'A' | 'Z' => {
+            let length = count.unwrap_or(bytes_of.len() + usize::from(letter == 'Z'));
+            super::super::limited(length)?;
+            let fill = if letter == 'A' { b' ' } else { 0 };
+            let mut part = bytes_of;
+            part.resize(length, fill);
+            bytes.extend(part);
+        }
+        _ => return Err(Stop::raise("ArgumentError", "this format of pack is not known")),
+    }
+    Ok(())
 }
