@@ -1,244 +1,18 @@
 //! Classes and modules: what they make, and which class a value is of.
 
+mod json;
+mod names;
+
+pub(super) use names::{METHODS, NAMES};
+
 use super::module::{base64, bytes_of, digest, hex, hmac, math, text_bytes, uri};
-use super::{Found1, Given, Machine, Stop};
-use crate::logstash::filter::read_json;
+use super::{Answer, Found1, Given, Machine, Stop};
 use crate::logstash::ruby::value::{Dictionary, Shared, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// Classes and modules that code may name.
-pub(super) const NAMES: &[&str] = &[
-    "String",
-    "Integer",
-    "Fixnum",
-    "Bignum",
-    "Float",
-    "Numeric",
-    "Array",
-    "Hash",
-    "Symbol",
-    "NilClass",
-    "TrueClass",
-    "FalseClass",
-    "Regexp",
-    "Range",
-    "Time",
-    "Date",
-    "DateTime",
-    "Proc",
-    "Object",
-    "Comparable",
-    "Enumerable",
-    "Math",
-    "JSON",
-    "LogStash::Json",
-    "Base64",
-    "Digest::MD5",
-    "Digest::SHA1",
-    "Digest::SHA256",
-    "Digest::SHA384",
-    "Digest::SHA512",
-    "Digest::SHA2",
-    "OpenSSL::Digest",
-    "OpenSSL::HMAC",
-    "OpenSSL::Digest::SHA256",
-    "OpenSSL::Digest::SHA1",
-    "SecureRandom",
-    "IPAddr",
-    "IPAddr::Error",
-    "CSV",
-    "File",
-    "Zlib",
-    "Process",
-    "Process::CLOCK_MONOTONIC",
-    "Process::CLOCK_REALTIME",
-    "Socket",
-    "Socket::AF_INET",
-    "Socket::AF_INET6",
-    "RUBY_VERSION",
-    "OpenSSL::Digest::SHA384",
-    "OpenSSL::Digest::SHA512",
-    "OpenSSL::Digest::MD5",
-    "OpenSSL::Digest::Digest",
-    "LogStash::Event",
-    "LogStash::Timestamp",
-    "Exception",
-    "StandardError",
-    "ArgumentError",
-    "TypeError",
-    "RuntimeError",
-    "NoMethodError",
-    "NameError",
-    "ZeroDivisionError",
-    "KeyError",
-    "IndexError",
-    "RangeError",
-    "RegexpError",
-    "JSON::ParserError",
-    "FloatDomainError",
-    "Float::INFINITY",
-    "Float::NAN",
-    "Math::PI",
-    "Math::E",
-    "URI",
-    "CGI",
-    "ENV",
-    "Random",
-    "Zlib::Inflate",
-    "Zlib::Deflate",
-    "Zlib::GzipReader",
-    "Zlib::MAX_WBITS",
-    "StringIO",
-    "URI::HTTP",
-    "URI::HTTPS",
-    "URI::Generic",
-    "Set",
-    "Struct",
-    "OpenStruct",
-    "BigDecimal",
-    "Rational",
-    "Class",
-    "Module",
-    "MatchData",
-    "BasicObject",
-    "StopIteration",
-    "LocalJumpError",
-    "SystemStackError",
-    "EncodingError",
-    "JSON::JSONError",
-    "URI::Error",
-    "Encoding::ASCII_8BIT",
-    "Encoding::BINARY",
-    "Encoding::ISO_8859_1",
-    "Encoding::UTF_16LE",
-    "Kernel",
-    "Float::MAX",
-    "Integer::MAX",
-    "Java::JavaLang::Exception",
-    "URI::DEFAULT_PARSER",
-    "Date::Error",
-    "Encoding::UTF_8",
-    "ERB::Util",
-    "Regexp::IGNORECASE",
-    "Regexp::EXTENDED",
-    "Regexp::MULTILINE",
-];
-
 /// What `logger` is: nothing is logged here.
 pub(super) const LOGGER: &str = "logger";
-
-/// The methods of classes and modules.
-pub(super) const METHODS: &[&str] = &[
-    "debug",
-    "debug?",
-    "info",
-    "info?",
-    "error",
-    "fatal",
-    "trace",
-    "new",
-    "now",
-    "at",
-    "parse",
-    "strptime",
-    "iso8601",
-    "mktime",
-    "local",
-    "utc",
-    "gm",
-    "today",
-    "generate",
-    "pretty_generate",
-    "dump",
-    "load",
-    "encode64",
-    "decode64",
-    "strict_encode64",
-    "strict_decode64",
-    "urlsafe_encode64",
-    "urlsafe_decode64",
-    "hexdigest",
-    "digest",
-    "base64digest",
-    "uuid",
-    "hex",
-    "random_number",
-    "sqrt",
-    "log",
-    "log2",
-    "log10",
-    "pow",
-    "exp",
-    "sin",
-    "cos",
-    "tan",
-    "atan",
-    "atan2",
-    "hypot",
-    "cbrt",
-    "floor",
-    "escape",
-    "unescape",
-    "union",
-    "last_match",
-    "coerce",
-    "parse_iso8601",
-    "decode_www_form_component",
-    "encode_www_form_component",
-    "decode_www_form",
-    "[]",
-    "fetch",
-    "name",
-    "unescapeHTML",
-    "escapeHTML",
-    "rand",
-    "Integer",
-    "Float",
-    "String",
-    "Array",
-    "host",
-    "path",
-    "query",
-    "port",
-    "scheme",
-    "quote",
-    "civil",
-    "xmlschema",
-    "rfc3339",
-    "key?",
-    "url_encode",
-    "try_convert",
-    "valid_date?",
-    "leap?",
-    "rfc2822",
-    "httpdate",
-    "basename",
-    "dirname",
-    "extname",
-    "exist?",
-    "exists?",
-    "file?",
-    "read",
-    "readlines",
-    "parse_line",
-    "inflate",
-    "deflate",
-    "gunzip",
-    "gzip",
-    "wrap",
-    "open",
-    "encode_www_form",
-    "crc32",
-    "adler32",
-    "clock_gettime",
-    "gethostname",
-    "alphanumeric",
-    "fragment",
-    "userinfo",
-    "html_escape",
-    "current",
-];
 
 pub(super) fn value(name: &str) -> Value {
     match name {
@@ -320,6 +94,42 @@ pub(super) fn raised(arguments: &[Value]) -> Stop {
     }
 }
 
+/// `ENV["HOME"]`, `ENV.fetch("HOME", "/")`
+fn environment(name: &str, arguments: &[Value]) -> Option<Value> {
+    Some(match (name, arguments) {
+        ("[]", [name]) | ("fetch", [name, ..]) => match (std::env::var(name.print()), arguments) {
+            (Ok(text), _) => Value::text(&text),
+            (Err(_), [_, default]) => default.clone(),
+            (Err(_), _) => Value::Nil,
+        },
+        ("key?", [name]) => Value::Bool(std::env::var(name.print()).is_ok()),
+        _ => return None,
+    })
+}
+
+/// `Digest::MD5.hexdigest(text)`, `OpenSSL::Digest.digest("SHA256", text)`
+fn digested(class: &str, name: &str, arguments: &[Value]) -> Found1 {
+    let (class, text) = match (class, arguments) {
+        ("OpenSSL::Digest", [class, text]) => (class.print(), text),
+        (class, [text, ..]) => (class.to_string(), text),
+        (_, []) => return Ok(None),
+    };
+    if digest(&class, &[]).is_none() {
+        return Ok(None);
+    }
+    // OpenSSL takes the text of any value.
+    let input = match class.starts_with("OpenSSL") {
+        true => bytes_of(text),
+        false => text_bytes(text)?,
+    };
+    let Some(bytes) = digest(&class, &input) else { return Ok(None) };
+    Ok(Some(match name {
+        "hexdigest" => Value::text(&hex(&bytes)),
+        "base64digest" => Value::text(&STANDARD.encode(bytes)),
+        _ => Value::binary(&bytes),
+    }))
+}
+
 impl Machine<'_, '_> {
     pub(super) fn constant_method(
         &mut self,
@@ -336,15 +146,7 @@ impl Machine<'_, '_> {
             "Struct" if name == "new" => self.make_struct(arguments, given).map(Some),
             "OpenStruct" if name == "new" => Ok(Some(self.make_open_struct(arguments))),
             "Proc" if name == "new" => Ok(given.map(|given| self.value_of(given))),
-            "Set" if matches!(name, "new" | "[]") => {
-                let items = match (name, arguments) {
-                    ("new", []) => Vec::new(),
-                    ("new", [Value::Nil, ..]) => Vec::new(),
-                    ("new", [list, ..]) => self.items(list)?,
-                    (_, items) => items.to_vec(),
-                };
-                Ok(Some(super::set::of(items)))
-            }
+            "Set" if matches!(name, "new" | "[]") => self.make_set(name, arguments).map(Some),
             "Time" | "DateTime" | "Date" => self.time_constant(constant, name, arguments),
             "LogStash::Event" | "LogStash::Timestamp" => {
                 self.logstash_constant(constant, name, arguments)
@@ -378,17 +180,7 @@ impl Machine<'_, '_> {
             "Socket" if name == "gethostname" => {
                 Ok(Some(Value::text(&gethostname::gethostname().to_string_lossy())))
             }
-            "ENV" => Ok(Some(match (name, arguments) {
-                ("[]", [name]) | ("fetch", [name, ..]) => {
-                    match (std::env::var(name.print()), arguments) {
-                        (Ok(text), _) => Value::text(&text),
-                        (Err(_), [_, default]) => default.clone(),
-                        (Err(_), _) => Value::Nil,
-                    }
-                }
-                ("key?", [name]) => Value::Bool(std::env::var(name.print()).is_ok()),
-                _ => return Ok(None),
-            })),
+            "ENV" => Ok(environment(name, arguments)),
             "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => {
                 uri(name, arguments, constant == "CGI")
             }
@@ -441,6 +233,31 @@ impl Machine<'_, '_> {
         }))
     }
 
+    /// `Set.new([1, 2])`, `Set[1, 2]`
+    fn make_set(&mut self, name: &str, arguments: &[Value]) -> Answer {
+        let items = match (name, arguments) {
+            ("new", []) => Vec::new(),
+            ("new", [Value::Nil, ..]) => Vec::new(),
+            ("new", [list, ..]) => self.items(list)?,
+            (_, items) => items.to_vec(),
+        };
+        Ok(super::set::of(items))
+    }
+
+    /// `Array.new(3, 0)`, `Array.new(3) { … }`
+    fn make_list(&mut self, count: i64, value: Option<&Value>, given: Option<&Given>) -> Answer {
+        let count = usize::try_from(count).unwrap_or(0);
+        super::limited(count)?;
+        let mut items = Vec::with_capacity(count);
+        for at in 0..count {
+            items.push(match given {
+                Some(given) => self.give_to(given, vec![Value::Int(at as i64)])?,
+                None => value.cloned().unwrap_or_default(),
+            });
+        }
+        Ok(Value::list(items))
+    }
+
     /// `Array.new(3) { … }`, `Hash.new(0)`, `Digest::MD5.hexdigest(…)`
     fn make(
         &mut self,
@@ -472,39 +289,13 @@ impl Machine<'_, '_> {
             }
             ("Array", "new", []) => Value::list(Vec::new()),
             ("Array", "new", [Value::Int(count), value @ ..]) => {
-                let count = usize::try_from(*count).unwrap_or(0);
-                super::limited(count)?;
-                let mut items = Vec::with_capacity(count);
-                for at in 0..count {
-                    items.push(match given {
-                        Some(given) => self.give_to(given, vec![Value::Int(at as i64)])?,
-                        None => value.first().cloned().unwrap_or_default(),
-                    });
-                }
-                Value::list(items)
+                self.make_list(*count, value.first(), given)?
             }
             ("String", "new", [Value::Text(text), ..]) => Value::text(&text.str()),
             ("String", "new", _) => Value::text(""),
             ("Object", "new", []) => Value::hash([]),
-            (class, "hexdigest" | "digest" | "base64digest", [text, ..]) => {
-                let (class, text) = match (class, arguments) {
-                    ("OpenSSL::Digest", [class, text]) => (class.print(), text),
-                    (class, _) => (class.to_string(), text),
-                };
-                if digest(&class, &[]).is_none() {
-                    return Ok(None);
-                }
-                // OpenSSL takes the text of any value.
-                let input = match class.starts_with("OpenSSL") {
-                    true => bytes_of(text),
-                    false => text_bytes(text)?,
-                };
-                let Some(bytes) = digest(&class, &input) else { return Ok(None) };
-                match name {
-                    "hexdigest" => Value::text(&hex(&bytes)),
-                    "base64digest" => Value::text(&STANDARD.encode(bytes)),
-                    _ => Value::binary(&bytes),
-                }
+            (_, "hexdigest" | "digest" | "base64digest", _) => {
+                return digested(constant, name, arguments);
             }
             (class, "name" | "to_s", []) => Value::text(class),
             (class, "new" | "exception", message)
@@ -516,59 +307,5 @@ impl Machine<'_, '_> {
             (class, "===", [value]) => Value::Bool(self.is_kind(value, class)),
             _ => return Ok(None),
         }))
-    }
-
-    fn json(&mut self, name: &str, arguments: &[Value]) -> Found1 {
-        Ok(Some(match (name, arguments) {
-            ("parse" | "load" | "parse!", [Value::Text(text), options @ ..]) => {
-                let text = text.str();
-                let Some(datum) = read_json(&text, self.arena) else {
-                    let shown: String = text.chars().take(40).collect();
-                    let message = format!("unexpected token at '{shown}'");
-                    return Err(Stop::raise("JSON::ParserError", message));
-                };
-                let value = Value::of_datum(&datum);
-                let symbols = match options {
-                    [Value::Hash(options)] => options
-                        .lock()
-                        .get(&Value::Symbol("symbolize_names".into()))
-                        .is_some_and(|flag| flag.is_true()),
-                    _ => false,
-                };
-                if symbols { symbolized(&value, 0) } else { value }
-            }
-            ("parse" | "load", [other, ..]) => {
-                let message = format!(
-                    "no implicit conversion of {} into String",
-                    super::object::word_of(other)
-                );
-                return Err(Stop::raise("TypeError", message));
-            }
-            ("generate" | "dump", [Value::Event(number), ..]) => {
-                Value::text(&Value::of_map(&self.events[*number].data).json())
-            }
-            ("generate" | "dump", [value, ..]) => Value::text(&value.json()),
-            // An event is one value to the generator, not a hash.
-            ("pretty_generate", [Value::Event(number), ..]) => {
-                Value::text(&Value::of_map(&self.events[*number].data).json())
-            }
-            ("pretty_generate", [value, ..]) => Value::text(&value.pretty_json()),
-            _ => return Ok(None),
-        }))
-    }
-}
-
-fn symbolized(value: &Value, depth: usize) -> Value {
-    if depth > crate::logstash::ruby::value::DEPTH_MAX {
-        return Value::Nil;
-    }
-    match value {
-        Value::Hash(hash) => Value::hash(hash.lock().pairs().into_iter().map(|(key, value)| {
-            (Value::Symbol(key.print().into()), symbolized(&value, depth + 1))
-        })),
-        Value::List(items) => {
-            Value::list(items.lock().iter().map(|item| symbolized(item, depth + 1)).collect())
-        }
-        other => other.clone(),
     }
 }
