@@ -1,7 +1,7 @@
 //! Methods whose code chooses among items, or counts them.
 
 use super::super::{Found1, Given, Machine};
-use super::quantified;
+use super::plain::quantified;
 use crate::logstash::ruby::value::Value;
 
 impl Machine<'_, '_> {

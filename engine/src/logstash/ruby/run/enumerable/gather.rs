@@ -1,7 +1,8 @@
 //! Methods whose code makes one new value of all items: sums, groups, orders.
 
 use super::super::{Found1, Given, Machine};
-use super::{no_order, order, pair};
+use super::pair;
+use super::sort::{no_order, order};
 use crate::logstash::ruby::value::{Dictionary, Value};
 use std::cmp::Ordering;
 
