@@ -8,6 +8,13 @@ use super::timestamp::{Dialect, Format};
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
 
+/// What stands around a field, or a date in the letters of Joda.
+const OPEN: &str = "%{";
+const CLOSE: &str = "}";
+/// What stands around a date in the letters of Java.
+const DATE_OPEN: &str = "%{{";
+const DATE_CLOSE: &str = "}}";
+
 /// A text that is completed for each event.
 #[derive(Clone, Debug)]
 pub struct Template {
@@ -35,11 +42,11 @@ impl Template {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
-        while let Some(start) = rest.find("%{") {
+        while let Some(start) = rest.find(OPEN) {
             literal.push_str(&rest[..start]);
             let Some((part, end)) = part(&rest[start..]) else {
-                literal.push_str("%{");
-                rest = &rest[start + 2..];
+                literal.push_str(OPEN);
+                rest = &rest[start + OPEN.len()..];
                 continue;
             };
             if !literal.is_empty() {
@@ -156,18 +163,18 @@ impl Part {
 
 /// The part that `text` begins with, and where it ends.
 fn part(text: &str) -> Option<(Part, usize)> {
-    if let Some(inside) = text.strip_prefix("%{{") {
-        let length = inside.find("}}")?;
+    if let Some(inside) = text.strip_prefix(DATE_OPEN) {
+        let length = inside.find(DATE_CLOSE)?;
         let pattern = &inside[..length];
-        let end = length + "%{{}}".len();
+        let end = DATE_OPEN.len() + length + DATE_CLOSE.len();
         if pattern == "TIME_NOW" {
             return Some((Part::Now, end));
         }
         return Some((Part::Time(Format::parse(pattern, Dialect::Java).ok()?), end));
     }
-    let inside = &text[2..];
-    let length = inside.find('}')?;
-    let (name, end) = (&inside[..length], length + "%{}".len());
+    let inside = &text[OPEN.len()..];
+    let length = inside.find(CLOSE)?;
+    let (name, end) = (&inside[..length], OPEN.len() + length + CLOSE.len());
     if name == "+%s" {
         return Some((Part::Epoch, end));
     }

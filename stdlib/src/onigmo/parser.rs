@@ -14,6 +14,11 @@ use super::syntax::{Assertion, Greed, Label, Node, Options};
 pub(crate) const NESTING_MAX: usize = 128;
 /// Largest count in `{n,m}`; Onigmo's own limit.
 const REPEAT_MAX: u32 = 100_000;
+/// What a reference to a named pattern begins with.
+const REFERENCE: &str = "%{";
+/// What stands around counts, properties and codes: `a{2}`, `\p{Alpha}`, `\u{e9}`.
+const OPEN: &str = "{";
+const CLOSE: &str = "}";
 
 /// What the parser asks when it meets `%{…}`.
 pub(crate) trait References {
@@ -147,7 +152,7 @@ impl<'a, R: References> Parser<'a, R> {
             self.skip_extended();
             match self.peek() {
                 None | Some('|' | ')') => break,
-                Some('%') if self.rest().starts_with("%{") => {
+                Some('%') if self.rest().starts_with(REFERENCE) => {
                     let resolved = self.references.resolve(self.rest(), self.place())?;
                     let (length, node) = resolved.unwrap_or((1, Node::Char('%')));
                     if let Some(part) = node.shared() {
@@ -237,7 +242,7 @@ impl<'a, R: References> Parser<'a, R> {
             Some('*') => (0, None, false),
             Some('+') => (1, None, false),
             Some('?') => (0, Some(1), false),
-            Some('{') => return self.interval(),
+            _ if self.rest().starts_with(OPEN) => return self.interval(),
             _ => return Ok(None),
         };
         self.at += 1;
@@ -245,7 +250,7 @@ impl<'a, R: References> Parser<'a, R> {
     }
 
     fn interval(&mut self) -> Result<Option<(u32, Option<u32>, bool)>, OnigmoError> {
-        let Some(close) = self.rest().find('}') else { return Ok(None) };
+        let Some(close) = self.rest().find(CLOSE) else { return Ok(None) };
         let inner = &self.rest()[1..close];
         let (low, high) = inner.split_once(',').unwrap_or((inner, inner));
         let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());

@@ -5,7 +5,7 @@ use regex_syntax::hir::ClassUnicode;
 use super::super::class;
 use super::super::error::OnigmoError;
 use super::super::syntax::{Assertion, Greed, Node};
-use super::{Parser, References};
+use super::{CLOSE, OPEN, Parser, References};
 
 impl<R: References> Parser<'_, R> {
     /// What follows a backslash outside a set.
@@ -27,7 +27,7 @@ impl<R: References> Parser<'_, R> {
             'R' => line_break(),
             'k' => self.backreference(start)?,
             'g' => self.call(start)?,
-            'u' if self.eat("{") => self.code_points(start)?,
+            'u' if self.eat(OPEN) => self.code_points(start)?,
             '1'..='9' => {
                 self.at -= 1;
                 let octal = self.rest().bytes().take(3).take_while(|b| matches!(b, b'0'..=b'7'));
@@ -58,10 +58,10 @@ impl<R: References> Parser<'_, R> {
         if let Some(class) = class::shorthand(letter, self.flags.unicode_classes) {
             return Ok(Some(class));
         }
-        if !matches!(letter, 'p' | 'P') || !self.rest().starts_with('{') {
+        if !matches!(letter, 'p' | 'P') || !self.rest().starts_with(OPEN) {
             return Ok(None);
         }
-        let Some(close) = self.rest().find('}') else {
+        let Some(close) = self.rest().find(CLOSE) else {
             return Err(self.error("this `\\p{` has no `}`"));
         };
         let name = &self.rest()[1..close];
@@ -86,9 +86,9 @@ impl<R: References> Parser<'_, R> {
                 self.at -= 1;
                 self.number(8, 3, start)?
             }
-            'x' if self.eat("{") => {
+            'x' if self.eat(OPEN) => {
                 let c = self.number(16, 8, start)?;
-                if !self.eat("}") {
+                if !self.eat(CLOSE) {
                     return Err(OnigmoError::new(start, "this `\\x{` has no `}`"));
                 }
                 c
@@ -116,7 +116,7 @@ impl<R: References> Parser<'_, R> {
 
     /// `\u{e9 41}`, behind the bracket.
     fn code_points(&mut self, start: usize) -> Result<Node, OnigmoError> {
-        let Some(length) = self.rest().find('}') else {
+        let Some(length) = self.rest().find(CLOSE) else {
             return Err(OnigmoError::new(start, "this `\\u{` has no `}`"));
         };
         let codes = self.rest()[..length].split_whitespace();

@@ -18,6 +18,8 @@ const LEVELS: &[&[&str]] = &[
     &["*", "/", "%"],
 ];
 
+/// Operators behind which the body of a block begins.
+const BODY_OPENERS: &[&str] = &["{", "|"];
 /// Assignments that change a value.
 const CHANGES: &[&str] =
     &["+=", "-=", "*=", "/=", "%=", "**=", "||=", "&&=", "<<=", ">>=", "|=", "&=", "^="];
@@ -71,8 +73,11 @@ impl Parser {
     fn assigned(&mut self, target: &Target, start: usize) -> Parsed {
         let single = matches!(target, Target::Local(_) | Target::Kept(_) | Target::Index(..));
         let at_start = start == 0
-            || matches!(self.lexemes[start - 1].token, Token::Newline)
-            || matches!(&self.lexemes[start - 1].token, Token::Operator("{" | "|"));
+            || match &self.lexemes[start - 1].token {
+                Token::Newline => true,
+                Token::Operator(operator) => BODY_OPENERS.contains(operator),
+                _ => false,
+            };
         let value = self.nested(Self::expression)?;
         let value = match single && at_start && self.is_operator(",") {
             true => self.listed(value)?,
