@@ -100,6 +100,8 @@ pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
     let mut values = Vec::new();
     let mut rest = bytes;
     for (letter, order, count) in directives(format) {
+        // What is missing at the end is told by a nil each.
+        super::super::limited(values.len().saturating_add(count.unwrap_or(0)))?;
         if let Some(size) = fraction_size(letter) {
             for _ in 0..count.unwrap_or(usize::MAX) {
                 let Some((part, after)) = rest.split_at_checked(size) else { break };
