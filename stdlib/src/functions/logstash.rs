@@ -111,7 +111,31 @@ pub static FUNCTIONS: &[Function] = &[
         ],
         get,
     ),
+    pure(
+        "std::logstash::tagged",
+        &[("tags", Any), ("tag", Text)],
+        Any,
+        "The tags of an event with one more, unless it is there: a text is a single tag, and what is \
+         neither a list nor a text counts as no tags.",
+        &[
+            r#"logstash::tagged(["a"], "b") == ["a", "b"] and logstash::tagged(["a"], "a") == ["a"]"#,
+            r#"logstash::tagged("a", "b") == ["a", "b"] and logstash::tagged(null, "b") == ["b"]"#,
+        ],
+        tagged,
+    ),
 ];
+
+fn tagged<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
+    let (tags, tag) = (value(arguments, 0), value(arguments, 1));
+    if tags == tag || has_item(call, tags, tag) {
+        return Ok(tags);
+    }
+    let before = match tags {
+        Value::Str(_) => vec![tags],
+        other => other.as_array(call.arena).map(<[_]>::to_vec).unwrap_or_default(),
+    };
+    Ok(call.arena.array(before.into_iter().chain([tag])))
+}
 
 fn get<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let steps = value(arguments, 1).as_array(call.arena).ok_or(CallError::BadType)?;
@@ -135,7 +159,11 @@ fn has<'a>(call: &Call<'a>, container: Value<'a>, item: Value<'a>) -> bool {
     if let (Some(text), Some(part)) = (container.as_str(), item.as_str()) {
         return text.contains(part);
     }
-    let items = container.as_array(call.arena);
+    has_item(call, container, item)
+}
+
+fn has_item<'a>(call: &Call<'a>, list: Value<'a>, item: Value<'a>) -> bool {
+    let items = list.as_array(call.arena);
     items.is_some_and(|items| items.iter().any(|one| equal(*one, item)))
 }
 

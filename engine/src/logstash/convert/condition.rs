@@ -18,7 +18,7 @@ pub fn opposite(expr: &Expr, settings: &Settings) -> Result<String, String> {
 
 /// How tight what a test is made of holds together, as in the language; later is tighter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Binds {
+pub(super) enum Binds {
     Or,
     Xor,
     And,
@@ -29,14 +29,20 @@ enum Binds {
 
 /// A test as it is written.
 #[derive(Clone, Debug)]
-struct Test {
-    text: String,
+pub(super) struct Test {
+    pub text: String,
     binds: Binds,
 }
 
 impl Test {
-    fn call(text: String) -> Self {
+    pub fn call(text: String) -> Self {
         Self { text, binds: Binds::Call }
+    }
+
+    /// `left == right`, or its opposite.
+    pub fn equality(left: &str, right: &str, negated: bool) -> Self {
+        let sign = if negated { "!=" } else { "==" };
+        Self { text: format!("{left} {sign} {right}"), binds: Binds::Compare }
     }
 
     /// As a part of what holds its parts as tight as that.
@@ -45,14 +51,14 @@ impl Test {
     }
 
     /// The opposite, if it is asked for.
-    fn turned(self, negated: bool) -> Self {
+    pub fn turned(self, negated: bool) -> Self {
         if !negated {
             return self;
         }
         Self { text: format!("not {}", self.within(Binds::Not)), binds: Binds::Not }
     }
 
-    fn joined(parts: Vec<Self>, around: Binds) -> Self {
+    pub fn joined(parts: Vec<Self>, around: Binds) -> Self {
         let word = match around {
             Binds::Or => " or ",
             Binds::Xor => " xor ",
@@ -194,13 +200,7 @@ impl Writer<'_> {
         negated: bool,
     ) -> Result<Test, String> {
         let (left, right) = (self.side(left)?, self.side(right)?);
-        let equal = |is_equal: bool| {
-            let sign = if is_equal { "==" } else { "!=" };
-            Test {
-                text: format!("{} {sign} {}", left.operand(), right.operand()),
-                binds: Binds::Compare,
-            }
-        };
+        let equal = |is_equal: bool| Test::equality(&left.operand(), &right.operand(), !is_equal);
         // The opposite of an order is no other order: what has none fails both.
         let ordered = |sign: &str| {
             let text = format!("{} {sign} {}", left.present(), right.present());

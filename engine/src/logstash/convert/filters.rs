@@ -8,6 +8,7 @@ use super::limit::Limit;
 use super::notation::{WIDTH, raw_block, setting, text};
 use super::page::Page;
 use super::report::Coverage;
+use super::ruby;
 use crate::logstash::complain;
 use crate::logstash::filter::mutate::sequence::SEQUENCE;
 use crate::logstash::filter::{Declaration, FILTERS};
@@ -115,6 +116,9 @@ impl<'p, 't> Filters<'p, 't> {
                 self.page.remark(&format!("{place}: {name}"));
                 if !remark.is_empty() {
                     self.page.remark(&format!("  but: {remark}"));
+                }
+                if let Some(steps) = ruby::steps(&settings).filter(|_| name == "ruby") {
+                    return steps.iter().for_each(|step| self.page.step(step));
                 }
                 let head = match other {
                     Some(other) => format!("{head} else {other}"),

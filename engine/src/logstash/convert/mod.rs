@@ -12,6 +12,7 @@ mod kept;
 mod notation;
 mod page;
 pub mod report;
+mod ruby;
 mod table;
 
 use super::link::Links;

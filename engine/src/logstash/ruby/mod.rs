@@ -1,7 +1,7 @@
 //! A bounded interpreter of the part of Ruby that inline code of configurations is written in. Code is
 //! read as a whole when it is loaded: what is not known here is named then, and never half run.
 
-mod tree;
+pub(super) mod tree;
 mod scan;
 mod parse;
 mod text;
@@ -39,6 +39,11 @@ impl Script {
         let body = parse::parse(code)?;
         let known = run::check(&body, defined)?;
         Ok(Script { body, remembers: known.remembers, defined: known.defined })
+    }
+
+    /// What it does.
+    pub(super) fn body(&self) -> &tree::Node {
+        &self.body
     }
 
     /// Whether it uses variables that outlive an event.

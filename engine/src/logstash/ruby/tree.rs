@@ -17,7 +17,7 @@ pub struct Script {
 
 /// A piece of code.
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(in crate::logstash) struct Node {
     /// Where it begins, in bytes.
     pub at: usize,
     pub kind: Kind,
@@ -25,7 +25,7 @@ pub(super) struct Node {
 
 /// A part of a text.
 #[derive(Clone, Debug)]
-pub(super) enum Part {
+pub(in crate::logstash) enum Part {
     /// `abc`
     Text(Arc<str>),
     /// `#{a}`
@@ -34,7 +34,7 @@ pub(super) enum Part {
 
 /// Something that can be assigned to.
 #[derive(Clone, Debug)]
-pub(super) enum Target {
+pub(in crate::logstash) enum Target {
     /// `a`
     Local(Arc<str>),
     /// `@a`, `$a`
@@ -51,14 +51,14 @@ pub(super) enum Target {
 
 /// Parameters and body of a block, a method or a lambda.
 #[derive(Debug)]
-pub(super) struct Block {
+pub(in crate::logstash) struct Block {
     pub parameters: Vec<Parameter>,
     pub body: Node,
 }
 
 /// A parameter with its default.
 #[derive(Debug)]
-pub(super) struct Parameter {
+pub(in crate::logstash) struct Parameter {
     pub target: Target,
     pub default: Option<Node>,
     pub role: Role,
@@ -66,7 +66,7 @@ pub(super) struct Parameter {
 
 /// How a parameter gets its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(in crate::logstash) enum Role {
     /// `a`, `a = 1`, `*a`
     Place,
     /// `a:`, `a: 1`
@@ -79,7 +79,7 @@ pub(super) enum Role {
 
 /// `rescue A, B => e` and what follows.
 #[derive(Clone, Debug)]
-pub(super) struct Rescue {
+pub(in crate::logstash) struct Rescue {
     pub classes: Vec<Node>,
     pub name: Option<Arc<str>>,
     pub body: Node,
@@ -87,7 +87,7 @@ pub(super) struct Rescue {
 
 /// The kinds of code.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(in crate::logstash) enum Kind {
     /// `nil`
     Nil,
     /// `true`
@@ -172,7 +172,7 @@ pub(super) enum Kind {
 
 /// `a&.b(c, &d)`
 #[derive(Clone, Debug)]
-pub(super) struct Call {
+pub(in crate::logstash) struct Call {
     /// What it is called on; none for `raise "x"`.
     pub receiver: Option<Node>,
     pub name: Arc<str>,
