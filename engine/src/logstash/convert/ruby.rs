@@ -80,15 +80,12 @@ impl Action {
             Self::Tag(tag) => format!("let {}", tagged(tag)),
             Self::Cancel => "drop".to_string(),
             Self::If(arms, otherwise) => {
-                let mut out = String::new();
-                for (number, arm) in arms.iter().enumerate() {
-                    let word = if number == 0 { "if" } else { "elif" };
+                let mut out = String::from("match event of\n");
+                for arm in arms {
                     let body = expressions(&arm.body);
-                    out.push_str(&format!("{word} {} then {body} ", arm.test.text));
+                    out.push_str(&format!("case _ when {} =>\n{body}\n", arm.test.text));
                 }
-                if !otherwise.is_empty() {
-                    out.push_str(&format!("else {} ", expressions(otherwise)));
-                }
+                out.push_str(&format!("case _ => {}\n", expressions(otherwise)));
                 out + "end"
             }
         }
@@ -101,12 +98,12 @@ fn tagged(tag: &str) -> String {
 
 fn expressions(actions: &[Action]) -> String {
     let all: Vec<_> = actions.iter().map(Action::expression).collect();
-    if all.is_empty() { "null".to_string() } else { all.join("; ") }
+    if all.is_empty() { "null".to_string() } else { all.join(";\n") }
 }
 
 /// All actions in one step.
 fn script(actions: &[Action]) -> String {
-    format!("script {}; event end", expressions(actions))
+    format!("script\n{};\nevent\nend", expressions(actions))
 }
 
 fn actions(node: &Node, depth: usize) -> Option<Vec<Action>> {
@@ -241,7 +238,7 @@ fn value(node: &Node, depth: usize) -> Option<String> {
                 let word = if number == 0 { "if" } else { "elif" };
                 let reference = read(one)?;
                 out.push_str(&format!(
-                    "{word} {} then {} ",
+                    "{word} {} then {}\n",
                     holds(reference, false).text,
                     field(reference)
                 ));
