@@ -206,15 +206,16 @@ fn read(node: &Node) -> Option<&FieldRef> {
     (reference.metadata || &**first != "@timestamp").then_some(reference)
 }
 
-/// `a || b || c`, in their order.
-fn alternatives<'n>(node: &'n Node, all: &mut Vec<&'n Node>) {
-    match &node.kind {
-        Kind::Or(left, right) => {
-            alternatives(left, all);
-            alternatives(right, all);
-        }
-        _ => all.push(node),
+/// `a || b || c`, in their order; on the right of each there is one alone.
+fn alternatives(node: &Node) -> Vec<&Node> {
+    let (mut all, mut rest) = (Vec::new(), node);
+    while let Kind::Or(left, right) = &rest.kind {
+        all.push(&**right);
+        rest = left;
     }
+    all.push(rest);
+    all.reverse();
+    all
 }
 
 /// A value that cannot fail.
@@ -230,8 +231,7 @@ fn value(node: &Node, depth: usize) -> Option<String> {
             Some(format!("if {test} then {then} else {otherwise} end"))
         }
         Kind::Or(..) => {
-            let mut all = Vec::new();
-            alternatives(node, &mut all);
+            let mut all = alternatives(node);
             let last = all.pop()?;
             let mut out = String::new();
             for (number, one) in all.iter().enumerate() {
