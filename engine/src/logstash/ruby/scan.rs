@@ -6,6 +6,7 @@ mod number;
 mod quoted;
 
 use super::Problem;
+use quoted::Escapes;
 
 /// A word.
 #[derive(Clone, Debug, PartialEq)]
@@ -196,7 +197,7 @@ impl<'t> Scanner<'t> {
                     return Err(self.problem("commands of the shell are not run"));
                 }
                 self.at += 1;
-                let pieces = self.pieces('"', None, true)?;
+                let pieces = self.pieces('"', None, Escapes::Read)?;
                 // `"a": 1`
                 match (self.rest().starts_with(':') && !self.rest().starts_with("::"), &*pieces) {
                     (true, [Piece::Text(text)]) if self.in_braces() => {
@@ -208,12 +209,12 @@ impl<'t> Scanner<'t> {
             }
             '\'' => {
                 self.at += 1;
-                let pieces = self.pieces('\'', None, false)?;
+                let pieces = self.pieces('\'', None, Escapes::OfQuotes)?;
                 self.push(Token::Text(pieces), start, space);
             }
             '/' if self.wants_value(space) => {
                 self.at += 1;
-                let pieces = self.raw_pieces('/', None)?;
+                let pieces = self.pieces('/', None, Escapes::OfPattern)?;
                 let token = self.regex(pieces);
                 self.push(token, start, space);
             }
@@ -322,7 +323,7 @@ impl<'t> Scanner<'t> {
                 return Ok(false);
             }
             self.at += 2;
-            let pieces = self.pieces(quote, None, false)?;
+            let pieces = self.pieces(quote, None, Escapes::OfQuotes)?;
             let text = match pieces.into_iter().next() {
                 Some(Piece::Text(text)) => text,
                 _ => String::new(),

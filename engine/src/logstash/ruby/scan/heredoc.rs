@@ -1,6 +1,7 @@
 //! Texts between lines: `<<~END`, `<<-END`, `<<END`, with the name in quotes or bare. Their lines stand behind
 //! the line that names them.
 
+use super::quoted::Escapes;
 use super::{Problem, Scanner, Token};
 
 /// Ends the lines where a text is read; Ruby code does not hold it.
@@ -34,7 +35,7 @@ impl<'t> Scanner<'t> {
         body.push(LAST);
         let pieces = if head.open {
             let mut inner = Scanner::new(&body, self.base + begin);
-            inner.pieces(LAST, None, true)?
+            inner.pieces(LAST, None, Escapes::Read)?
         } else {
             body.pop();
             vec![super::Piece::Text(body)]

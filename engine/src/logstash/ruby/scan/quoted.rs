@@ -2,6 +2,17 @@
 
 use super::{Piece, Problem, Scanner, Token};
 
+/// What a backslash does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// It begins an escape, as between `"`.
+    Read,
+    /// It stands before a quote or itself, as between `'`; there is no code inside.
+    OfQuotes,
+    /// It is left to the pattern, but for that of the delimiter.
+    OfPattern,
+}
+
 impl Scanner<'_> {
     /// `%w[a b]`, `%q(a)`, `%r{a}`; false when it is the remainder.
     pub(super) fn percent(&mut self, start: usize, space: bool) -> Result<bool, Problem> {
@@ -27,7 +38,7 @@ impl Scanner<'_> {
         let nested = (open != close).then_some(open);
         let token = match kind {
             'w' | 'W' | 'i' | 'I' => {
-                let pieces = self.pieces(close, nested, false)?;
+                let pieces = self.pieces(close, nested, Escapes::OfQuotes)?;
                 let text = match pieces.first() {
                     Some(Piece::Text(text)) => text.as_str(),
                     _ => "",
@@ -36,10 +47,11 @@ impl Scanner<'_> {
                 Token::Words(words, matches!(kind, 'i' | 'I'))
             }
             'r' => {
-                let pieces = self.raw_pieces(close, nested)?;
+                let pieces = self.pieces(close, nested, Escapes::OfPattern)?;
                 self.regex(pieces)
             }
-            kind => Token::Text(self.pieces(close, nested, kind == 'Q')?),
+            'Q' => Token::Text(self.pieces(close, nested, Escapes::Read)?),
+            _ => Token::Text(self.pieces(close, nested, Escapes::OfQuotes)?),
         };
         self.push(token, start, space);
         Ok(true)
@@ -53,80 +65,42 @@ impl Scanner<'_> {
         Token::Regex(pieces, flags)
     }
 
-    /// A pattern up to its end; only the escape of the delimiter is taken off.
-    pub(super) fn raw_pieces(
-        &mut self,
-        close: char,
-        open: Option<char>,
-    ) -> Result<Vec<Piece>, Problem> {
-        let mut pieces = Vec::new();
-        let mut text = String::new();
-        let mut depth = 0;
-        loop {
-            let Some(character) = self.rest().chars().next() else {
-                return Err(self.problem("this pattern is never closed"));
-            };
-            if self.rest().starts_with("#{") {
-                self.code(&mut pieces, &mut text)?;
-                continue;
-            }
-            self.at += character.len_utf8();
-            match character {
-                '\\' => {
-                    let Some(next) = self.rest().chars().next() else { continue };
-                    self.at += next.len_utf8();
-                    if next != '/' {
-                        text.push('\\');
-                    }
-                    text.push(next);
-                }
-                _ if character == close && depth == 0 => break,
-                _ => {
-                    if Some(character) == open {
-                        depth += 1;
-                    } else if character == close {
-                        depth -= 1;
-                    }
-                    text.push(character);
-                }
-            }
-        }
-        if !text.is_empty() || pieces.is_empty() {
-            pieces.push(Piece::Text(text));
-        }
-        Ok(pieces)
-    }
-
-    /// A text up to its end.
+    /// A text or a pattern up to its end.
     pub(super) fn pieces(
         &mut self,
         close: char,
         open: Option<char>,
-        escapes: bool,
+        escapes: Escapes,
     ) -> Result<Vec<Piece>, Problem> {
         let mut pieces = Vec::new();
         let mut text = String::new();
         let mut depth = 0;
         loop {
             let Some(character) = self.rest().chars().next() else {
-                return Err(self.problem("this text is never closed"));
+                return Err(self.problem(match escapes {
+                    Escapes::OfPattern => "this pattern is never closed",
+                    _ => "this text is never closed",
+                }));
             };
-            if escapes && self.rest().starts_with("#{") {
+            if escapes != Escapes::OfQuotes && self.rest().starts_with("#{") {
                 self.code(&mut pieces, &mut text)?;
                 continue;
             }
             self.at += character.len_utf8();
-            match character {
-                '\\' if escapes => self.escape(&mut text)?,
-                '\\' => {
-                    let next = self.rest().chars().next();
-                    match next {
-                        Some(next) if next == close || next == '\\' || Some(next) == open => {
-                            self.at += next.len_utf8();
-                            text.push(next);
+            match (character, escapes) {
+                ('\\', Escapes::Read) => self.escape(&mut text)?,
+                ('\\', _) => {
+                    let Some(next) = self.rest().chars().next() else { continue };
+                    let is_quote = next == close || next == '\\' || Some(next) == open;
+                    match escapes {
+                        Escapes::OfPattern if next != '/' => text.extend(['\\', next]),
+                        Escapes::OfQuotes if !is_quote => {
+                            text.push('\\');
+                            continue;
                         }
-                        _ => text.push('\\'),
+                        _ => text.push(next),
                     }
+                    self.at += next.len_utf8();
                 }
                 _ if character == close && depth == 0 => break,
                 _ => {
