@@ -3,6 +3,7 @@
 use super::cost::Cost;
 use super::median_of;
 use crate::core::measure::median;
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// One program on one scenario.
@@ -47,7 +48,7 @@ pub struct Report {
     /// One line for each program and scenario.
     pub(crate) rows: Vec<Row>,
     /// Commands that are not installed.
-    pub(crate) missing: Vec<String>,
+    pub(crate) missing: BTreeSet<String>,
 }
 
 impl fmt::Display for Report {
@@ -66,7 +67,8 @@ impl fmt::Display for Report {
             )?;
         }
         if !self.missing.is_empty() {
-            writeln!(out, "\nNot installed, so not measured: {}.", self.missing.join(", "))?;
+            let names: Vec<_> = self.missing.iter().map(String::as_str).collect();
+            writeln!(out, "\nNot installed, so not measured: {}.", names.join(", "))?;
         }
         Ok(())
     }
