@@ -2,6 +2,9 @@
 
 use super::{Piece, Problem, Scanner, Token};
 
+/// Where code begins inside of a text.
+const CODE: &str = "#{";
+
 /// What a backslash does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
@@ -82,7 +85,7 @@ impl Scanner<'_> {
                     _ => "this text is never closed",
                 }));
             };
-            if escapes != Escapes::OfQuotes && self.rest().starts_with("#{") {
+            if escapes != Escapes::OfQuotes && self.rest().starts_with(CODE) {
                 self.code(&mut pieces, &mut text)?;
                 continue;
             }
