@@ -168,8 +168,7 @@ fn make(name: &str, arguments: &mut Arguments<'_>) -> Option<(Outlet, Destinatio
             sink(outlet, SinkConfig::Command { command: shell.to_string(), idle_max: None })
         }
         _ => {
-            let addresses = arguments.texts("send_to")?;
-            let addresses = addresses.into_iter().map(|(text, _)| text).collect();
+            let addresses = arguments.words("send_to")?;
             Some((Outlet::default(), Destination::Addresses(addresses)))
         }
     }

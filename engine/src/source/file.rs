@@ -177,7 +177,8 @@ impl Source for FileSource {
                 return Ok(());
             }
             let found = tail::files(&watch.patterns, &watch.exclude);
-            let new: Vec<_> = found.into_iter().filter(|path| !self.paths.contains(path)).collect();
+            let known: HashSet<&PathBuf> = self.paths.iter().collect();
+            let new: Vec<_> = found.into_iter().filter(|path| !known.contains(path)).collect();
             self.paths.extend(new);
         }
     }

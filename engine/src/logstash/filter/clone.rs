@@ -21,7 +21,7 @@ struct CloneEvents {
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
-    let clones = arguments.texts("clones")?.into_iter().map(|(text, _)| text).collect();
+    let clones = arguments.words("clones")?;
     Some(Box::new(CloneEvents { clones, as_tag: arguments.ecs.is_on() }))
 }
 

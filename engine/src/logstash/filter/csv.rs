@@ -74,7 +74,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         };
         convert.push((column, kind));
     }
-    let columns = arguments.texts("columns").unwrap_or_default();
+    let columns = arguments.words("columns").unwrap_or_default();
     let separator = arguments.text("separator").unwrap_or_else(|| ",".to_string());
     if separator.contains("\\t") && !arguments.settings.escapes {
         let span = arguments.place("separator");
@@ -84,7 +84,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     Some(Box::new(Csv {
         source: arguments.field("source", "message")?,
         target: arguments.field_or_none("target"),
-        columns: columns.into_iter().map(|(text, _)| text).collect(),
+        columns,
         separator,
         quote: quote.chars().next().unwrap_or('\0'),
         autogenerate: arguments.flag("autogenerate_column_names", true),

@@ -30,7 +30,7 @@ struct DeDot {
 }
 
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
-    let fields = arguments.texts("fields");
+    let fields = arguments.words("fields");
     let separator = arguments.text("separator").unwrap_or_else(|| "_".to_string());
     if separator.contains('.') {
         let place = arguments.place("separator");
@@ -41,7 +41,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         separator,
         nested: arguments.flag("nested", false),
         recursive: arguments.flag("recursive", false),
-        fields: fields.map(|texts| texts.into_iter().map(|(text, _)| text).collect()),
+        fields,
     }))
 }
 

@@ -75,16 +75,15 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         ("syslog_pri", names)
     };
     let own = |name: &str| FieldRef::parse(name).expect("these names are references");
-    let words = |texts: Option<Vec<(String, _)>>, default: &[&str]| match texts {
-        Some(texts) => texts.into_iter().map(|(text, _)| text).collect(),
-        None => default.iter().map(|word| (*word).to_string()).collect(),
+    let or = |words: Option<Vec<String>>, default: &[&str]| {
+        words.unwrap_or_else(|| default.iter().map(|word| (*word).to_string()).collect())
     };
     Some(Box::new(SyslogPri {
         source: arguments.field("syslog_pri_field_name", source)?,
         fields: names.map(own),
         labels: arguments.flag("use_labels", true),
-        facilities: words(arguments.texts("facility_labels"), &FACILITIES),
-        severities: words(arguments.texts("severity_labels"), &SEVERITIES),
+        facilities: or(arguments.words("facility_labels"), &FACILITIES),
+        severities: or(arguments.words("severity_labels"), &SEVERITIES),
     }))
 }
 

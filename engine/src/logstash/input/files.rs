@@ -13,11 +13,8 @@ use std::time::SystemTime;
 
 /// The source of the files that the options name.
 pub(super) fn source(arguments: &mut Arguments<'_>, framing: Framing) -> Option<SourceConfig> {
-    let texts = |arguments: &mut Arguments<'_>, name: &str| -> Vec<String> {
-        let texts = arguments.texts(name).unwrap_or_default();
-        texts.into_iter().map(|(text, _)| text).collect()
-    };
-    let (patterns, exclude) = (texts(arguments, "path"), texts(arguments, "exclude"));
+    let patterns = arguments.words("path").unwrap_or_default();
+    let exclude = arguments.words("exclude").unwrap_or_default();
     let framing = match arguments.text("delimiter").as_deref() {
         None | Some("\n" | "\\n") => framing,
         Some(text) if text.len() == 1 => Framing::Separated(text.as_bytes()[0]),

@@ -103,14 +103,14 @@ impl Intake {
         for (key, value) in arguments.pairs("add_field") {
             added.push((Name::compile(&key, value.span, arguments), added_texts(&value)));
         }
-        let tags = arguments.texts("tags").unwrap_or_default();
+        let tags = arguments.words("tags").unwrap_or_default();
         let beat = beat(arguments);
         Some(Intake {
             kind,
             decoder: decoder?,
             traces: Traces::of(kind, &beat, arguments.ecs.is_on()),
             class: arguments.text("type"),
-            tags: tags.into_iter().map(|(tag, _)| tag).collect(),
+            tags,
             added,
             command: arguments.text("command").filter(|_| matches!(kind, Kind::Exec | Kind::Pipe)),
             beat,

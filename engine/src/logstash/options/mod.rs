@@ -350,6 +350,11 @@ impl<'c> Arguments<'c> {
         Some(texts)
     }
 
+    /// The texts of a list; nothing when the option is absent.
+    pub fn words(&mut self, name: &str) -> Option<Vec<String>> {
+        Some(self.texts(name)?.into_iter().map(|(text, _)| text).collect())
+    }
+
     /// The field that an option names, or its default. `None` when it is no reference.
     pub fn field(&mut self, name: &str, default: &str) -> Option<FieldRef> {
         let text = self.text(name).unwrap_or_else(|| default.to_string());
@@ -378,10 +383,7 @@ impl<'c> Arguments<'c> {
 
     /// Tags, or the one that is the default.
     pub fn tags(&mut self, name: &str, default: &str) -> Vec<String> {
-        match self.texts(name) {
-            Some(texts) => texts.into_iter().map(|(text, _)| text).collect(),
-            None => vec![default.to_string()],
-        }
+        self.words(name).unwrap_or_else(|| vec![default.to_string()])
     }
 
     /// The pairs of a hash; the values of a repeated key are in one list.
