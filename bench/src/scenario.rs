@@ -7,16 +7,17 @@ use crate::workload::Workload;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use temblor_engine::bench::{BenchPlan, Feeding};
-use temblor_engine::inject::{Frames, Load, Outcome, Schedule};
-use temblor_engine::limits::BLOCK_BYTES;
-use temblor_engine::load::{Loaded, load_file};
-use temblor_engine::logstash::configuration::{self, Wishes};
-use temblor_engine::operator::{IN, OUT};
-use temblor_engine::outbox::Order;
-use temblor_engine::pipeline::InputCodec;
-use temblor_engine::rehearsal::{Happening, Rehearsal};
+use temblor_catalog::registry;
+use temblor_codec::InputCodec;
+use temblor_command::measure::{BenchPlan, Feeding};
+use temblor_generate::inject::{Frames, Load, Outcome, Schedule};
 use temblor_lang::value::{Arena, JsonStyle, Value};
+use temblor_logstash::configuration::{self, Wishes};
+use temblor_pipeline::load::{LoadOptions, Loaded};
+use temblor_pipeline::operator::{IN, OUT};
+use temblor_pipeline::rehearsal::{Happening, Rehearsal};
+use temblor_runtime::limits::BLOCK_BYTES;
+use temblor_runtime::outbox::Order;
 
 /// A program, what it is fed with and what must come out.
 pub struct Scenario {
@@ -152,7 +153,7 @@ impl Scenario {
             let wishes = Wishes { stdin: true, stdout: true, ..Wishes::default() };
             configuration::load(&self.program, &wishes)?.loaded
         } else {
-            load_file(&self.program, &[])?
+            LoadOptions::new(registry()).file(&self.program)?
         };
         if loaded.has_errors() { Err(loaded.report(false)) } else { Ok(loaded) }
     }
@@ -194,7 +195,7 @@ impl Scenario {
 
 /// Lines of a generator; the scenario's own text has its settings.
 fn generated(kind: &str, settings: &str) -> Result<Frames, String> {
-    use temblor_engine::generate::{Spec, Stream};
+    use temblor_generate::{Spec, Stream};
     let arena = Arena::new();
     let settings = temblor_stdlib::formats::json::parse(settings, &arena);
     let settings = settings.map_err(|error| error.to_string())?;

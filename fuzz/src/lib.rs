@@ -4,11 +4,8 @@
 mod claims;
 
 pub use claims::{inference, logic};
-use temblor_engine::load::{self, Language};
-use temblor_engine::logstash::load::of_text;
-use temblor_engine::logstash::settings::Settings;
-use temblor_engine::logstash::{configuration, convert};
-use temblor_engine::pipeline::{Decoder, InputCodec};
+use temblor_catalog::registry;
+use temblor_codec::{Decoder, InputCodec};
 use temblor_lang::builtin::{Call, Facts};
 use temblor_lang::diagnostic::{Colour, Severity, render_all};
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
@@ -18,6 +15,10 @@ use temblor_lang::span::Sources;
 use temblor_lang::syntax;
 use temblor_lang::value::{Arena, Frozen, JsonStyle, Owned, Value};
 use temblor_lang::value::{equal, hash128, push_json, to_json, total_order};
+use temblor_logstash::load::of_text;
+use temblor_logstash::settings::Settings;
+use temblor_logstash::{configuration, convert};
+use temblor_pipeline::load::{Language, LoadOptions};
 use temblor_stdlib::extractors::EXTRACTORS;
 use temblor_stdlib::formats::dissect::LogstashDissect;
 use temblor_stdlib::formats::json;
@@ -60,7 +61,8 @@ pub fn configuration(data: &[u8]) {
 pub fn program(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for language in LANGUAGES {
-        let loaded = load::compile("fuzz", text.to_string(), language, &NoModules);
+        let loaded =
+            LoadOptions::new(registry()).compile("fuzz", text.to_string(), language, &NoModules);
         let shown = render_all(&loaded.diagnostics, &loaded.sources, Colour::Off);
         assert_eq!(shown.is_empty(), loaded.diagnostics.is_empty());
     }

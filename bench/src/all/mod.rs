@@ -13,8 +13,8 @@ use crate::{stages, svg};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use sweep::Sweep;
-use temblor_engine::generate::{Spec, Stream};
-use temblor_engine::inject::{Load, Measurement, Schedule, machine};
+use temblor_generate::inject::{Load, Measurement, Schedule, machine};
+use temblor_generate::{Spec, Stream};
 use temblor_lang::value::Arena;
 
 /// How the figures are taken.
@@ -212,8 +212,8 @@ fn write(options: &Options, figures: &Figures) -> Result<PathBuf, String> {
 }
 
 fn today() -> String {
-    let now = temblor_engine::clock::system_time();
-    let civil = temblor_engine::generate::stamp::Civil::of(now);
+    let now = temblor_runtime::clock::system_time();
+    let civil = temblor_generate::stamp::Civil::of(now);
     format!("{:04}-{:02}-{:02}", civil.year, civil.month, civil.day)
 }
 

@@ -4,8 +4,8 @@ use super::sweep::Sweep;
 use super::{Figures, Row};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use temblor_engine::inject::Measurement;
-use temblor_engine::inject::outcome::duration;
+use temblor_generate::inject::Measurement;
+use temblor_generate::inject::outcome::duration;
 
 /// The page.
 pub(super) fn markdown(figures: &Figures) -> String {

@@ -3,7 +3,7 @@
 use super::case;
 use crate::scenario::{Scenario, Threads};
 use std::time::Duration;
-use temblor_engine::inject::Load;
+use temblor_generate::inject::Load;
 
 /// Sizes of batches, in bytes.
 const BATCH_BYTES: [usize; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20];

@@ -2,14 +2,16 @@
 
 use super::measure::{Cost, Directory, Input};
 use std::sync::{Arc, Mutex};
-use temblor_engine::framing::Framing;
-use temblor_engine::load::{Directories, Language, compile};
-use temblor_engine::operator::{IN, OUT};
-use temblor_engine::pipeline::{self, Encoding, InputCodec, Output, Pipeline, Place};
-use temblor_engine::run::{NamedSink, RunPlan, Summary, run as run_plan};
-use temblor_engine::sink::{Care, FileMode, SinkConfig};
-use temblor_engine::source::SourceConfig;
-use temblor_engine::source::file::FileConfig;
+use temblor_catalog::registry;
+use temblor_codec::{Encoding, InputCodec};
+use temblor_connect::sink::{Care, FileMode, SinkConfig};
+use temblor_connect::source::SourceConfig;
+use temblor_connect::source::file::FileConfig;
+use temblor_pipeline::load::{Directories, Language, LoadOptions};
+use temblor_pipeline::operator::{IN, OUT};
+use temblor_pipeline::pipeline::{self, Output, Pipeline, Place};
+use temblor_runtime::framing::Framing;
+use temblor_runtime::run::{NamedSink, RunPlan, Summary, run as run_plan};
 
 /// A program's text.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +97,8 @@ fn wire(
     input: &Input,
     workers: usize,
 ) -> Result<(Arc<Pipeline>, RunPlan), String> {
-    let loaded = compile(name, text.to_string(), language, &Directories::new(&[], None));
+    let options = LoadOptions::new(registry());
+    let loaded = options.compile(name, text.to_string(), language, &Directories::new(&[], None));
     if loaded.has_errors() {
         return Err(loaded.report(false));
     }
@@ -103,11 +106,11 @@ fn wire(
     let node = graph.input(IN).ok_or("scripts and queries have an input")?;
     let ports = graph.outputs().to_vec();
     let plan = RunPlan {
-        sources: vec![SourceConfig::File(FileConfig::once(
+        sources: vec![Arc::new(SourceConfig::File(FileConfig::once(
             vec![input.path.display().to_string()],
             Framing::Lines,
-        ))],
-        sinks: vec![NamedSink { name: OUT.to_string(), config: sink }],
+        )))],
+        sinks: vec![NamedSink::new(OUT, sink)],
         ports: ports.clone(),
         workers,
         ..RunPlan::default()

@@ -7,7 +7,7 @@ use crate::core::measure::{Cost, Directory, Input, median};
 use crate::core::runtime;
 use std::fmt;
 use std::sync::PoisonError;
-use temblor_engine::operator::Usage;
+use temblor_pipeline::operator::Usage;
 
 /// What is measured, and how thoroughly.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ fn measure(
 fn once(case: &Case, input: &Input, workers: usize) -> Result<(Cost, Usage), String> {
     let (pipeline, plan) = runtime::query(case.name, case.text, input, workers)?;
     let worker = |_| Ok(pipeline.worker(workers == 1));
-    let run = || temblor_engine::run::run(plan, worker).map_err(|error| error.to_string());
+    let run = || temblor_runtime::run::run(plan, worker).map_err(|error| error.to_string());
     let (summary, cost) = Cost::of(run)?;
     let (events, errors) = (summary.counts.events(), summary.counts.error_count());
     if events != input.lines || errors > 0 {

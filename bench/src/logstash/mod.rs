@@ -11,7 +11,7 @@ use folder::{CHECK_S_MAX, check};
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use temblor_engine::inject::{Load, Schedule};
+use temblor_generate::inject::{Load, Schedule};
 
 /// How the figures are taken.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! A script over lines in memory, with the engine's decoder and encoder and nothing else around it.
 
-use temblor_engine::framing::{FrameCursor, Framing};
-use temblor_engine::pipeline::{Decoder, InputCodec};
+use temblor_codec::{Decoder, InputCodec};
 use temblor_lang::builtin::Facts;
 use temblor_lang::diagnostic::{Colour, render_all};
 use temblor_lang::lower::{Compiler, NoModules};
 use temblor_lang::program::Script;
 use temblor_lang::run::{Context, Outcome};
 use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
+use temblor_runtime::framing::{FrameCursor, Framing};
 
 /// What becomes of an event behind the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

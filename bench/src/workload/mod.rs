@@ -11,7 +11,7 @@ pub use access_log::access_log_lines;
 pub use app_event::app_event_lines;
 pub use edge_log::{EDGE_LOG_FIELDS, edge_log_lines};
 pub use telemetry::{APPLICATIONS, raw_field_names, telemetry_lines};
-pub use temblor_engine::generate::Random;
+pub use temblor_generate::Random;
 
 /// The kinds of lines that can be generated, by the names that scenario files use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

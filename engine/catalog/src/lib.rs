@@ -1,0 +1,13 @@
+//! What this build has: the one list of the operators and connectors that its crates bring.
+//!
+//! Knows which crates there are. Nothing below it knows the list; tools and tests take it from here.
+
+use std::sync::LazyLock;
+use temblor_pipeline::registry::Registry;
+
+/// All that programs may name.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: LazyLock<Registry> =
+        LazyLock::new(|| Registry::built_in().with_operators(temblor_logstash::steps::kinds()));
+    &REGISTRY
+}

@@ -1,0 +1,106 @@
+//! From the bytes of a frame to a value. JSON becomes a tape; nothing else is built until a program
+//! asks for it.
+
+use crate::format::Format;
+use simd_json::ErrorType;
+use temblor_lang::tape::{Reader, utf8};
+use temblor_lang::value::{Arena, Value};
+
+/// How frames are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum InputCodec {
+    /// Each frame is a JSON value (RFC 8259).
+    #[default]
+    Json,
+    /// Each frame is a string.
+    String,
+    /// Each frame is a message of this format.
+    Format(Format),
+}
+
+/// Memory that decoding uses again and again.
+#[derive(Default)]
+pub struct Decoder {
+    reader: Reader,
+}
+
+/// A value, and the text that it was read from when that text may stand for it. `None` when the
+/// frame holds no event.
+type Decoded<'a> = Result<Option<(Value<'a>, Option<&'a [u8]>)>, String>;
+
+impl Decoder {
+    /// Reads one frame, which arrived at `ingest_ns`, into `arena`.
+    pub fn decode<'a>(
+        &mut self,
+        codec: InputCodec,
+        frame: &'a [u8],
+        ingest_ns: u64,
+        arena: &'a Arena,
+    ) -> Decoded<'a> {
+        match codec {
+            InputCodec::String => match utf8(frame) {
+                Ok(text) => Ok(Some((Value::Str(text), None))),
+                Err(error) => Err(format!("not UTF-8: byte {} is invalid", error.valid_up_to())),
+            },
+            InputCodec::Json => self.json(frame, arena),
+            InputCodec::Format(format) => {
+                Ok(format.decode(frame, ingest_ns, arena)?.map(|value| (value, None)))
+            }
+        }
+    }
+
+    fn json<'a>(&mut self, frame: &'a [u8], arena: &'a Arena) -> Decoded<'a> {
+        match self.reader.read(frame, arena) {
+            Ok(value) => Ok(Some((value, Some(frame)))),
+            Err(error) => Err(explain(&error, frame)),
+        }
+    }
+}
+
+/// What is wrong with a JSON text, and where.
+#[cold]
+fn explain(error: &simd_json::Error, text: &[u8]) -> String {
+    let at = error.index().min(text.len());
+    let found = text.get(at).map(|byte| char::from(*byte)).filter(char::is_ascii_graphic);
+    let what = match (error.error(), found) {
+        // The parser says so of all that cannot stand where it is.
+        (ErrorType::InternalError, Some(found)) => format!("unexpected `{found}`"),
+        (ErrorType::InternalError, None) => "unexpected byte".to_string(),
+        (ErrorType::Syntax, Some('"')) => "a text without its end".to_string(),
+        (ErrorType::Syntax, _) => "it ends too early".to_string(),
+        (other, _) => words(other),
+    };
+    format!("not JSON: {what} at byte {at}")
+}
+
+/// `ExpectedObjectColon` as words.
+fn words(error: &ErrorType) -> String {
+    format!("{error:?}").chars().fold(String::new(), |mut words, character| {
+        if character.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+        words
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_json_is_said_in_words() {
+        for (text, wanted) in [
+            ("bad", "unexpected `b` at byte 0"),
+            ("{\"a\":1}}", "unexpected `}` at byte 6"),
+            ("\u{1}", "unexpected byte at byte 0"),
+            ("\"x", "a text without its end at byte 0"),
+            ("[1,", "it ends too early at byte 2"),
+            ("{\"a\" 1}", "expected object colon at byte 5"),
+        ] {
+            let arena = Arena::new();
+            let error = Decoder::default().decode(InputCodec::Json, text.as_bytes(), 0, &arena);
+            assert_eq!(error.unwrap_err(), format!("not JSON: {wanted}"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `temblor check`
+
+use super::CheckArgs;
+use super::expand::long_form;
+use temblor_catalog::registry;
+use temblor_pipeline::load::{LoadOptions, Loaded};
+
+/// Exit code when something is wrong with a program.
+pub const FAULTY: u8 = 1;
+
+/// Checks all files; the exit code says whether one of them has errors.
+pub fn check(args: &CheckArgs) -> u8 {
+    let mut faulty = false;
+    let tables = match args.tables.open_if_any() {
+        Ok(tables) => tables,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            return FAULTY;
+        }
+    };
+    let options = LoadOptions::new(registry()).with_path(&args.path);
+    let options = LoadOptions { tables, ..options };
+    let texts = args.expression.iter().map(|text| Ok(options.text(text)));
+    let files = args.files.iter().map(|file| options.check_file(file));
+    let configuration = args.logstash.read().map(|read| read.map(|one| one.loaded));
+    for loaded in texts.chain(files).chain(configuration) {
+        match loaded {
+            Ok(loaded) => faulty |= report(&loaded, args.expand),
+            Err(reason) => {
+                eprintln!("error: {reason}");
+                faulty = true;
+            }
+        }
+    }
+    if faulty { FAULTY } else { 0 }
+}
+
+fn report(loaded: &Loaded, expand: bool) -> bool {
+    eprint!("{}", loaded.report(true));
+    if expand && !loaded.has_errors() {
+        print!("{}", long_form(&loaded.program.name, &loaded.program.text));
+    }
+    loaded.has_errors()
+}

@@ -1,0 +1,99 @@
+//! `temblor convert`: a Temblor file from a Logstash configuration, and the report about what became
+//! of each block. The report goes to standard error unless it is what was asked for.
+
+use super::check::FAULTY;
+use super::logstash::EcsArg;
+use clap::{Args, Subcommand};
+use std::io::Write;
+use std::path::PathBuf;
+use temblor_lang::diagnostic::render_all;
+use temblor_logstash::convert::{self, Conversion, Wishes};
+use temblor_logstash::load;
+use temblor_logstash::settings::Settings;
+use temblor_pipeline::load::colour;
+
+/// What can be typed behind `temblor convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    #[command(subcommand)]
+    from: From,
+}
+
+#[derive(Debug, Subcommand)]
+enum From {
+    /// A Logstash configuration: a file, a folder of files, or pipelines.yml
+    Logstash(LogstashArgs),
+}
+
+#[derive(Debug, Args)]
+struct LogstashArgs {
+    /// The configuration
+    path: PathBuf,
+    /// Write the Temblor file here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the coverage report, and the Temblor file only with --out
+    #[arg(long)]
+    report: bool,
+    /// Print the coverage report as JSON, and the Temblor file only with --out
+    #[arg(long)]
+    json: bool,
+    /// Field names of plugins after the Elastic Common Schema
+    #[arg(long, value_enum, default_value_t)]
+    ecs: EcsArg,
+    /// Read backslash escapes in texts
+    #[arg(long)]
+    support_escapes: bool,
+    /// Standard input stands for the inputs
+    #[arg(long)]
+    stdin: bool,
+    /// Standard output stands for the outputs
+    #[arg(long)]
+    stdout: bool,
+}
+
+/// Converts; gives the exit code.
+pub fn convert(args: &ConvertArgs) -> u8 {
+    let From::Logstash(args) = &args.from;
+    match logstash(args) {
+        Ok(code) => code,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            FAULTY
+        }
+    }
+}
+
+fn logstash(args: &LogstashArgs) -> Result<u8, String> {
+    let ecs = args.ecs.into();
+    let settings = Settings { ecs, escapes: args.support_escapes, ..Settings::of_environment() };
+    let texts = load::pipelines(&args.path, &settings)?;
+    let title = args.path.display().to_string();
+    let wishes = Wishes { title: &title, stdin: args.stdin, stdout: args.stdout };
+    let Conversion { text, report } = convert::convert(&texts, wishes);
+    eprint!("{}", render_all(&texts.diagnostics, &texts.sources, colour()));
+    let asks_report = args.report || args.json;
+    if texts.has_errors() && (args.out.is_some() || !asks_report) {
+        let reason = "nothing was converted, since what cannot be read would be missing without a trace: mend \
+                      the mistakes above first; --report alone tells of the rest";
+        return Err(reason.to_string());
+    }
+    match &args.out {
+        Some(file) => {
+            std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?
+        }
+        None if asks_report => {}
+        None => say(&text),
+    }
+    match (args.json, args.report) {
+        (true, _) => say(&report.json()),
+        (false, true) => say(&report.text()),
+        (false, false) => eprint!("{}", report.text()),
+    }
+    Ok(if texts.has_errors() { FAULTY } else { 0 })
+}
+
+/// To standard output; nobody who stopped reading misses anything.
+fn say(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}

@@ -1,0 +1,101 @@
+//! The options for Logstash configurations, and how they are loaded. A configuration with plugins that
+//! cannot be run is refused unless the user wants to do without them.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use temblor_logstash::complain;
+use temblor_logstash::configuration::{self, Configuration, Wishes};
+use temblor_logstash::settings::{Ecs, Settings};
+use temblor_pipeline::load::Loaded;
+
+/// Which configuration, and how it is read.
+#[derive(Debug, Args)]
+pub(super) struct ConfigurationArgs {
+    /// Logstash configuration: a file, or a folder of files
+    #[arg(long, value_name = "PATH")]
+    pub logstash: Option<PathBuf>,
+    /// Field names of Logstash plugins after the Elastic Common Schema
+    #[arg(long, value_enum, default_value_t, requires = "logstash")]
+    ecs: EcsArg,
+    /// Read backslash escapes in the texts of a Logstash configuration
+    #[arg(long, requires = "logstash")]
+    support_escapes: bool,
+    /// Take what Logstash does as it is, without explaining what nobody would expect
+    #[arg(long, requires = "logstash")]
+    strict_logstash: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct LogstashArgs {
+    #[command(flatten)]
+    configuration: ConfigurationArgs,
+    /// Standard input stands for the inputs of a Logstash configuration
+    #[arg(long, requires = "logstash")]
+    stdin: bool,
+    /// Standard output stands for the outputs of a Logstash configuration
+    #[arg(long, requires = "logstash")]
+    stdout: bool,
+    /// Run a Logstash configuration without the plugins that are missing here
+    #[arg(long, requires = "logstash")]
+    skip_missing: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+pub(super) enum EcsArg {
+    /// The old names
+    Disabled,
+    /// Names of the schema, version 1
+    V1,
+    /// Names of the schema, version 8
+    #[default]
+    V8,
+}
+
+impl From<EcsArg> for Ecs {
+    fn from(ecs: EcsArg) -> Self {
+        match ecs {
+            EcsArg::Disabled => Ecs::Disabled,
+            EcsArg::V1 => Ecs::V1,
+            EcsArg::V8 => Ecs::V8,
+        }
+    }
+}
+
+impl ConfigurationArgs {
+    /// How configurations are read.
+    pub(super) fn settings(&self) -> Settings {
+        let (ecs, escapes) = (self.ecs.into(), self.support_escapes);
+        let explains = !self.strict_logstash;
+        Settings { ecs, escapes, explains, ..Settings::of_environment() }
+    }
+}
+
+impl LogstashArgs {
+    /// Reads the configuration, if there is one.
+    pub(super) fn read(&self) -> Option<Result<Configuration, String>> {
+        let path = self.configuration.logstash.as_ref()?;
+        let settings = self.configuration.settings();
+        let wishes = Wishes { settings, stdin: self.stdin, stdout: self.stdout };
+        Some(configuration::load(path, &wishes))
+    }
+
+    /// The program of the configuration, if there is one, for running it.
+    pub(super) fn load(&self) -> Option<Result<Loaded, String>> {
+        Some(self.read()?.and_then(|configuration| self.accept(configuration)))
+    }
+
+    fn accept(&self, configuration: Configuration) -> Result<Loaded, String> {
+        let Configuration { loaded, missing } = configuration;
+        let lacks_files = loaded.diagnostics.iter().any(|one| one.code == complain::MISSING_FILE);
+        if (missing > 0 || lacks_files) && !loaded.has_errors() {
+            eprint!("{}", loaded.report(true));
+            if missing > 0 && !self.skip_missing {
+                return Err(format!(
+                    "{missing} plugins of this configuration cannot be run; --stdin and --stdout \
+                     replace inputs and outputs, --skip-missing leaves out the rest"
+                ));
+            }
+        }
+        Ok(loaded)
+    }
+}

@@ -1,0 +1,7 @@
+//! The `temblor` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    temblor_command::main()
+}

@@ -1,0 +1,169 @@
+//! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
+
+use super::check::FAULTY;
+use super::{RunArgs, StatsFormat};
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use temblor_lang::value::{Arena, Frozen};
+use temblor_pipeline::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
+use temblor_pipeline::graph::Graph;
+use temblor_pipeline::load::{Language, Loaded};
+use temblor_pipeline::operator::ERR;
+use temblor_pipeline::pipeline::{ErrorInput, Input, Output, Pipeline};
+use temblor_runtime::clock::Clock;
+use temblor_runtime::error::Error;
+use temblor_runtime::report;
+use temblor_runtime::run::{RunPlan, Summary};
+use temblor_stdlib::formats::json;
+
+/// Runs a program; gives the exit code.
+pub fn run(args: RunArgs) -> u8 {
+    let started = Instant::now();
+    if let Some(name) = &args.instance {
+        temblor_stdlib::functions::name_instance(name);
+    }
+    let given = match args.args.as_deref().map(flow_arguments).transpose() {
+        Ok(given) => given,
+        Err(reason) => return refuse(&reason),
+    };
+    let loaded = match args.program.load(given.as_ref()) {
+        Ok(loaded) => loaded,
+        Err(reason) => return refuse(&reason),
+    };
+    if loaded.has_errors() {
+        eprint!("{}", loaded.report(false));
+        return FAULTY;
+    }
+    if loaded.language == Language::Deploy && loaded.endpoints.sources.is_empty() {
+        eprintln!("note: no flow with a source is deployed; there is nothing to do");
+        return 0;
+    }
+    let has_endpoints = !loaded.endpoints.is_empty();
+    let (pipeline, plan) = match plan(loaded, &args, started) {
+        Ok(planned) => planned,
+        Err(error) => return refuse(&error.to_string()),
+    };
+    let alone = plan.workers == 1;
+    match temblor_runtime::run::run(plan, |_| Ok(pipeline.worker(alone))) {
+        Ok(summary) => finish(&summary, &args, has_endpoints),
+        Err(error) => {
+            eprintln!("{error}");
+            error.exit_code()
+        }
+    }
+}
+
+/// The record in a file of `--args`.
+fn flow_arguments(file: &Path) -> Result<Frozen, String> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+    let arena = Arena::new();
+    let value = json::parse(&text, &arena).map_err(|error| format!("{name}: {error}"))?;
+    match value.as_record(&arena) {
+        Some(_) => Ok(Frozen::new(value)),
+        None => Err(format!("{name}: expected a JSON record of arguments")),
+    }
+}
+
+fn refuse(reason: &str) -> u8 {
+    eprintln!("error: {reason}");
+    FAULTY
+}
+
+fn finish(summary: &Summary, args: &RunArgs, has_endpoints: bool) -> u8 {
+    // An error that ended only a part of the run has been printed when it happened.
+    if let (Some(error), true) = (&summary.error, summary.ended_early) {
+        eprintln!("{error}");
+    }
+    match args.stats {
+        Some(StatsFormat::Json) => eprintln!("{}", report::json(&summary.counts)),
+        Some(StatsFormat::Table) => eprintln!("{}", report::summary_table(&summary.counts)),
+        None if args.quiet => {}
+        None if has_endpoints || std::io::stderr().is_terminal() => {
+            eprintln!("{}", report::summary_table(&summary.counts));
+        }
+        None => {}
+    }
+    summary.exit_code()
+}
+
+/// Width of the progress line where the terminal does not say.
+const PROGRESS_WIDTH: usize = 100;
+
+fn plan(
+    loaded: Loaded,
+    args: &RunArgs,
+    started: Instant,
+) -> Result<(Arc<Pipeline>, RunPlan), Error> {
+    let workers = if args.virtual_clock.is_some() { 1 } else { args.threads.workers() };
+    let mut plan = RunPlan {
+        workers,
+        order: args.threads.order(),
+        batch_bytes: args.threads.batch_bytes(),
+        clock: args.virtual_clock.map_or(Clock::System, |step| Clock::Virtual { step }),
+        state: args.state.clone(),
+        fresh_state: args.fresh_state,
+        fail_fast: args.fail_fast,
+        signals: true,
+        progress_width: progress_width(args),
+        started,
+        ..RunPlan::default()
+    };
+    let Loaded { graph, endpoints, sources, .. } = loaded;
+    // A sink for `err` also takes what cannot even be read.
+    let has_sink = endpoints.sinks.iter().any(|sink| sink.port == ERR);
+    let dead_letters = if has_sink { graph.output(ERR) } else { None };
+    let inputs = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
+    let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
+    let states = Mutex::new(graph.start());
+    let sources = Arc::new(sources);
+    let (seed, tables) = (args.seed, endpoints.tables.shared());
+    let pipeline = Pipeline { graph, sources, inputs, outputs, seed, tables, states };
+    Ok((Arc::new(pipeline), plan))
+}
+
+fn progress_width(args: &RunArgs) -> Option<usize> {
+    (!args.quiet && std::io::stderr().is_terminal()).then_some(PROGRESS_WIDTH)
+}
+
+/// The sources of the file; that of the command line when it names none.
+fn inputs(
+    graph: &Graph,
+    declared: Vec<SourceEndpoint>,
+    dead_letters: Option<usize>,
+    args: &RunArgs,
+    plan: &mut RunPlan,
+) -> Result<Vec<Input>, Error> {
+    let sources = if declared.is_empty() { vec![args.ends.source()] } else { declared };
+    let mut inputs = Vec::with_capacity(sources.len());
+    for source in sources {
+        let node = graph.input(&source.port).ok_or_else(|| {
+            Error::config(source.port.clone(), "the program has no input port of this name")
+        })?;
+        let errors = source
+            .errors
+            .and_then(|(port, source)| {
+                let node = graph.input(&port)?;
+                Some(ErrorInput { node, source, with_frame: false })
+            })
+            .or_else(|| {
+                let node = dead_letters?;
+                Some(ErrorInput { node, source: source.port.clone(), with_frame: true })
+            });
+        plan.sources.push(source.config.into_open());
+        inputs.push(Input { node, codec: source.codec, errors });
+    }
+    Ok(inputs)
+}
+
+/// The sinks of the file; that of the command line for ports that it names none for.
+fn outputs(
+    graph: &Graph,
+    declared: Vec<SinkEndpoint>,
+    args: &RunArgs,
+    plan: &mut RunPlan,
+) -> Vec<Vec<Output>> {
+    wire_sinks(graph, declared, args.ends.sink(), plan)
+}

@@ -1,0 +1,343 @@
+//! What `temblor convert logstash` writes does what the configuration does: both are run over the same
+//! input, and what comes out must be the same, byte for byte. The conversions in `examples/logstash`
+//! are written anew by `TEMBLOR_BLESS=1`.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What a run of the command gave: output, what it said, and whether it ended well.
+fn temblor(arguments: &[&str], input: &[u8]) -> (String, String, bool) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
+        .args(arguments)
+        .current_dir(root())
+        .env("SITE", "north")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command was built");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    // A command that does not read its input may close it.
+    let _ = stdin.write_all(input);
+    drop(stdin);
+    let ran = child.wait_with_output().expect("it ends");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (text(ran.stdout), text(ran.stderr), ran.status.success())
+}
+
+/// The files below a folder, with their contents.
+fn written(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.expect("it can be listed").path())
+        .map(|path| (path.display().to_string(), fs::read(&path).expect("it can be read")))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn examples_do_as_their_conversions() {
+    for name in ["access", "syslog", "application", "java", "firewall"] {
+        let conf = format!("examples/logstash/{name}.conf");
+        let tmb = format!("examples/logstash/{name}.tmb");
+        let (fresh, said, good) = temblor(&["convert", "logstash", &conf], b"");
+        assert!(good, "{said}");
+        if std::env::var_os("TEMBLOR_BLESS").is_some() {
+            fs::write(root().join(&tmb), &fresh).expect("it can be written");
+        }
+        let kept = fs::read_to_string(root().join(&tmb)).unwrap_or_default();
+        assert!(kept == fresh, "{tmb} is stale: run with TEMBLOR_BLESS=1");
+        let input = fs::read(root().join(format!("examples/logstash/{name}.log")));
+        let input = input.unwrap_or_default();
+        let folder = root().join("target/logstash");
+        let clock = ["--virtual-clock", "1s"];
+        let mut ways = Vec::new();
+        for program in [&["--logstash", &*conf][..], &[&*tmb]] {
+            let _ = fs::remove_dir_all(&folder);
+            let arguments = [&["run", "-q"], program, &clock].concat();
+            let (out, said, good) = temblor(&arguments, &input);
+            assert!(good, "{program:?}: {said}");
+            ways.push((out, written(&folder)));
+        }
+        assert_eq!(ways[0], ways[1], "{name}");
+        let (out, files) = &ways[0];
+        assert!(out.lines().count() + files.len() > 1, "{name} says nothing: {out}");
+    }
+}
+
+#[test]
+fn every_plugin_is_in_the_coverage_report() {
+    use temblor_logstash::{catalog, codec, filter, input, output};
+    let conf = "examples/logstash/plugins";
+    let (found, said, good) = temblor(&["convert", "logstash", conf, "--report"], b"");
+    assert!(good, "{said}");
+    let kept = root().join(conf).join("coverage.txt");
+    if std::env::var_os("TEMBLOR_BLESS").is_some() {
+        fs::write(&kept, &found).expect("it can be written");
+    }
+    let expected = fs::read_to_string(&kept).unwrap_or_default();
+    assert!(expected == found, "{} is stale: run with TEMBLOR_BLESS=1", kept.display());
+    let mut blocks = Vec::new();
+    blocks.extend(input::INPUTS.iter().map(|one| ("input", one.name)));
+    blocks.extend(filter::FILTERS.iter().map(|one| ("filter", one.name)));
+    blocks.extend(output::OUTPUTS.iter().map(|one| ("output", one.name)));
+    for kind in ["input", "filter", "output"] {
+        blocks.extend(catalog::names(kind).map(|name| (kind, name)));
+    }
+    for (kind, name) in blocks {
+        assert!(found.contains(&format!(": {kind} {name}: ")), "{kind} {name} is not in it");
+    }
+    let texts = fs::read_to_string(root().join(conf).join("05-codecs.conf")).expect("it is there");
+    let here = codec::CODECS.iter().map(|one| one.name);
+    for name in here.chain(catalog::names("codec")) {
+        assert!(texts.contains(&format!("codec => {name} {{")), "codec {name} is not in it");
+    }
+}
+
+/// Events that the configurations below get.
+const EVENTS: &str = r#"{"message":"GET /a 200","type":"a","n":5,"tags":["x"],"user":{"name":"Ann","id":7}}
+{"message":"POST /b 503","type":"b","n":15,"list":["1","2"],"empty":""}
+{"message":"k=v a=1 a=2","type":"c","n":"7","flag":true,"user":{"name":"bob"}}
+{"message":"{\"inner\":{\"x\":1}}","type":"d","n":null,"tags":[]}
+{"message":"1,2,\"three\"","n":1.5,"time":"2026-05-01T10:00:00Z","ip":"10.1.2.3"}
+{"message":"a|b|c","type":"e","n":-3,"f":"false","time":"01/May/2026:10:00:00 +0200"}
+{}
+{"message":"GET /a 200","type":"a","n":5,"tags":["x"],"user":{"name":"Ann","id":7}}
+{"message":["one","two"],"type":5,"$odd-name":{"a b":1},"match":"word"}
+"#;
+
+/// Filter sections, each with something of its own.
+const FILTERS: &[(&str, &str)] = &[
+    (
+        "mutate in its order",
+        r#"mutate { add_field => { "x" => "%{n}" "[deep][er]" => "%{type}!" }
+        rename => { "type" => "kind" } uppercase => ["message"] split => { "message" => " " }
+        convert => { "n" => "string" } copy => { "message" => "copied" } remove_tag => ["x"] }"#,
+    ),
+    (
+        "grok and its failure",
+        r#"grok { match => { "message" => "%{WORD:verb} %{URIPATH:path} %{INT:status:int}" } }
+        if "_grokparsefailure" in [tags] { mutate { add_field => { "bad" => "1" } } }
+        else { mutate { add_tag => ["parsed"] } } mutate { add_tag => ["end"] }"#,
+    ),
+    (
+        "grok and no failure",
+        r#"grok { match => { "message" => ["^%{WORD:verb} ", "^(?<first>\d)"] } add_tag => "g" }
+        if !("_grokparsefailure" in [tags]) { mutate { add_tag => ["parsed"] } }"#,
+    ),
+    (
+        "a match",
+        r#"if [type] == "a" { mutate { replace => { "w" => "A" } } } else if [type] == "b-c" { drop { } }
+        else if [type] == "b" { mutate { replace => { "w" => "B" } } } else { mutate { replace => { "w" => "rest" } } }"#,
+    ),
+    (
+        "comparisons",
+        r#"if [n] { if [n] != "7" and [type] != 5 and [type] and [type] != "d" {
+        if [n] > 3 and [n] <= 15 { mutate { add_tag => "high" } } else if [n] < 0 { mutate { add_tag => "low" } } } }"#,
+    ),
+    ("an order that there is not", r#"if [n] >= 5 { mutate { add_tag => "high" } }"#),
+    (
+        "in and not in",
+        r#"if [type] in ["a", "b", "5"] { mutate { add_tag => "listed" } }
+        if "x" in [tags] { mutate { add_tag => "tagged" } } if "T /" in [message] { mutate { add_tag => "part" } }
+        if [type] not in ["a", "c"] { mutate { add_tag => "other" } } if [user][name] in [message] { mutate { add_tag => "self" } }
+        if 5 in [n] { mutate { add_tag => "never" } } if "1" in [list] { mutate { add_tag => "one" } } if [type] in "abc" { mutate { add_tag => "letters" } }"#,
+    ),
+    (
+        "regular expressions",
+        r##"if [message] =~ /^(GET|POST) \/\w+ \d{3}$/ { mutate { add_tag => "http" } }
+        if [n] !~ "5" { mutate { add_tag => "no5" } } if [message] =~ "a#b|\"" { mutate { add_tag => "odd" } }"##,
+    ),
+    (
+        "truth",
+        r#"if [empty] or [f] or ![flag] { mutate { add_tag => "t1" } } if [tags] { mutate { add_tag => "t2" } }
+        if !([type] == "a" or [type] == "b") { mutate { add_tag => "t3" } } if [@metadata] { mutate { add_tag => "t4" } }"#,
+    ),
+    (
+        "xor and nand",
+        r#"if [type] xor [flag] { mutate { add_tag => "xor" } } if ([type] nand [n]) and [message] { mutate { add_tag => "nand" } }"#,
+    ),
+    (
+        "metadata",
+        r#"mutate { add_field => { "[@metadata][k]" => "%{type}" "[@metadata][a-b][c]" => "1" } }
+        if [@metadata][k] == "a" or [@metadata][a-b][c] != "1" { mutate { add_field => { "seen" => "%{[@metadata][k]}" } } }"#,
+    ),
+    (
+        "odd names",
+        r#"if [$odd-name][a b] { mutate { rename => { "[$odd-name][a b]" => "[match][x]" } } }
+        if [match] == "word" { mutate { add_tag => "match" } } if [list][0] == "1" and [list][-1] == "2" { mutate { add_tag => "ends" } }"#,
+    ),
+    (
+        "kv and drop",
+        r#"kv { prefix => "p_" } if [p_a] { drop { } } kv { field_split => "|" value_split => ":" }"#,
+    ),
+    (
+        "json",
+        r#"json { source => "message" target => "doc" tag_on_failure => ["no_json"] } if [doc][inner][x] == 1 { mutate { rename => { "[doc][inner]" => "inner" } } }"#,
+    ),
+    (
+        "csv and dissect",
+        r#"csv { columns => ["a", "b", "c"] target => "row" } dissect { mapping => { "message" => "%{x}|%{y}|%{z}" } }"#,
+    ),
+    (
+        "date",
+        r#"date { match => ["time", "ISO8601", "dd/MMM/yyyy:HH:mm:ss Z"] remove_field => "time" add_tag => "dated" } mutate { add_field => { "day" => "%{+YYYY.MM.dd}" } }"#,
+    ),
+    (
+        "translate",
+        r#"translate { source => "type" target => "word" dictionary => { "a" => "first" "b" => "second" } fallback => "%{n}" }"#,
+    ),
+    (
+        "fingerprint and prune",
+        r#"fingerprint { source => ["type", "n"] concatenate_sources => true method => "SHA1" } prune { whitelist_names => ["^@", "hash", "^event$", "type"] }"#,
+    ),
+    (
+        "split and clone",
+        r#"split { field => "list" } clone { clones => ["copy"] add_field => { "cloned" => "yes" } }"#,
+    ),
+    (
+        "throttle",
+        r#"throttle { key => "%{message}" after_count => 1 period => "3600" add_tag => "often" } if "often" in [tags] { drop { } }"#,
+    ),
+    ("ruby", r#"ruby { code => "event.set('up', event.get('type').to_s.upcase)" }"#),
+    (
+        "variables",
+        r#"mutate { add_field => { "site" => "${SITE}" "other" => "${NOT_SET_HERE:none}" } } if "${SITE}" == "north" { mutate { add_tag => "north" } }"#,
+    ),
+    (
+        "the common options",
+        r#"mutate { id => "one" add_field => { "list" => "3" "new" => ["a", "b"] } remove_field => ["n", "[user][id]"] add_tag => ["t", "%{type}"] }"#,
+    ),
+    (
+        "removing what every event has",
+        r#"mutate { remove_field => ["@version", "@timestamp"] } mutate { add_field => { "x" => "%{+YYYY}" } }"#,
+    ),
+    (
+        "nested branches",
+        r#"if [type] { if [n] { if [tags] { mutate { add_tag => "deep" } } else { mutate { add_tag => "else" } } } } else { if [message] { drop { } } }"#,
+    ),
+    (
+        "a text with everything",
+        "mutate { add_field => { \"x\" => 'a \"quoted\" #{x} \\n \\d %{type} \u{fc}\u{1f600}\n  two lines' } gsub => [\"message\", \"[/ ]+\", \"-\\\\0\"] }",
+    ),
+];
+
+#[test]
+fn filters_do_as_their_conversions() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("conversions");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let (conf, tmb) = (folder.join("case.conf"), folder.join("case.tmb"));
+    let (conf, tmb) = (conf.display().to_string(), tmb.display().to_string());
+    let faults: Vec<_> =
+        FILTERS.iter().filter_map(|(name, filters)| fault(name, filters, &conf, &tmb)).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+/// What is wrong with the conversion of some filters.
+fn fault(name: &str, filters: &str, conf: &str, tmb: &str) -> Option<String> {
+    let text = format!("input {{ beats {{ port => 5044 }} }}\nfilter {{\n{filters}\n}}\n");
+    fs::write(conf, text).expect("it can be written");
+    let edges = ["--stdin", "--stdout"];
+    let convert = [&["convert", "logstash", conf, "-o", tmb][..], &edges].concat();
+    let (_, said, good) = temblor(&convert, b"");
+    if !good || !said.contains(" 0 needs a hand, 0 not possible") {
+        return Some(format!("{name} is not converted: {said}"));
+    }
+    let clock = ["--virtual-clock", "1s"];
+    let run = [&["run", "-q", "--logstash", conf][..], &edges, &clock].concat();
+    let (expected, said, good) = temblor(&run, EVENTS.as_bytes());
+    if !good || expected.is_empty() {
+        return Some(format!("{name} does not run: {said}"));
+    }
+    let run = [&["run", "-q", tmb][..], &clock].concat();
+    let (found, said, _) = temblor(&run, EVENTS.as_bytes());
+    let text = fs::read_to_string(tmb).expect("it was written");
+    let wrong = || format!("{name}:\n{text}\n{said}\nexpected {expected}\nfound    {found}");
+    (found != expected).then(wrong)
+}
+
+#[test]
+fn differences_are_shown_and_counted() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("differences");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let place = |name: &str| folder.join(name).display().to_string();
+    let (conf, other, samples) = (place("a.conf"), place("b.tmb"), place("in.ndjson"));
+    fs::write(&conf, "filter { mutate { add_field => { \"x\" => \"%{n}\" } } }").expect("writes");
+    let program = "in |> logstash::input |> set event.x = \"1\" |> out;\n";
+    fs::write(&other, program).expect("writes");
+    fs::write(&samples, "{\"n\":1}\n{\"n\":2}\n").expect("writes");
+    let run = |with: &str, more: &[&str]| {
+        let arguments = ["diff", "--logstash", &conf, "--with", with, "--input", &samples];
+        temblor(&[&arguments, more].concat(), b"")
+    };
+    let (out, said, good) = run(&other, &[]);
+    assert!(!good && out.contains("[x]: \"1\" instead of \"2\""), "{out}{said}");
+    assert!(out.ends_with("3 compared, 1 differ\n"), "{out}");
+    let (out, _, good) = run(&other, &["--ignore", "x"]);
+    assert!(good && out.ends_with("3 compared, 0 differ\n"), "{out}");
+    let second = place("second.conf");
+    fs::write(&second, "filter { if [n] == 1 { mutate { add_field => { x => \"1\" } } } }")
+        .expect("writes");
+    let (out, said, good) = run(&second, &[]);
+    assert!(!good && out.contains("[x]"), "{out}{said}");
+    assert!(out.ends_with("3 compared, 1 differ\n"), "{out}");
+    let (out, _, good) = run(&second, &["--ignore", "x"]);
+    assert!(good && out.ends_with("3 compared, 0 differ\n"), "{out}");
+    let (out, _, good) = run(&conf, &[]);
+    assert!(good && out.ends_with("3 compared, 0 differ\n"), "{out}");
+    let (_, said, good) = run(&place("none.conf"), &[]);
+    assert!(!good && said.contains("none.conf"), "{said}");
+    let recorded = place("recorded.ndjson");
+    let events = r#"{"x":"1","n":1,"@version":"1"}
+{"n":2,"x":"2","@version":"1","host":"elsewhere"}"#;
+    fs::write(&recorded, events).expect("writes");
+    let (out, _, good) = run(&recorded, &["--ignore", "@timestamp", "--ignore", "host"]);
+    assert!(good && out.ends_with("2 compared, 0 differ\n"), "{out}");
+}
+
+#[test]
+fn what_cannot_be_converted_fails_check_until_somebody_decides() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("undecided");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let (conf, tmb) = (folder.join("a.conf"), folder.join("a.tmb"));
+    let (conf, tmb) = (conf.display().to_string(), tmb.display().to_string());
+    fs::write(&conf, "filter {\n  # who\n  virustotal { field => \"x\" }\n}").expect("writes");
+    let (json, said, good) = temblor(&["convert", "logstash", &conf, "-o", &tmb, "--json"], b"");
+    assert!(good, "{said}");
+    assert!(json.contains(r#""line":3,"block":"filter virustotal","coverage":"needs_a_hand""#));
+    let (_, said, good) = temblor(&["check", &tmb], b"");
+    assert!(!good && said.contains("E0721") && said.contains("a.conf:3"), "{said}");
+    let text = fs::read_to_string(&tmb).expect("it was written");
+    assert!(text.contains("# who\n") && text.contains("#     virustotal { field"), "{text}");
+}
+
+#[test]
+fn lines_of_two_files_do_not_join() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("streams");
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let place = |name: &str| folder.join(name).display().to_string();
+    fs::write(place("a.log"), "one\n").expect("writes");
+    fs::write(place("b.log"), " two\nthree\n").expect("writes");
+    let conf = place("x.conf");
+    let text = format!(
+        "input {{ file {{ path => \"{}\" mode => read codec => multiline {{ pattern => \"^ \" what \
+         => previous }} }} }} output {{ stdout {{ codec => line {{ format => \"%{{message}} of \
+         %{{[log][file][path]}}\" }} }} }}",
+        place("*.log")
+    );
+    fs::write(&conf, text).expect("writes");
+    let (out, said, good) = temblor(&["run", "-q", "--workers", "1", "--logstash", &conf], b"");
+    assert!(good, "{said}");
+    let mut lines: Vec<_> = out.lines().map(str::to_string).collect();
+    lines.sort();
+    let (a, b) = (place("a.log"), place("b.log"));
+    assert_eq!(lines, [format!(" two of {b}"), format!("one of {a}"), format!("three of {b}")]);
+}

@@ -1,0 +1,6 @@
+//! The local ends of a program: files, standard input and output, commands, clocks.
+//!
+//! Knows bytes and the runtime's sources and sinks. Does not know programs, operators or networks.
+
+pub mod source;
+pub mod sink;

@@ -1,0 +1,309 @@
+//! The `file` sink: one file, or many whose paths are chosen per event.
+//!
+//! Invariant: a failed write leaves no part of its bytes in a regular file, no path leads out of the
+//! sink's directory, and the number of open files is bounded.
+
+use std::collections::HashMap;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{Error as IoError, ErrorKind, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::sink::{Absent, Care, FileMode, Sink, WriteFailure};
+use temblor_runtime::checkpoint::OutputMark;
+use temblor_runtime::error::Error;
+use temblor_runtime::limits::{OPEN_FILES_MAX, OUTPUT_PATHS_MAX};
+
+/// One file or many.
+pub struct FileSink {
+    /// The file's own path, or the directory that holds all files.
+    base: PathBuf,
+    /// There is one file, whose place is the empty one.
+    has_one: bool,
+    mode: FileMode,
+    care: Care,
+    /// By place.
+    open: HashMap<String, OpenFile>,
+    /// Counts uses, so that the file used longest ago can be found.
+    uses: u64,
+    /// For modes other than `append`: how far the places written to so far have been written.
+    /// The keys are hashes of the places.
+    reached: HashMap<u128, u64>,
+}
+
+struct OpenFile {
+    file: File,
+    path: PathBuf,
+    device: u64,
+    inode: u64,
+    /// Where the next write goes.
+    length: u64,
+    regular: bool,
+    last_use: u64,
+}
+
+impl FileSink {
+    /// A sink for one file, which is opened at once.
+    pub fn one(path: &Path, mode: FileMode, care: Care) -> Result<Self, Error> {
+        let mut sink = Self::many(path, mode, care);
+        sink.has_one = true;
+        sink.open("").map_err(|failure| match failure {
+            WriteFailure::Refused(error) | WriteFailure::Impossible(error) => error,
+            WriteFailure::NobodyReads | WriteFailure::EndRun { .. } => {
+                open_error(path, &ErrorKind::BrokenPipe.into())
+            }
+        })?;
+        Ok(sink)
+    }
+
+    /// A sink for files below a directory, which are opened when they are needed.
+    pub fn many(directory: &Path, mode: FileMode, care: Care) -> Self {
+        let (open, reached) = (HashMap::new(), HashMap::new());
+        let base = directory.to_path_buf();
+        FileSink { base, has_one: false, mode, care, open, uses: 0, reached }
+    }
+
+    fn path_of(&self, place: &str) -> Result<PathBuf, Error> {
+        if self.has_one {
+            return Ok(self.base.clone());
+        }
+        let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+        let ends_in_file = Path::new(place).file_name().is_some() && !place.ends_with('/');
+        if !ends_in_file || place.contains('\0') || !Path::new(place).components().all(inside) {
+            let help = "the fields in the path must not be empty, hold `..` or begin it with `/`";
+            let reason = format!("is no path of a file in {}; not written", self.base.display());
+            return Err(Error::output(format!("{place:?}"), reason, help));
+        }
+        Ok(self.base.join(place))
+    }
+
+    fn open(&mut self, place: &str) -> Result<(), WriteFailure> {
+        let path = self.path_of(place).map_err(WriteFailure::Impossible)?;
+        let key = xxh3_128(place.as_bytes());
+        let reached = self.reached.get(&key).copied();
+        if reached.is_none() && self.reached.len() >= OUTPUT_PATHS_MAX {
+            let reason = format!("more than {OUTPUT_PATHS_MAX} different paths");
+            let error = Error::output(path.display().to_string(), reason, "use the mode `append`");
+            return Err(WriteFailure::Refused(error));
+        }
+        let opened = OpenFile::open(&path, self.mode, reached, &self.care);
+        let file = opened.map_err(|error| match error.kind() {
+            ErrorKind::InvalidFilename if !self.has_one => {
+                WriteFailure::Impossible(open_error(&path, &error))
+            }
+            _ => WriteFailure::Refused(open_error(&path, &error)),
+        })?;
+        if self.mode != FileMode::Append {
+            self.reached.insert(key, file.length);
+        }
+        self.make_room();
+        self.open.insert(place.to_string(), file);
+        Ok(())
+    }
+
+    /// Forgets a file that was deleted; gives the place for what was to be written to it, if that is
+    /// another.
+    fn see_absent(&mut self, place: &str) -> Option<String> {
+        let is_absent = |path: PathBuf| matches!(path.try_exists(), Ok(false));
+        if self.care.absent == Absent::Unseen || !self.path_of(place).is_ok_and(is_absent) {
+            return None;
+        }
+        self.open.remove(place);
+        self.reached.remove(&xxh3_128(place.as_bytes()));
+        match &self.care.absent {
+            Absent::Elsewhere(other) => Some(other.clone()),
+            Absent::Unseen | Absent::Made => None,
+        }
+    }
+
+    /// Opens a file unless it is open; whether it was opened just now.
+    fn ready(&mut self, place: &str) -> Result<bool, WriteFailure> {
+        let is_new = !self.open.contains_key(place);
+        if is_new {
+            self.open(place)?;
+        }
+        Ok(is_new)
+    }
+
+    fn make_room(&mut self) {
+        if self.open.len() < OPEN_FILES_MAX {
+            return;
+        }
+        let oldest = self.open.iter().min_by_key(|(_, file)| file.last_use);
+        if let Some(place) = oldest.map(|(place, _)| place.clone()) {
+            self.open.remove(&place);
+        }
+    }
+}
+
+impl Sink for FileSink {
+    fn prepare(&mut self, place: &str) -> Result<bool, WriteFailure> {
+        let elsewhere = self.see_absent(place);
+        self.ready(elsewhere.as_deref().unwrap_or(place))
+    }
+
+    fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure> {
+        let elsewhere = self.see_absent(place);
+        let place = elsewhere.as_deref().unwrap_or(place);
+        self.ready(place)?;
+        self.uses += 1;
+        let file = self.open.get_mut(place).expect("it was opened just now");
+        file.last_use = self.uses;
+        file.write(bytes).map_err(|error| match error.kind() {
+            ErrorKind::BrokenPipe => WriteFailure::NobodyReads,
+            _ => WriteFailure::Refused(write_error(&file.path, &error)),
+        })?;
+        if self.mode != FileMode::Append {
+            self.reached.insert(xxh3_128(place.as_bytes()), file.length);
+        }
+        Ok(())
+    }
+
+    fn open_files(&self) -> Vec<OutputMark> {
+        let regular = self.open.values().filter(|file| file.regular);
+        regular
+            .map(|file| OutputMark {
+                device: file.device,
+                inode: file.inode,
+                length: file.length,
+                path: file.path.clone(),
+            })
+            .collect()
+    }
+}
+
+impl OpenFile {
+    /// Opens a file; `reached` says how far this run has written it already.
+    fn open(
+        path: &Path,
+        mode: FileMode,
+        reached: Option<u64>,
+        care: &Care,
+    ) -> Result<Self, IoError> {
+        let mut options = OpenOptions::new();
+        options.create(true);
+        if let Some(mode) = care.file_mode {
+            options.mode(mode);
+        }
+        match mode {
+            FileMode::Append => options.append(true),
+            FileMode::Truncate => options.write(true).truncate(reached.is_none()),
+            FileMode::Overwrite => options.write(true).truncate(false),
+        };
+        let opened = match options.open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                make_directories(path.parent().unwrap_or(Path::new(".")), care)?;
+                options.open(path)
+            }
+            opened => opened,
+        };
+        let mut file = opened?;
+        let metadata = file.metadata()?;
+        let regular = metadata.is_file();
+        let length = match mode {
+            FileMode::Append => metadata.len(),
+            FileMode::Truncate | FileMode::Overwrite => reached.unwrap_or(0),
+        };
+        if regular && mode != FileMode::Append {
+            file.seek(SeekFrom::Start(length))?;
+        }
+        let (device, inode) = (metadata.dev(), metadata.ino());
+        Ok(OpenFile { file, path: path.to_path_buf(), device, inode, length, regular, last_use: 0 })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
+        let written = write_all(&mut self.file, bytes);
+        match written {
+            (_, Ok(())) => {
+                self.length += bytes.len() as u64;
+                Ok(())
+            }
+            (count, Err(error)) => {
+                if count > 0 && self.regular {
+                    // Half of an event is worse than none; if this fails, too, there is no more to do.
+                    let _ = self.file.set_len(self.length);
+                    let _ = self.file.seek(SeekFrom::Start(self.length));
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+fn make_directories(path: &Path, care: &Care) -> Result<(), IoError> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    if let Some(mode) = care.directory_mode {
+        builder.mode(mode);
+    }
+    builder.create(path)
+}
+
+/// Writes all bytes, or says how many were written before the error.
+fn write_all(file: &mut File, bytes: &[u8]) -> (usize, Result<(), IoError>) {
+    let mut count = 0;
+    while count < bytes.len() {
+        match file.write(&bytes[count..]) {
+            Ok(0) => return (count, Err(ErrorKind::WriteZero.into())),
+            Ok(written) => count += written,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return (count, Err(error)),
+        }
+    }
+    (count, Ok(()))
+}
+
+fn open_error(path: &Path, error: &IoError) -> Error {
+    let help = match error.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "choose a path that may be written, or change its permissions"
+        }
+        ErrorKind::IsADirectory => "give the path of a file in it",
+        _ => "check the path",
+    };
+    Error::output(
+        path.display().to_string(),
+        format!("cannot be opened for writing: {error}"),
+        help,
+    )
+}
+
+fn write_error(path: &Path, error: &IoError) -> Error {
+    let help = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "make room; what was not written is counted as failed"
+        }
+        _ => "what was not written is counted as failed",
+    };
+    Error::output(path.display().to_string(), format!("cannot be written: {error}"), help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FileSink;
+    use crate::sink::{Absent, Care, FileMode, Sink};
+    use std::fs;
+
+    #[test]
+    fn a_deleted_file_is_made_anew_or_given_up() {
+        let folder = std::env::temp_dir().join(format!("temblor-absent-{}", std::process::id()));
+        for (absent, wanted) in [
+            (Absent::Unseen, [None, None]),
+            (Absent::Made, [Some("two\n"), None]),
+            (Absent::Elsewhere("lost".to_string()), [None, Some("two\n")]),
+        ] {
+            fs::create_dir_all(&folder).expect("it can be made");
+            fs::write(folder.join("a"), "").expect("it can be written");
+            let mut sink =
+                FileSink::many(&folder, FileMode::Append, Care { absent, ..Care::default() });
+            sink.write("a", b"one\n").expect("it can be written");
+            fs::remove_file(folder.join("a")).expect("it was written");
+            sink.write("a", b"two\n").expect("it can be written");
+            let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+            assert_eq!([read("a"), read("lost")], wanted.map(|text| text.map(str::to_string)));
+            fs::remove_dir_all(&folder).expect("it is there");
+        }
+    }
+}

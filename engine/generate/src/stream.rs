@@ -1,0 +1,190 @@
+//! A generator with its pace, its count and its network: what a source or the command line reads.
+//!
+//! Invariant: the bytes depend on the spec and the start of its time alone, however they are asked for.
+
+use super::disorder::Network;
+use super::pace::Pace;
+use super::spec::Spec;
+use super::{Generator, Moment};
+use temblor_runtime::clock::Timestamp;
+use temblor_runtime::error::Error;
+
+/// Events in the order of their times, each with its line end.
+pub struct Stream {
+    generator: Box<dyn Generator>,
+    pace: Pace,
+    network: Option<Network>,
+    count: u64,
+    index: u64,
+    /// The gap before the next event has been waited for.
+    is_gap_passed: bool,
+    /// Whether the generator has a rhythm of its own.
+    has_rhythm: bool,
+    ended: bool,
+}
+
+/// What was written at one go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Filled {
+    /// Events written.
+    pub events: u64,
+    /// When the next event is due; `None` when there are no more.
+    pub next: Option<Timestamp>,
+}
+
+impl Stream {
+    /// The events of a spec; without a start of its own its time begins `now`, or earlier by its back-fill.
+    ///
+    /// # Errors
+    /// When a file that it needs cannot be read.
+    pub fn open(spec: &Spec, now: Timestamp) -> Result<Self, Error> {
+        let start = spec.start_at(now);
+        let network = (!spec.disorder.is_none()).then(|| Network::new(spec.disorder, spec.seed));
+        Ok(Stream {
+            generator: spec.generator()?,
+            pace: Pace::new(start, spec.rate, spec.tables.clone(), spec.jitter, spec.seed),
+            network,
+            count: spec.count.unwrap_or(u64::MAX),
+            index: 0,
+            is_gap_passed: false,
+            has_rhythm: spec.has_rhythm(),
+            ended: false,
+        })
+    }
+
+    /// Appends events until one is later than `until`, or `out` holds `bytes_max` or more.
+    ///
+    /// # Errors
+    /// A sentence on why an event could not be made.
+    pub fn fill(
+        &mut self,
+        out: &mut Vec<u8>,
+        until: Timestamp,
+        bytes_max: usize,
+    ) -> Result<Filled, String> {
+        let mut events = 0;
+        while !self.ended {
+            if self.has_rhythm && !self.is_gap_passed {
+                let gap = self.generator.gap();
+                self.pace.advance(0, gap);
+                self.is_gap_passed = true;
+            }
+            let Some(time) = self.pace.time().filter(|_| self.index < self.count) else {
+                events += self.end(out);
+                break;
+            };
+            if time > until || out.len() >= bytes_max {
+                return Ok(Filled { events, next: Some(time) });
+            }
+            events += self.write(time, out)?;
+        }
+        Ok(Filled { events, next: None })
+    }
+
+    #[inline]
+    fn write(&mut self, time: Timestamp, out: &mut Vec<u8>) -> Result<u64, String> {
+        let start = out.len();
+        let moment = Moment { index: self.index, time };
+        if !self.generator.write(moment, out)? {
+            out.truncate(start);
+            return Ok(self.end(out));
+        }
+        out.push(b'\n');
+        self.index += 1;
+        self.is_gap_passed = false;
+        if !self.has_rhythm {
+            self.pace.advance(out.len() - start, None);
+        }
+        Ok(match &mut self.network {
+            Some(network) => network.pass(start, out),
+            None => 1,
+        })
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) -> u64 {
+        self.ended = true;
+        self.network.as_mut().map_or(0, |network| network.end(out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use temblor_lang::value::{Arena, Value};
+
+    fn spec(kind: &str, settings: &str) -> Spec {
+        let arena = Arena::new();
+        let settings: Value<'_> = temblor_stdlib::formats::json::parse(settings, &arena).unwrap();
+        Spec::from_settings(kind, settings, None).unwrap()
+    }
+
+    /// All events, asked for in steps of time and of bytes.
+    fn text(spec: &Spec, step_ns: u64, bytes_max: usize) -> String {
+        let mut stream = Stream::open(spec, 7).unwrap();
+        let (mut text, mut until, mut events) = (Vec::new(), 0, 0);
+        loop {
+            let mut out = Vec::new();
+            let filled = stream.fill(&mut out, until, bytes_max).unwrap();
+            text.extend_from_slice(&out);
+            events += filled.events;
+            match filled.next {
+                None => break,
+                Some(next) if next > until => until = (until + step_ns).max(next),
+                Some(_) => {}
+            }
+        }
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.lines().count() as u64, events);
+        text
+    }
+
+    #[test]
+    fn bytes_do_not_depend_on_how_they_are_asked_for() {
+        for kind in ["weblog", "syslog", "json-app", "windbag"] {
+            let spec = spec(
+                kind,
+                r#"{"count": 2000, "rate": "100/s", "seed": 5, "loss": 0.1, "duplicate": 0.05,
+                    "reorder": 0.2, "delay": 9, "jitter": 0.2, "start": "2026-01-01T00:00:00Z"}"#,
+            );
+            let whole = text(&spec, u64::MAX / 4, usize::MAX);
+            assert_eq!(whole, text(&spec, 10_000_000, 100), "{kind}");
+            let other = Spec { seed: 6, ..spec };
+            assert_ne!(whole, text(&other, u64::MAX / 4, usize::MAX), "{kind}");
+        }
+    }
+
+    #[test]
+    fn streams_of_one_seed_differ_only_by_what_the_network_did() {
+        let events = |stream: u64| {
+            let settings =
+                format!(r#"{{"count": 1000, "seed": 5, "loss": 0.1, "stream": {stream}}}"#);
+            text(&spec("syslog", &settings), 1, usize::MAX)
+        };
+        let (first, second) = (events(1), events(2));
+        assert_ne!(first, second);
+        let all = text(&spec("syslog", r#"{"count": 1000, "seed": 5}"#), 1, usize::MAX);
+        let known: std::collections::HashSet<&str> = all.lines().collect();
+        assert!(first.lines().chain(second.lines()).all(|line| known.contains(line)));
+    }
+
+    #[test]
+    fn wrong_settings_are_named() {
+        let arena = Arena::new();
+        for (kind, settings, name) in [
+            ("nothing", "{}", "kind"),
+            ("weblog", r#"{"rate": "fast"}"#, "rate"),
+            ("weblog", r#"{"loss": 2}"#, "loss"),
+            ("weblog", r#"{"start": "yesterday"}"#, "start"),
+            ("weblog", r#"{"hours": {"x": 1}}"#, "hours"),
+            ("lines", r#"{"lines": []}"#, "lines"),
+            ("lines", r#"{"lines": [1]}"#, "lines"),
+            ("template", "{}", "template"),
+            ("sample", r#"{"file": "/nowhere"}"#, "file"),
+            ("replay", r#"{"file": "/nowhere"}"#, "file"),
+        ] {
+            let settings = temblor_stdlib::formats::json::parse(settings, &arena).unwrap();
+            let error = Spec::from_settings(kind, settings, None).unwrap_err();
+            assert_eq!(error.name, name, "{}", error.reason);
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! What frames of an input become: events with the fields that the input adds.
+
+use super::declaration::Kind;
+use crate::codec::{DecodeState, Decoder, Moment};
+use crate::datum::Datum;
+use crate::event::LogEvent;
+use crate::filter::{Name, add, added_texts};
+use crate::options::Arguments;
+use crate::reference::FieldRef;
+use crate::settings::Settings;
+use crate::template::Template;
+use temblor_lang::value::{Arena, Value};
+use temblor_pipeline::event::Event;
+use temblor_pipeline::operator::Surroundings;
+
+/// What the events of an input are made of.
+#[derive(Debug)]
+pub struct Intake {
+    kind: Kind,
+    pub(super) decoder: Decoder,
+    traces: Traces,
+    /// `type`
+    class: Option<String>,
+    tags: Vec<String>,
+    added: Vec<(Name, Vec<Template>)>,
+    /// The command of exec and pipe.
+    command: Option<String>,
+    /// What heartbeats carry.
+    beat: Beat,
+    /// How many events a heartbeat makes.
+    threads: u64,
+    host: String,
+}
+
+/// The fields in which events say where they come from.
+#[derive(Debug, Default)]
+struct Traces {
+    /// The machine.
+    host: Option<FieldRef>,
+    /// The file, the command, the number or the time, whichever there is.
+    origin: Option<FieldRef>,
+    /// The exit status of a command.
+    status: Option<FieldRef>,
+    /// How long it ran: nanoseconds in the schema, seconds without.
+    elapsed: Option<FieldRef>,
+}
+
+/// What is known of where a frame comes from.
+#[derive(Clone, Copy, Debug, Default)]
+struct Whence<'f> {
+    /// The file, or what else the stream is called.
+    stream: Option<&'f str>,
+    sequence: Option<u64>,
+    /// Exit status and nanoseconds of a command.
+    ran: Option<(i64, u64)>,
+}
+
+impl Traces {
+    fn of(kind: Kind, beat: &Beat, ecs: bool) -> Self {
+        // Each with its name of today and its name without a schema.
+        let host = match kind {
+            Kind::Pipeline => None,
+            Kind::Stdin => Some(("[host][hostname]", "host")),
+            _ => Some(("[host][name]", "host")),
+        };
+        let origin = match (kind, beat) {
+            (Kind::File, _) => Some(("[log][file][path]", "path")),
+            (Kind::Generator, _) => Some(("[event][sequence]", "sequence")),
+            (Kind::Heartbeat, Beat::Sequence) => Some(("[event][sequence]", "clock")),
+            (Kind::Heartbeat, Beat::Epoch) => Some(("[event][created]", "clock")),
+            (Kind::Exec | Kind::Pipe, _) => Some(("[process][command_line]", "command")),
+            _ => None,
+        };
+        let field = |(schema, old): (&str, &str)| {
+            let name = if ecs { schema } else { old };
+            FieldRef::parse(name).expect("names of this list are references")
+        };
+        let ran = (kind == Kind::Exec).then_some([
+            ("[process][exit_code]", "[@metadata][exit_status]"),
+            ("[@metadata][input][exec][process][elapsed_time]", "[@metadata][duration]"),
+        ]);
+        Self {
+            host: host.map(field),
+            origin: origin.map(field),
+            status: ran.map(|[status, _]| field(status)),
+            elapsed: ran.map(|[_, elapsed]| field(elapsed)),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Beat {
+    Message(String),
+    Epoch,
+    Sequence,
+}
+
+impl Intake {
+    /// Reads the options that say what becomes of frames.
+    pub(super) fn of(kind: Kind, arguments: &mut Arguments<'_>) -> Option<Self> {
+        let decoder = Decoder::of(arguments);
+        let mut added = Vec::new();
+        for (key, value) in arguments.pairs("add_field") {
+            added.push((Name::compile(&key, value.span, arguments), added_texts(&value)));
+        }
+        let tags = arguments.words("tags").unwrap_or_default();
+        let beat = beat(arguments);
+        Some(Intake {
+            kind,
+            decoder: decoder?,
+            traces: Traces::of(kind, &beat, arguments.ecs.is_on()),
+            class: arguments.text("type"),
+            tags,
+            added,
+            command: arguments.text("command").filter(|_| matches!(kind, Kind::Exec | Kind::Pipe)),
+            beat,
+            threads: arguments.number("threads").map_or(1, |number| number.max(1.0) as u64),
+            host: gethostname::gethostname().to_string_lossy().into_owned(),
+        })
+    }
+
+    /// What takes the events of `--stdin`: nothing is added to them but the text of lines.
+    #[must_use]
+    pub fn of_standard_input(settings: &Settings) -> Self {
+        Self {
+            kind: Kind::Pipeline,
+            decoder: Decoder::text(settings.ecs),
+            traces: Traces::default(),
+            class: None,
+            tags: Vec::new(),
+            added: Vec::new(),
+            command: None,
+            beat: Beat::Sequence,
+            threads: 1,
+            host: String::new(),
+        }
+    }
+
+    /// What its codec remembers, as a value.
+    pub fn save<'a>(&self, state: &DecodeState, arena: &'a Arena) -> Datum<'a> {
+        self.decoder.save(state, arena)
+    }
+
+    /// The state that [`Intake::save`] gave; `None` when it is not of that shape.
+    #[must_use]
+    pub fn restore(&self, saved: &Datum<'_>) -> Option<DecodeState> {
+        self.decoder.restore(saved)
+    }
+
+    /// Whether frames belong together.
+    #[must_use]
+    pub fn is_stateful(&self) -> bool {
+        self.decoder.is_stateful()
+    }
+
+    /// Whether what waits becomes complete by itself.
+    #[must_use]
+    pub fn wants_ticks(&self) -> bool {
+        self.decoder.wants_ticks()
+    }
+
+    /// The events of what a source read.
+    pub fn receive<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let first = out.len();
+        let origin = around.call.facts.origin.as_deref();
+        let stream = origin.unwrap_or_default();
+        let mut whence = Whence { stream: origin, ..Whence::default() };
+        match (self.kind, event.value) {
+            (Kind::Generator | Kind::Heartbeat, record) => {
+                let number = |name| record.get(&temblor_lang::value::Key::new(name));
+                whence.sequence =
+                    number("id").or_else(|| number("sequence")).and_then(Value::as_u64);
+                let line = number("line").and_then(Value::as_str).unwrap_or_default();
+                let times = if self.kind == Kind::Heartbeat { self.threads } else { 1 };
+                for _ in 0..times {
+                    match (self.kind, &self.beat) {
+                        (Kind::Heartbeat, Beat::Message(text)) => {
+                            self.decoder.decode(state, stream, text.as_bytes(), moment, out);
+                        }
+                        (Kind::Heartbeat, _) => {
+                            out.push(LogEvent::new(Default::default(), moment.now));
+                        }
+                        _ => self.decoder.decode(state, stream, line.as_bytes(), moment, out),
+                    }
+                }
+            }
+            (Kind::Exec, record @ Value::Record(_)) => {
+                let field = |name| record.get(&temblor_lang::value::Key::new(name));
+                let status = field("status").and_then(Value::as_i64).unwrap_or_default();
+                let elapsed = field("elapsed_ns").and_then(Value::as_u64).unwrap_or_default();
+                whence.ran = Some((status, elapsed));
+                if let Some(Value::Bytes(bytes)) = field("output") {
+                    self.decoder.decode_whole(state, stream, bytes, moment, out);
+                }
+            }
+            (_, Value::Bytes(bytes)) => self.decoder.decode(state, stream, bytes, moment, out),
+            (_, Value::Str(text)) => self.decoder.decode_text(state, stream, text, moment, out),
+            (_, value) => {
+                let mut made = LogEvent::from_value(value, moment.arena, moment.now);
+                if let (true, Datum::Map(meta)) =
+                    (made.metadata.is_empty(), Datum::from_value(event.meta, moment.arena))
+                {
+                    made.metadata = meta;
+                }
+                out.push(made);
+            }
+        }
+        for event in &mut out[first..] {
+            self.decorate(event, whence, moment);
+        }
+    }
+
+    /// What still waits; with `due` only what has waited long enough.
+    pub fn flush<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        moment: Moment<'a>,
+        due: bool,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let mut waited = Vec::new();
+        self.decoder.flush(state, moment, due, &mut waited);
+        for (stream, mut event) in waited {
+            let whence = Whence { stream: Some(&stream), ..Whence::default() };
+            self.decorate(&mut event, whence, moment);
+            out.push(event);
+        }
+    }
+
+    fn decorate<'a>(&'a self, event: &mut LogEvent<'a>, whence: Whence<'_>, moment: Moment<'a>) {
+        self.trace(event, whence, moment);
+        let arena = moment.arena;
+        for (name, value) in &self.added {
+            if let Some(field) = name.of(event, arena, moment.now) {
+                for text in value {
+                    let value = Datum::Str(text.render(event, arena, moment.now));
+                    // What stands in the way stays.
+                    let _ = add(event, &field, value, arena);
+                }
+            }
+        }
+        if let Some(class) = &self.class
+            && event.data.get("type").is_none()
+        {
+            event.data.insert("type", Datum::Str(class));
+        }
+        self.tags.iter().for_each(|tag| event.tag(tag));
+    }
+
+    /// Says where an event comes from, where it does not say so itself.
+    fn trace<'a>(&'a self, event: &mut LogEvent<'a>, whence: Whence<'_>, moment: Moment<'a>) {
+        let arena = moment.arena;
+        let put = |event: &mut LogEvent<'a>, field: &'a Option<FieldRef>, value: Datum<'a>| {
+            if let Some(field) = field
+                && !event.includes(field)
+            {
+                // A scalar in the way keeps its place.
+                let _ = event.add(field, value, arena);
+            }
+        };
+        let Traces { host, origin: place, status, elapsed } = &self.traces;
+        put(event, host, Datum::Str(&self.host));
+        match (self.kind, whence.stream, whence.sequence) {
+            (Kind::File, Some(path), _) => {
+                let path = Datum::Str(arena.str(path));
+                event.metadata.insert("path", path.clone());
+                event.metadata.insert("host", Datum::Str(&self.host));
+                put(event, place, path);
+            }
+            (Kind::Generator, _, Some(number)) => put(event, place, Datum::whole(number)),
+            (Kind::Heartbeat, _, Some(number)) => match self.beat {
+                Beat::Sequence => put(event, place, Datum::whole(number)),
+                Beat::Epoch => put(event, place, Datum::Int(moment.now.timestamp())),
+                Beat::Message(_) => {}
+            },
+            (Kind::Exec | Kind::Pipe, ..) => {
+                if let Some(command) = &self.command {
+                    put(event, place, Datum::Str(command));
+                }
+            }
+            _ => {}
+        }
+        if let Some((code, nanoseconds)) = whence.ran {
+            put(event, status, Datum::Int(code));
+            let is_schema = status.as_ref().is_some_and(|field| !field.metadata);
+            let seconds = Datum::Float(nanoseconds as f64 / 1e9);
+            put(event, elapsed, if is_schema { Datum::whole(nanoseconds) } else { seconds });
+        }
+    }
+}
+
+fn beat(arguments: &Arguments<'_>) -> Beat {
+    let message = arguments.text("message");
+    match (arguments.text("sequence").as_deref(), message.as_deref()) {
+        (Some("epoch"), _) | (None, Some("epoch")) => Beat::Epoch,
+        (Some("sequence"), _) | (None, Some("sequence")) => Beat::Sequence,
+        _ => Beat::Message(message.unwrap_or_else(|| "ok".to_string())),
+    }
+}

@@ -1,0 +1,315 @@
+//! Calls: of functions, of methods by the kind of the receiver, and of the code that a method is given.
+
+use super::{Answer, CALLS_MAX, Found1, Given, Machine, Stop, constant, conversion, limited};
+use crate::ruby::tree::{Call, Kind, Node};
+use crate::ruby::value::{Clock, Value};
+use std::sync::Arc;
+
+/// With less of the stack left, in bytes, it grows.
+const STACK_LEFT_MIN: usize = 256 << 10;
+/// By so many bytes.
+const STACK_GROWTH: usize = 1 << 20;
+/// Letters of a value in the message that it has no such method.
+const SHOWN_MAX: usize = 65;
+
+impl Machine<'_, '_> {
+    pub(super) fn call(&mut self, call: &Call) -> Answer {
+        self.calls += 1;
+        if self.calls > CALLS_MAX {
+            return Err(Stop::raise("SystemStackError", "stack level too deep"));
+        }
+        let result = stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || self.call_inner(call));
+        self.calls -= 1;
+        match result {
+            Err(Stop::Break(value, frame)) if call.block.is_some() && frame == self.frame => {
+                Ok(value)
+            }
+            other => other,
+        }
+    }
+
+    fn call_inner(&mut self, call: &Call) -> Answer {
+        let receiver = match &call.receiver {
+            Some(node) if self.is_top(node) => None,
+            Some(node) => Some(self.eval(node)?),
+            None => None,
+        };
+        if call.safe && matches!(receiver, Some(Value::Nil)) {
+            return Ok(Value::Nil);
+        }
+        let arguments = self.values(&call.arguments)?;
+        let given = self.given(call)?;
+        let Some(receiver) = receiver else {
+            return self.function(&call.name, arguments, given.as_ref());
+        };
+        if let (Value::Time(..), Some(Node { kind: Kind::Local(name), .. })) =
+            (&receiver, &call.receiver)
+            && matches!(&*call.name, "utc" | "gmtime" | "localtime")
+        {
+            // A time is moved to another zone in its place.
+            let moved = self.invoke(&receiver, &call.name, &arguments, None)?;
+            if matches!(receiver, Value::Time(_, Clock::Time)) {
+                self.set_local(name, moved.clone());
+            }
+            return Ok(moved);
+        }
+        self.invoke(&receiver, &call.name, &arguments, given.as_ref())
+    }
+
+    fn given(&mut self, call: &Call) -> Result<Option<Given>, Stop> {
+        if let Some(block) = &call.block {
+            return Ok(Some(Given::Block(block.clone())));
+        }
+        let Some(node) = &call.passed else { return Ok(None) };
+        match self.eval(node)? {
+            Value::Symbol(name) => Ok(Some(Given::Method(name))),
+            Value::Lambda(closure) => Ok(Some(Given::Lambda(closure))),
+            Value::Nil => Ok(None),
+            _ => Err(Stop::raise("TypeError", "wrong argument type (expected Proc)")),
+        }
+    }
+
+    /// Calls a method; an exception when the value has none of that name.
+    pub(super) fn invoke(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Answer {
+        self.step()?;
+        if let Some(found) = self.method(receiver, name, arguments, given)? {
+            return Ok(found);
+        }
+        if let Some(found) = self.object_method(receiver, name, arguments, given)? {
+            return Ok(found);
+        }
+        if super::gap::is_gap(receiver, name, arguments) {
+            let message = format!("the method `{name}` of {} is not known here", receiver.class());
+            return Err(Stop::Unknown(message));
+        }
+        let of = match receiver {
+            Value::Constant(class) => format!("{class}:Class"),
+            value => match value.inspect() {
+                shown if shown.len() > SHOWN_MAX => format!("#<{}>", value.class()),
+                shown => format!("{shown}:{}", value.class()),
+            },
+        };
+        Err(Stop::raise("NoMethodError", format!("undefined method `{name}' for {of}")))
+    }
+
+    fn method(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        match receiver {
+            Value::Text(text) => self.string_method(text, name, arguments, given),
+            Value::Symbol(text) => match name {
+                "to_sym" | "inspect" | "to_s" | "==" | "to_proc" => Ok(None),
+                _ => self.text_method(text, name, arguments, given),
+            },
+            number if number.is_number() => self.number_method(receiver, name, arguments, given),
+            Value::Set(set) => self.set_method(set, name, arguments, given),
+            Value::Object(object) => self.instance_method(&object.clone(), name, arguments, given),
+            Value::List(items) => self.list_method(items, name, arguments, given),
+            Value::Hash(hash) => self.hash_method(hash, name, arguments, given),
+            Value::Range(range) => self.range_method(range, name, arguments, given),
+            Value::Time(time, clock) => self.time_method(*time, *clock, name, arguments),
+            Value::Regex(pattern, text) => self.regex_method(pattern, text, name, arguments),
+            Value::Match(found) => Ok(super::pattern::match_method(found, name, arguments)),
+            Value::Event(number) => self.event_method(*number, name, arguments),
+            Value::Lambda(closure) => self.lambda_method(&closure.clone(), name, arguments),
+            Value::Address(address, length) => {
+                super::address::method(*address, *length, name, arguments)
+            }
+            Value::NewEvent if name == "call" => {
+                if let Some(Value::Event(number)) = arguments.first() {
+                    self.emitted.push(*number);
+                }
+                Ok(Some(Value::Nil))
+            }
+            Value::Constant(constant) => {
+                self.constant_method(&constant.clone(), name, arguments, given)
+            }
+            Value::Error(error) => Ok(match (name, arguments) {
+                ("message" | "to_s" | "full_message" | "detailed_message", []) => {
+                    Some(Value::text(&error.1))
+                }
+                ("backtrace", []) => Some(Value::list(Vec::new())),
+                ("cause", []) => Some(Value::Nil),
+                ("exception", []) => Some(receiver.clone()),
+                _ => None,
+            }),
+            _ => Ok(None),
+        }
+    }
+
+    /// Runs the code that a method was given.
+    pub(super) fn give_to(&mut self, given: &Given, arguments: Vec<Value>) -> Answer {
+        self.step()?;
+        match given {
+            Given::Block(block) => {
+                let height = self.locals.len();
+                let result = self
+                    .bind(&block.parameters, arguments, true, None)
+                    .and_then(|()| self.eval(&block.body));
+                self.locals.truncate(height);
+                match result {
+                    Err(Stop::Next(value)) => Ok(value),
+                    other => other,
+                }
+            }
+            Given::Lambda(closure) => {
+                let closure = closure.clone();
+                self.call_lambda(&closure, arguments, true)
+            }
+            Given::Counted(inner, counter) => {
+                let at = *counter.lock();
+                *counter.lock() = at.saturating_add(1);
+                let arguments = vec![packed(arguments), Value::Int(at)];
+                self.give_to(inner, arguments)
+            }
+            Given::With(inner, object) => {
+                let arguments = vec![packed(arguments), object.clone()];
+                self.give_to(inner, arguments)
+            }
+            Given::Method(name) => {
+                let (receiver, rest) = match arguments.split_first() {
+                    Some((first, rest)) => (first.clone(), rest.to_vec()),
+                    None => (Value::Nil, Vec::new()),
+                };
+                let name = name.clone();
+                self.invoke(&receiver, &name, &rest, None)
+            }
+        }
+    }
+
+    /// A call without a receiver.
+    fn function(
+        &mut self,
+        name: &Arc<str>,
+        arguments: Vec<Value>,
+        given: Option<&Given>,
+    ) -> Answer {
+        if arguments.is_empty()
+            && let Some(value) = self.local(name)
+        {
+            return Ok(value.clone());
+        }
+        if let Some(value) = self.class_word(name, &arguments) {
+            return Ok(value);
+        }
+        let this = self.this.clone();
+        let own = match &this {
+            Value::Object(object) => self.instance_method(object, name, &arguments, given)?,
+            Value::Constant(class) => self.class_method(class, name, &arguments, given)?,
+            _ => None,
+        };
+        if let Some(value) = own {
+            return Ok(value);
+        }
+        if let Some(block) = self.memory.functions.get(name).cloned() {
+            return self.call_function(&block, arguments, given);
+        }
+        if let Some(given) = given
+            && let Some(value) = self.function_with_code(name, &arguments, given)?
+        {
+            return Ok(value);
+        }
+        self.known_function(name, &arguments)
+    }
+
+    /// Functions of Ruby that run code.
+    fn function_with_code(&mut self, name: &str, arguments: &[Value], given: &Given) -> Found1 {
+        Ok(Some(match name {
+            "loop" => loop {
+                match self.give_to(given, Vec::new()) {
+                    Ok(_) => {}
+                    Err(Stop::Raised(error)) if error.0 == "StopIteration" => break Value::Nil,
+                    Err(stop) => return Err(stop),
+                }
+            },
+            "catch" => self.catch(arguments, given)?,
+            "test" | "parameters" | "in_event" | "expect" => {
+                self.test_word(name, arguments, given)?
+            }
+            "lambda" | "proc" => self.value_of(given),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Functions of Ruby.
+    fn known_function(&mut self, name: &Arc<str>, arguments: &[Value]) -> Answer {
+        match (&**name, arguments) {
+            ("raise" | "fail", []) => match self.memory.kept.get("$!") {
+                Some(Value::Error(error)) => Err(Stop::Raised(error.clone())),
+                _ => Err(constant::raised(&[])),
+            },
+            ("raise" | "fail", [Value::Constant(class), rest @ ..]) if self.is_class(class) => {
+                match self.invoke(&arguments[0], "new", rest.get(..1).unwrap_or(&[]), None)? {
+                    Value::Error(error) => Err(Stop::Raised(error)),
+                    _ => Err(Stop::raise("TypeError", "exception class/object expected")),
+                }
+            }
+            ("raise" | "fail", arguments) => Err(constant::raised(arguments)),
+            ("throw", [tag, rest @ ..]) => Err(self.throw(tag, rest.first())),
+            ("yield", arguments) => match self.given.clone() {
+                Some(given) => self.give_to(&given, arguments.to_vec()),
+                None => Err(Stop::raise("LocalJumpError", "no block given (yield)")),
+            },
+            ("block_given?", []) => Ok(Value::Bool(self.given.is_some())),
+            ("method", [name]) => self.method_named(&name.print()),
+            ("logger", []) => Ok(Value::Constant(constant::LOGGER.into())),
+            ("require" | "require_relative" | "load" | "test", _) => Ok(Value::Bool(true)),
+            // There is no terminal behind a filter.
+            ("puts" | "print" | "pp" | "warn", _) => Ok(Value::Nil),
+            ("p", [one]) => Ok(one.clone()),
+            ("p", []) => Ok(Value::Nil),
+            ("p", all) => Ok(Value::list(all.to_vec())),
+            ("format" | "sprintf", [Value::Text(pattern), rest @ ..]) => {
+                let text = super::text::format(&pattern.str(), rest)?;
+                limited(text.len())?;
+                Ok(Value::text(&text))
+            }
+            ("rand", []) => Ok(Value::Float(self.random())),
+            ("rand", [Value::Int(limit)]) if *limit > 0 => {
+                Ok(Value::Int((self.random() * *limit as f64) as i64))
+            }
+            ("rand", [Value::Range(range)]) => match (&range.0, &range.1) {
+                (Value::Int(from), Value::Int(to)) if from <= to => {
+                    let count = to - from + i64::from(!range.2);
+                    Ok(Value::Int(from + (self.random() * count as f64) as i64))
+                }
+                _ => Err(Stop::raise("ArgumentError", "invalid argument for rand")),
+            },
+            ("srand", _) => Ok(Value::Int(0)),
+            ("sleep", _) => Ok(Value::Int(0)),
+            ("event", []) => Ok(Value::Event(0)),
+            (name, arguments) => {
+                if let Some(value) = conversion::convert(name, arguments)? {
+                    return Ok(value);
+                }
+                let message = format!("undefined local variable or method `{name}'");
+                Err(Stop::raise("NameError", message))
+            }
+        }
+    }
+
+    /// A number from 0 up to 1 that follows from the time and what was done so far.
+    fn random(&mut self) -> f64 {
+        use std::hash::{BuildHasher, Hasher};
+        let bits = std::hash::RandomState::new().build_hasher().finish();
+        (bits >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Several values as one.
+fn packed(mut arguments: Vec<Value>) -> Value {
+    match arguments.len() {
+        1 => arguments.remove(0),
+        _ => Value::list(arguments),
+    }
+}

@@ -1,0 +1,272 @@
+//! What lists, hashes and ranges can do with code: go through, choose, gather, sort.
+
+mod choose;
+mod gather;
+mod plain;
+mod sort;
+
+pub(super) use sort::order;
+
+use super::list::flatten;
+use super::{Answer, Found1, Given, Machine, limited};
+use crate::ruby::value::Value;
+
+/// The methods.
+pub(super) const NAMES: &[&str] = &[
+    "each",
+    "each_with_index",
+    "each_entry",
+    "each_pair",
+    "each_index",
+    "reverse_each",
+    "map",
+    "collect",
+    "flat_map",
+    "collect_concat",
+    "select",
+    "filter",
+    "reject",
+    "find",
+    "detect",
+    "find_all",
+    "find_index",
+    "filter_map",
+    "inject",
+    "reduce",
+    "sum",
+    "min",
+    "max",
+    "min_by",
+    "max_by",
+    "minmax",
+    "sort",
+    "sort_by",
+    "group_by",
+    "partition",
+    "uniq",
+    "zip",
+    "each_slice",
+    "each_cons",
+    "each_with_object",
+    "with_index",
+    "with_object",
+    "any?",
+    "all?",
+    "none?",
+    "one?",
+    "count",
+    "include?",
+    "member?",
+    "take_while",
+    "drop_while",
+    "take",
+    "drop",
+    "first",
+    "to_a",
+    "entries",
+    "to_set",
+    "to_h",
+    "tally",
+    "cycle",
+    "chunk_while",
+    "slice_when",
+    "lazy",
+    "force",
+    "index",
+    "times",
+    "upto",
+    "downto",
+    "step",
+    "each_key",
+    "each_value",
+    "compact",
+    "last",
+    "combination",
+    "each_char",
+    "values_at",
+    "grep",
+    "grep_v",
+    "product",
+    "tap",
+    "size",
+];
+
+/// Methods whose result depends on what code says, so that without it they are kept for later.
+const TELLS_BY_CODE: &[&str] = &[
+    "select",
+    "filter",
+    "reject",
+    "filter_map",
+    "flat_map",
+    "collect_concat",
+    "group_by",
+    "partition",
+    "sort_by",
+    "min_by",
+    "max_by",
+    "find",
+    "detect",
+    "find_index",
+    "find_all",
+    "each",
+    "map",
+    "collect",
+    "each_entry",
+    "delete_if",
+    "reverse_each",
+    "each_pair",
+];
+
+fn pair(left: Value, right: Value) -> Value {
+    Value::list(vec![left, right])
+}
+
+impl Machine<'_, '_> {
+    /// `whole` is what `each` gives back.
+    pub(super) fn enumerable_method(
+        &mut self,
+        items: Vec<Value>,
+        whole: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        let needs_code = matches!(
+            name,
+            "count"
+                | "min"
+                | "max"
+                | "uniq"
+                | "sum"
+                | "sort"
+                | "to_h"
+                | "any?"
+                | "all?"
+                | "none?"
+                | "one?"
+        );
+        if (given.is_none() || !needs_code)
+            && let Some(found) = self.plain(&items, name, arguments)?
+        {
+            return Ok(Some(found));
+        }
+        let Some(given) = given else {
+            if arguments.is_empty() && TELLS_BY_CODE.contains(&name) {
+                return Ok(Some(super::library::enumerator(whole, name, arguments)));
+            }
+            return self.without_code(items, name, arguments);
+        };
+        if let Some(found) = self.gathering(&items, name, arguments, given)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.choosing(&items, name, given)? {
+            return Ok(Some(found));
+        }
+        self.going(items, whole, name, arguments, given)
+    }
+
+    /// Numbers with a fraction are summed up with what rounding lost (Kahan-Babuška), as Ruby does.
+    fn sum(&mut self, first: Value, values: Vec<Value>) -> Answer {
+        let number = |value: &Value| match value {
+            Value::Int(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            _ => None,
+        };
+        let fraction = values.iter().chain([&first]).any(|value| matches!(value, Value::Float(_)));
+        let all: Option<Vec<f64>> = [&first].into_iter().chain(&values).map(number).collect();
+        let (true, Some(all)) = (fraction, all) else {
+            let add = |machine: &mut Self, sum: Value, value: Value| {
+                machine.invoke(&sum, "+", &[value], None)
+            };
+            return values.into_iter().try_fold(first, |sum, value| add(self, sum, value));
+        };
+        let (mut sum, mut lost) = (0.0_f64, 0.0_f64);
+        for value in all {
+            let next = sum + value;
+            let (large, small) = if sum.abs() >= value.abs() { (sum, value) } else { (value, sum) };
+            lost += large - next + small;
+            sum = next;
+        }
+        Ok(Value::Float(sum + lost))
+    }
+
+    fn reduce(&mut self, items: Vec<Value>, first: Option<Value>, given: &Given) -> Answer {
+        let mut items = items.into_iter();
+        let Some(mut sum) = first.or_else(|| items.next()) else { return Ok(Value::Nil) };
+        for item in items {
+            sum = self.give_to(given, vec![sum, item])?;
+        }
+        Ok(sum)
+    }
+
+    /// Methods that go through all.
+    fn going(
+        &mut self,
+        items: Vec<Value>,
+        whole: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: &Given,
+    ) -> Found1 {
+        match (name, arguments) {
+            ("each" | "each_entry" | "reverse_each" | "each_pair", []) => {
+                let items: Vec<_> = match name {
+                    "reverse_each" => items.into_iter().rev().collect(),
+                    _ => items,
+                };
+                for item in items {
+                    self.give_to(given, vec![item])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            ("each_with_index", []) => {
+                for (at, item) in items.into_iter().enumerate() {
+                    self.give_to(given, vec![item, Value::Int(at as i64)])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            ("each_index", []) => {
+                for at in 0..items.len() {
+                    self.give_to(given, vec![Value::Int(at as i64)])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            ("map" | "collect" | "flat_map" | "collect_concat", []) => {
+                let mut made = Vec::with_capacity(items.len());
+                for item in items {
+                    made.push(self.give_to(given, vec![item])?);
+                }
+                if matches!(name, "flat_map" | "collect_concat") {
+                    let mut flat = Vec::new();
+                    flatten(&made, 1, &mut flat)?;
+                    made = flat;
+                }
+                Ok(Some(Value::list(made)))
+            }
+            ("with_index", start) => {
+                let start = match start {
+                    [Value::Int(start)] => *start,
+                    _ => 0,
+                };
+                let mut made = Vec::with_capacity(items.len());
+                for (at, item) in items.into_iter().enumerate() {
+                    made.push(self.give_to(given, vec![item, Value::Int(start + at as i64)])?);
+                }
+                Ok(Some(Value::list(made)))
+            }
+            ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
+                let size = *size as usize;
+                let parts: Vec<Vec<Value>> = match name {
+                    "each_slice" => items.chunks(size).map(<[Value]>::to_vec).collect(),
+                    _ => items.windows(size).map(<[Value]>::to_vec).collect(),
+                };
+                for part in parts {
+                    limited(part.len())?;
+                    self.give_to(given, vec![Value::list(part)])?;
+                }
+                Ok(Some(whole.clone()))
+            }
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! The event as code sees it. Its fields are read and written by reference, as everywhere.
+
+use super::{Answer, Found1, Machine, Stop};
+use crate::datum::Datum;
+use crate::event::LogEvent;
+use crate::reference::FieldRef;
+use crate::ruby::value::{Clock, Value};
+use crate::template::Template;
+use chrono::{DateTime, FixedOffset};
+
+/// The methods of events.
+pub(super) const NAMES: &[&str] = &[
+    "get",
+    "set",
+    "remove",
+    "include?",
+    "tag",
+    "cancel",
+    "uncancel",
+    "cancelled?",
+    "to_hash",
+    "to_hash_with_metadata",
+    "to_json",
+    "to_s",
+    "sprintf",
+    "timestamp",
+    "clone",
+    "overwrite",
+    "append",
+    "[]",
+    "[]=",
+    "metadata",
+    "to_json_with_metadata",
+    "getField",
+    "setField",
+    "get_field",
+    "set_field",
+    "remove_tag",
+    "fields",
+    "uncancel!",
+];
+
+/// Variables that code finds set.
+pub(super) fn is_given(name: &str) -> bool {
+    matches!(name, "event" | "new_event_block")
+}
+
+pub(super) fn given(name: &str) -> Value {
+    match name {
+        "event" => Value::Event(0),
+        "new_event_block" => Value::NewEvent,
+        _ => Value::Nil,
+    }
+}
+
+fn field(name: &Value) -> Result<FieldRef, Stop> {
+    FieldRef::parse(&name.print()).map_err(|reason| {
+        let message = format!("Invalid FieldReference: `{}`: {reason}", name.print());
+        Stop::raise("RuntimeError", message)
+    })
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn event_method(
+        &mut self,
+        number: usize,
+        name: &str,
+        arguments: &[Value],
+    ) -> Found1 {
+        let Some(event) = self.events.get_mut(number) else { return Ok(None) };
+        Ok(Some(match (name, arguments) {
+            ("get" | "[]" | "getField" | "get_field", [name]) => {
+                let field = field(name)?;
+                event.value_of(&field).as_ref().map_or(Value::Nil, Value::of_datum)
+            }
+            ("set" | "[]=" | "setField" | "set_field", [name, value]) => {
+                let field = field(name)?;
+                self.set_field(number, &field, value)?;
+                value.clone()
+            }
+            ("remove", [name]) => {
+                let field = field(name)?;
+                event.remove(&field).as_ref().map_or(Value::Nil, Value::of_datum)
+            }
+            ("include?", [name]) => Value::Bool(event.includes(&field(name)?)),
+            ("tag", [tag]) => {
+                event.tag(self.arena.str(&tag.print()));
+                Value::Nil
+            }
+            ("cancel", []) => {
+                event.cancelled = true;
+                Value::Bool(true)
+            }
+            ("uncancel", []) => {
+                event.cancelled = false;
+                Value::Bool(false)
+            }
+            ("cancelled?", []) => Value::Bool(event.cancelled),
+            _ => return Ok(self.whole_event(number, name, arguments)),
+        }))
+    }
+
+    /// Methods of the event as a whole.
+    fn whole_event(&mut self, number: usize, name: &str, arguments: &[Value]) -> Option<Value> {
+        let event = self.events.get_mut(number)?;
+        Some(match (name, arguments) {
+            ("to_hash" | "fields", []) => Value::of_map(&event.data),
+            ("to_hash_with_metadata", []) => {
+                let whole = Value::of_map(&event.data);
+                if let (Value::Hash(hash), false) = (&whole, event.metadata.is_empty()) {
+                    let metadata = Value::of_map(&event.metadata);
+                    hash.lock().insert(Value::text("@metadata"), metadata);
+                }
+                whole
+            }
+            ("metadata", []) => Value::of_map(&event.metadata),
+            ("to_json", _) => Value::text(&Value::of_map(&event.data).json()),
+            ("to_s", []) => {
+                let now = self.now;
+                let template = Template::parse("%{@timestamp} %{host} %{message}");
+                Value::text(&template.rendered(&self.events[number], now))
+            }
+            ("sprintf", [text]) => {
+                let now = self.now;
+                let template = Template::parse(&text.print());
+                Value::text(&template.rendered(&self.events[number], now))
+            }
+            ("timestamp", []) => event.timestamp().map_or(Value::Nil, Value::timestamp),
+            ("clone" | "dup", []) => {
+                let copy = self.events[number].clone();
+                self.events.push(copy);
+                Value::Event(self.events.len() - 1)
+            }
+            ("append", [Value::Event(other)]) => {
+                let (mine, others) = (
+                    Value::of_map(&self.events[number].data),
+                    Value::of_map(&self.events[*other].data),
+                );
+                merge(&mine, &others, 0);
+                if let Some(Datum::Map(data)) = mine.to_datum(self.arena) {
+                    self.events[number].data = data;
+                }
+                Value::Event(number)
+            }
+            ("overwrite", [Value::Event(other)]) => {
+                self.events[number] = self.events[*other].clone();
+                Value::Event(number)
+            }
+            _ => return None,
+        })
+    }
+
+    fn set_field(&mut self, number: usize, field: &FieldRef, value: &Value) -> Result<(), Stop> {
+        let Some(datum) = value.to_datum(self.arena) else {
+            let message =
+                format!("Missing Converter handling for full class name={}", value.class());
+            return Err(Stop::raise("MissingConverterException", message));
+        };
+        // Only a time of Logstash may stand there.
+        if field.top() == Some("@timestamp") && !matches!(value, Value::Time(_, Clock::Stamp)) {
+            let message =
+                format!("wrong argument type {} (expected LogStash::Timestamp)", value.class());
+            return Err(Stop::raise("TypeError", message));
+        }
+        self.events[number]
+            .set(field, datum, self.arena)
+            .map_err(|reason| Stop::raise("TypeError", reason))
+    }
+
+    /// `LogStash::Event.new(…)`, `LogStash::Timestamp.now`
+    pub(super) fn logstash_constant(
+        &mut self,
+        constant: &str,
+        name: &str,
+        arguments: &[Value],
+    ) -> Found1 {
+        Ok(Some(match (constant, name, arguments) {
+            ("LogStash::Event", "new", []) => self.event_of(&Value::hash([]))?,
+            ("LogStash::Event", "new", [fields @ Value::Hash(_)]) => self.event_of(fields)?,
+            ("LogStash::Timestamp", "now" | "new", []) => Value::timestamp(self.now),
+            ("LogStash::Timestamp", "new" | "coerce" | "parse_iso8601", [value]) => {
+                stamped(value, name)?
+            }
+            ("LogStash::Timestamp", "at", arguments) => {
+                match self.time_constant("Time", "at", arguments)? {
+                    Some(value) => stamped(&value, name)?,
+                    None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// What `filter(event)` of a file returned: the events that go on.
+    pub fn replace_events(&mut self, returned: Value) {
+        let numbers = match returned {
+            Value::List(items) => items.lock().clone(),
+            Value::Nil => Vec::new(),
+            one => vec![one],
+        };
+        let numbers = numbers.iter().filter_map(|one| match one {
+            Value::Event(number) => Some(*number),
+            _ => None,
+        });
+        let numbers: Vec<usize> = numbers.collect();
+        self.events[0].cancelled |= !numbers.contains(&0);
+        self.emitted.extend(numbers.into_iter().filter(|number| *number != 0));
+    }
+
+    fn event_of(&mut self, fields: &Value) -> Answer {
+        let Some(Datum::Map(data)) = fields.to_datum(self.arena) else {
+            return Err(Stop::raise("TypeError", "these fields cannot be those of an event"));
+        };
+        let event = LogEvent::new(data, self.now);
+        self.events.push(event);
+        Ok(Value::Event(self.events.len() - 1))
+    }
+}
+
+/// What an event makes of another one's fields: hashes are merged, other values that differ become a list.
+fn merge(target: &Value, added: &Value, depth: usize) {
+    let (Value::Hash(target), Value::Hash(added)) = (target, added) else { return };
+    if depth > crate::ruby::value::DEPTH_MAX {
+        return;
+    }
+    for (key, new) in added.lock().pairs() {
+        let old = target.lock().get(&key).unwrap_or_default();
+        let value = match (&old, &new) {
+            (Value::Nil, _) => new,
+            (Value::Hash(_), Value::Hash(_)) => {
+                merge(&old, &new, depth + 1);
+                continue;
+            }
+            (Value::List(one), Value::List(two)) => {
+                let mut all = one.lock().clone();
+                all.extend(two.lock().clone());
+                Value::list(super::list::unique(all))
+            }
+            (Value::List(one), new) => {
+                let mut all = one.lock().clone();
+                if !all.iter().any(|item| item.equals(new)) {
+                    all.push(new.clone());
+                }
+                Value::list(all)
+            }
+            (old, Value::List(two)) => {
+                let mut all = two.lock().clone();
+                if !all.iter().any(|item| item.equals(old)) {
+                    all.push(old.clone());
+                }
+                Value::list(all)
+            }
+            (old, new) if old.equals(new) => continue,
+            (old, new) => Value::list(vec![old.clone(), new.clone()]),
+        };
+        target.lock().insert(key, value);
+    }
+}
+
+fn stamped(value: &Value, name: &str) -> Answer {
+    match value {
+        Value::Time(time, _) => Ok(Value::Time(*time, Clock::Stamp)),
+        Value::Text(text) => match crate::timestamp::parse_iso8601(&text.str()) {
+            Some(time) => Ok(Value::Time(DateTime::<FixedOffset>::from(time), Clock::Stamp)),
+            None if name == "coerce" => Ok(Value::Nil),
+            None => Err(Stop::raise("LogStash::TimestampParserError", "invalid timestamp string")),
+        },
+        _ if name == "coerce" => Ok(Value::Nil),
+        _ => Err(Stop::raise("TypeError", "wrong argument type")),
+    }
+}

@@ -1,0 +1,253 @@
+//! What every value can do, and what `nil`, `true` and exceptions are.
+
+use super::{Found1, Given, Machine, Stop, constant};
+use crate::ruby::value::Value;
+
+/// The methods of every value.
+pub(super) const NAMES: &[&str] = &[
+    "nil?",
+    "is_a?",
+    "kind_of?",
+    "instance_of?",
+    "class",
+    "to_s",
+    "inspect",
+    "to_json",
+    "==",
+    "!=",
+    "equal?",
+    "eql?",
+    "===",
+    "dup",
+    "clone",
+    "freeze",
+    "frozen?",
+    "respond_to?",
+    "tap",
+    "then",
+    "send",
+    "public_send",
+    "hash",
+    "object_id",
+    "instance_variable_get",
+    "instance_variable_set",
+    "!",
+    "to_a",
+    "to_i",
+    "to_f",
+    "to_h",
+    "&",
+    "|",
+    "^",
+    "empty?",
+    "to_hash",
+    "try",
+    "itself",
+    "presence",
+    "blank?",
+    "present?",
+    "message",
+    "backtrace",
+    "full_message",
+    "call",
+    "to_proc",
+    "to_sym",
+    "=~",
+    "name",
+    "instance_of",
+    "method",
+    "respond_to",
+    "to_str",
+    "not_nil?",
+    "instance_variable_defined?",
+    "yield",
+    "is_a",
+    "encoding",
+    "synchronize",
+    "<=>",
+    "object_id",
+    "extend",
+    "display",
+    "new",
+    "key?",
+    "each",
+];
+
+impl Machine<'_, '_> {
+    pub(super) fn object_method(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        Ok(Some(match (name, arguments) {
+            ("nil?", []) => Value::Bool(matches!(receiver, Value::Nil)),
+            ("is_a?" | "kind_of?" | "instance_of?", [class]) => {
+                Value::Bool(self.is_kind(receiver, &class.print()))
+            }
+            ("class", []) => Value::Constant(receiver.class().into()),
+            ("to_s", []) => Value::text(&receiver.print()),
+            ("inspect", []) => Value::text(&receiver.inspect()),
+            ("to_json", _) => Value::text(&receiver.json()),
+            ("eql?", [other]) => {
+                let kinds = receiver.class() == other.class();
+                Value::Bool(kinds && receiver.equals(other))
+            }
+            ("==", [other]) => Value::Bool(receiver.equals(other)),
+            ("!=", [other]) => Value::Bool(!receiver.equals(other)),
+            ("===", [other]) => Value::Bool(self.case_equal(receiver, other)?),
+            ("!", []) => Value::Bool(!receiver.is_true()),
+            ("equal?", [other]) => Value::Bool(match (receiver, other) {
+                (Value::List(left), Value::List(right)) => left.is(right),
+                (Value::Hash(left), Value::Hash(right)) => left.is(right),
+                (left, right) => left.class() == right.class() && left.equals(right),
+            }),
+            ("instance_variable_get", [name]) => match receiver {
+                Value::Object(object) => {
+                    object.fields.lock().get(&Value::text(&name.print())).unwrap_or_default()
+                }
+                _ => Value::Nil,
+            },
+            ("dup" | "clone", _) => copy(receiver),
+            ("freeze" | "itself" | "to_proc", []) => receiver.clone(),
+            ("frozen?", []) => Value::Bool(false),
+            ("respond_to?", [method, ..]) => Value::Bool(responds(receiver, &method.print())),
+            ("hash" | "object_id", []) => Value::Int(receiver.inspect().len() as i64),
+            ("tap" | "then", []) => {
+                let Some(given) = given else { return Ok(None) };
+                let result = self.give_to(given, vec![receiver.clone()])?;
+                if name == "tap" { receiver.clone() } else { result }
+            }
+            ("send" | "public_send" | "try", [method, rest @ ..]) => {
+                let method = method.print();
+                self.invoke(receiver, &method, rest, given)?
+            }
+            ("dig", [first, rest @ ..]) if !rest.is_empty() => {
+                match self.invoke(receiver, "dig", std::slice::from_ref(first), None)? {
+                    Value::Nil => Value::Nil,
+                    inner => self.invoke(&inner, "dig", rest, None)?,
+                }
+            }
+            ("=~", [_]) => Value::Nil,
+            ("<=>", [other]) => match super::enumerable::order(receiver, other) {
+                Some(order) => Value::Int(order as i64),
+                None => Value::Nil,
+            },
+            _ => return nil_or_truth(receiver, name, arguments),
+        }))
+    }
+
+    /// `to_s`, also of events.
+    pub(super) fn print(&mut self, value: &Value) -> Result<String, Stop> {
+        match value {
+            Value::Event(_) | Value::Object(_) => {
+                Ok(self.invoke(value, "to_s", &[], None)?.print())
+            }
+            other => Ok(other.print()),
+        }
+    }
+
+    /// `when a`: of the class, matched by the pattern, in the range, or equal.
+    pub(super) fn case_equal(&mut self, pattern: &Value, value: &Value) -> Result<bool, Stop> {
+        Ok(match pattern {
+            Value::Constant(class) => self.is_kind(value, class),
+            Value::Regex(..) => match value {
+                Value::Text(_) | Value::Symbol(_) => {
+                    self.invoke(pattern, "=~", std::slice::from_ref(value), None)?.is_true()
+                }
+                _ => false,
+            },
+            Value::Range(_) => {
+                self.invoke(pattern, "include?", std::slice::from_ref(value), None)?.is_true()
+            }
+            Value::Address(..) => {
+                self.invoke(pattern, "===", std::slice::from_ref(value), None)?.is_true()
+            }
+            Value::Lambda(_) => {
+                self.invoke(pattern, "call", std::slice::from_ref(value), None)?.is_true()
+            }
+            Value::Set(_) => {
+                self.invoke(pattern, "include?", std::slice::from_ref(value), None)?.is_true()
+            }
+            pattern => pattern.equals(value),
+        })
+    }
+
+    /// Whether a value is of a class or one above it, of Ruby or of the code.
+    pub(super) fn is_kind(&self, value: &Value, class: &str) -> bool {
+        match value {
+            Value::Object(object) if class != "Struct" => {
+                self.is_above(&object.class, class) || matches!(class, "Object" | "BasicObject")
+            }
+            Value::Error(error) => self.is_above(&error.0, class),
+            value => constant::is_kind(value, class),
+        }
+    }
+}
+
+fn nil_or_truth(receiver: &Value, name: &str, arguments: &[Value]) -> Found1 {
+    Ok(Some(match (receiver, name, arguments) {
+        (Value::Nil, "to_a", []) => Value::list(Vec::new()),
+        (Value::Nil, "to_i", []) => Value::Int(0),
+        (Value::Nil, "to_f", []) => Value::Float(0.0),
+        (Value::Nil, "to_h", []) => Value::hash([]),
+        (Value::Nil, "&", [_]) => Value::Bool(false),
+        (Value::Nil, "|", [other]) => Value::Bool(other.is_true()),
+        (Value::Bool(left), "&", [right]) => Value::Bool(*left && right.is_true()),
+        (Value::Bool(left), "|", [right]) => Value::Bool(*left || right.is_true()),
+        (Value::Bool(left), "^", [right]) => Value::Bool(*left != right.is_true()),
+        (Value::Symbol(name), "to_sym", []) => Value::Symbol(name.clone()),
+        _ => return Ok(None),
+    }))
+}
+
+/// A value in a sentence about its kind.
+pub(super) fn word_of(value: &Value) -> &str {
+    match value {
+        Value::Nil => "nil",
+        Value::Bool(true) => "true",
+        Value::Bool(false) => "false",
+        other => other.class(),
+    }
+}
+
+/// A copy that shares nothing at the top.
+fn copy(value: &Value) -> Value {
+    match value {
+        Value::List(items) => Value::list(items.lock().clone()),
+        Value::Hash(hash) => {
+            let inner = hash.lock().clone();
+            Value::Hash(crate::ruby::value::Shared::new(inner))
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether a value has a method; asked by code that goes over nested values.
+pub(super) fn responds(value: &Value, name: &str) -> bool {
+    match value {
+        Value::Text(_) => super::text::NAMES.contains(&name),
+        Value::Symbol(_) => super::text::NAMES.contains(&name),
+        number if number.is_number() => super::number::NAMES.contains(&name),
+        Value::Set(_) => {
+            super::set::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
+        }
+        Value::Range(_) => {
+            super::enumerable::NAMES.contains(&name) || matches!(name, "begin" | "end" | "step")
+        }
+        Value::Regex(..) | Value::Match(_) => super::pattern::NAMES.contains(&name),
+        Value::Address(..) => super::address::NAMES.contains(&name),
+        Value::Lambda(_) => super::function::NAMES.contains(&name),
+        Value::List(_) => {
+            super::list::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
+        }
+        Value::Hash(_) => {
+            super::hash::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
+        }
+        Value::Time(..) => super::time::NAMES.contains(&name),
+        Value::Event(_) => super::event::NAMES.contains(&name),
+        Value::Nil => matches!(name, "to_s" | "to_a" | "to_i" | "to_f" | "to_h" | "nil?"),
+        _ => matches!(name, "to_s" | "inspect" | "nil?" | "is_a?"),
+    }
+}

@@ -1,0 +1,300 @@
+//! Methods of texts. A method whose name ends in `!` is the one without, see `call`.
+
+mod bytes;
+mod format;
+mod object;
+mod part;
+mod set;
+mod unpack;
+mod whole;
+
+pub(super) use bytes::{joined, no_text};
+pub(super) use format::format;
+pub(super) use unpack::{loose_base64, pack};
+
+use super::{Found1, Given, Machine, pattern};
+use crate::ruby::numeric;
+use crate::ruby::value::Value;
+use std::sync::Arc;
+
+/// Digits that are read of a number.
+const DIGITS_MAX: usize = 1 << 14;
+
+/// The methods of texts.
+pub(super) const NAMES: &[&str] = &[
+    "upcase",
+    "downcase",
+    "capitalize",
+    "swapcase",
+    "strip",
+    "lstrip",
+    "rstrip",
+    "chomp",
+    "chop",
+    "length",
+    "size",
+    "bytesize",
+    "reverse",
+    "split",
+    "gsub",
+    "sub",
+    "tr",
+    "delete",
+    "squeeze",
+    "count",
+    "index",
+    "rindex",
+    "include?",
+    "start_with?",
+    "end_with?",
+    "empty?",
+    "to_i",
+    "to_f",
+    "to_s",
+    "to_str",
+    "to_sym",
+    "intern",
+    "[]",
+    "slice",
+    "+",
+    "*",
+    "%",
+    "<",
+    ">",
+    "<=",
+    ">=",
+    "=~",
+    "match",
+    "match?",
+    "scan",
+    "each_char",
+    "chars",
+    "bytes",
+    "each_line",
+    "lines",
+    "hex",
+    "oct",
+    "ord",
+    "chr",
+    "center",
+    "ljust",
+    "rjust",
+    "replace",
+    "insert",
+    "prepend",
+    "clear",
+    "concat",
+    "<<",
+    "force_encoding",
+    "encode",
+    "scrub",
+    "valid_encoding?",
+    "ascii_only?",
+    "partition",
+    "rpartition",
+    "unpack",
+    "unpack1",
+    "succ",
+    "next",
+    "between?",
+    "casecmp",
+    "casecmp?",
+    "delete_prefix",
+    "delete_suffix",
+    "b",
+    "codepoints",
+    "each_byte",
+    "sum",
+    "tr_s",
+    "upto",
+    "encoding",
+    "dump",
+    "getbyte",
+    "byteslice",
+    "[]=",
+    "unpack",
+    "succ!",
+    "next!",
+    "squish!",
+    "each_codepoint",
+    "squish",
+    "to_d",
+    "slice!",
+    "gsub!",
+    "sub!",
+    "strip!",
+    "chomp!",
+    "upcase!",
+    "downcase!",
+    "capitalize!",
+    "squeeze!",
+    "delete!",
+    "tr!",
+    "reverse!",
+    "lstrip!",
+    "rstrip!",
+    "chop!",
+    "delete_prefix!",
+    "delete_suffix!",
+    "encode!",
+    "scrub!",
+    "each_with_index",
+    "swapcase!",
+];
+
+impl Machine<'_, '_> {
+    pub(super) fn text_method(
+        &mut self,
+        text: &Arc<str>,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        if let Some(found) = whole::method(text, name, arguments)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = part::method(text, name, arguments)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.text_by_pattern(text, name, arguments, given)? {
+            return Ok(Some(found));
+        }
+        Ok(Some(match (name, arguments) {
+            ("split", arguments) => {
+                let items = pattern::split(text, arguments)?;
+                match given {
+                    None => Value::list(items),
+                    Some(given) => {
+                        for item in items {
+                            self.give_to(given, vec![item])?;
+                        }
+                        Value::text(text)
+                    }
+                }
+            }
+            ("gsub", [needle]) if given.is_none() => {
+                let (text, needle) = (Value::text(text), std::slice::from_ref(needle));
+                super::library::enumerator(&text, "gsub", needle)
+            }
+            ("gsub" | "sub", [needle, rest @ ..]) => {
+                Value::text(&self.substitute(text, needle, rest, given, name == "gsub")?)
+            }
+            ("upto", [to @ Value::Text(_)]) => {
+                let range = (Value::text(text), to.clone(), false);
+                return self.range_method(&range, "each", &[], given);
+            }
+            ("each_char" | "each_line" | "each_byte", []) => {
+                let items = match name {
+                    "each_char" => characters(text),
+                    "each_line" => lines(text),
+                    _ => text.bytes().map(|byte| Value::Int(i64::from(byte))).collect(),
+                };
+                let Some(given) = given else { return Ok(Some(Value::list(items))) };
+                for item in items {
+                    self.give_to(given, vec![item])?;
+                }
+                Value::text(text)
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Methods that search by a regular expression.
+    fn text_by_pattern(
+        &mut self,
+        text: &Arc<str>,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        Ok(Some(match (name, arguments) {
+            ("=~", [Value::Regex(pattern, _)]) => {
+                let pattern = pattern.clone();
+                self.search(&pattern, text)?.map_or(Value::Nil, Value::Int)
+            }
+            ("match" | "match?", [needle, ..]) => {
+                let pattern = pattern::of(needle)?;
+                let found = self.search(&pattern, text)?;
+                match (name, found, &self.found) {
+                    ("match?", found, _) => Value::Bool(found.is_some()),
+                    (_, Some(_), Some(found)) => Value::Match(found.clone()),
+                    _ => Value::Nil,
+                }
+            }
+            ("scan", [needle]) => self.scan(text, needle, given)?,
+            ("[]" | "slice", [Value::Regex(pattern, _), rest @ ..]) => {
+                let pattern = pattern.clone();
+                self.search(&pattern, text)?;
+                match (&self.found, rest) {
+                    (None, _) => Value::Nil,
+                    (Some(found), []) => pattern::group(found, &Value::Int(0)),
+                    (Some(found), [group, ..]) => pattern::group(found, group),
+                }
+            }
+            ("index", [needle @ Value::Regex(..), ..]) => {
+                let pattern = pattern::of(needle)?;
+                self.search(&pattern, text)?.map_or(Value::Nil, Value::Int)
+            }
+            ("start_with?", [needle @ Value::Regex(..)]) => {
+                let pattern = pattern::of(needle)?;
+                Value::Bool(self.search(&pattern, text)? == Some(0))
+            }
+            ("partition", [needle @ Value::Regex(..)]) => {
+                let pattern = pattern::of(needle)?;
+                let found = self.search(&pattern, text)?.and(self.found.clone());
+                let parts = match found {
+                    Some(found) => [
+                        Value::text(&found.before),
+                        pattern::group(&found, &Value::Int(0)),
+                        Value::text(&found.after),
+                    ],
+                    None => [Value::text(text), Value::text(""), Value::text("")],
+                };
+                Value::list(parts.to_vec())
+            }
+            _ => return Ok(None),
+        }))
+    }
+}
+
+fn whole(number: usize) -> Value {
+    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn characters(text: &str) -> Vec<Value> {
+    let mut buffer = [0; 4];
+    text.chars().map(|character| Value::text(character.encode_utf8(&mut buffer))).collect()
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.split_inclusive('\n').map(Value::text).collect()
+}
+
+/// Ruby's `to_i` with a radix: what stands at the beginning, else 0.
+fn integer_in(text: &str, radix: i64) -> Value {
+    let radix = u32::try_from(radix).ok().filter(|radix| (2..=36).contains(radix)).unwrap_or(10);
+    let text = text.trim_start();
+    let (negative, text) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let prefix = match radix {
+        16 => ["0x", "0X"],
+        2 => ["0b", "0B"],
+        8 => ["0o", "0O"],
+        _ => ["", ""],
+    };
+    let text = prefix.iter().find_map(|one| text.strip_prefix(one)).unwrap_or(text);
+    let mut digits = String::new();
+    let mut before = '_';
+    for character in text.chars().take(DIGITS_MAX) {
+        match character {
+            '_' if before != '_' => {}
+            digit if digit.is_digit(radix) => digits.push(digit),
+            _ => break,
+        }
+        before = character;
+    }
+    let number = num_bigint::BigInt::parse_bytes(digits.as_bytes(), radix).unwrap_or_default();
+    numeric::whole(if negative { -number } else { number })
+}

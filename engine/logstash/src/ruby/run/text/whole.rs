@@ -1,0 +1,172 @@
+//! Methods that look at the whole of a text.
+
+use super::super::{Found1, Stop, limited};
+use super::format::format;
+use super::set::successor;
+use super::{integer_in, whole};
+use crate::filter::{capitalize, leading_float, leading_integer, strip};
+use crate::ruby::numeric::{self, Decimal};
+use crate::ruby::value::Value;
+use std::sync::Arc;
+
+/// All of them.
+pub(super) fn method(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+    for family in [changed, measured, combined, replaced] {
+        if let Some(found) = family(text, name, arguments)? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Another text of the same letters.
+fn changed(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+    Ok(Some(match (name, arguments) {
+        ("upcase", _) => Value::text(&text.to_uppercase()),
+        ("downcase", _) => Value::text(&text.to_lowercase()),
+        ("capitalize", []) => Value::text(&capitalize(text)),
+        ("swapcase", []) => {
+            let swap = |c: char| match c.is_uppercase() {
+                true => c.to_lowercase().collect::<String>(),
+                false => c.to_uppercase().collect(),
+            };
+            Value::text(&text.chars().map(swap).collect::<String>())
+        }
+        ("dump", []) => Value::text(&Value::text(text).inspect()),
+        ("strip", []) => Value::text(strip(text)),
+        ("lstrip", []) => Value::text(text.trim_start()),
+        ("rstrip", []) => Value::text(text.trim_end()),
+        ("squish", []) => Value::text(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        ("chomp", []) => Value::text(
+            text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text),
+        ),
+        ("chomp" | "delete_suffix", [Value::Text(end)]) => {
+            Value::text(text.strip_suffix(&*end.str()).unwrap_or(text))
+        }
+        ("delete_prefix", [Value::Text(start)]) => {
+            Value::text(text.strip_prefix(&*start.str()).unwrap_or(text))
+        }
+        ("chop", []) => {
+            let mut characters = text.chars();
+            characters.next_back();
+            Value::text(characters.as_str())
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Numbers and facts.
+fn measured(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+    Ok(Some(match (name, arguments) {
+        ("length" | "size", []) => whole(text.chars().count()),
+        ("bytesize", []) => whole(text.len()),
+        ("reverse", []) => Value::text(&text.chars().rev().collect::<String>()),
+        ("empty?", []) => Value::Bool(text.is_empty()),
+        ("to_i", []) => whole_number(text),
+        ("to_i", [Value::Int(radix)]) => integer_in(text, *radix),
+        ("hex", []) => integer_in(text, 16),
+        ("oct", []) => integer_in(text, 8),
+        ("to_f", []) => Value::Float(leading_float(text)),
+        ("to_d", []) => leading_decimal(text),
+        ("to_r", []) => match numeric::ratio(&leading_decimal(text)) {
+            Some((numerator, denominator)) => numeric::fraction(numerator, denominator),
+            None => Value::Nil,
+        },
+        ("to_sym" | "intern", []) => Value::Symbol(text.clone()),
+        ("ord", []) => Value::Int(text.chars().next().map_or(0, |first| first as i64)),
+        ("chr", []) => Value::text(&text.chars().take(1).collect::<String>()),
+        ("sum", []) => Value::Int(text.bytes().map(i64::from).sum::<i64>() % (1 << 16)),
+        ("valid_encoding?", []) => Value::Bool(true),
+        ("ascii_only?", []) => Value::Bool(text.is_ascii()),
+        _ => return Ok(None),
+    }))
+}
+
+/// With other values, by operators.
+fn combined(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+    Ok(Some(match (name, arguments) {
+        ("concat" | "<<", others) if others.iter().all(|one| matches!(one, Value::Text(_))) => {
+            let mut all = text.to_string();
+            others.iter().for_each(|other| all.push_str(&other.print()));
+            limited(all.len())?;
+            Value::text(&all)
+        }
+        ("+", [Value::Text(other)]) => {
+            let other = other.str();
+            limited(text.len() + other.len())?;
+            Value::text(&format!("{text}{other}"))
+        }
+        ("+", [other]) => {
+            return Err(super::bytes::no_text(other));
+        }
+        ("*", [Value::Int(count)]) => {
+            let count = usize::try_from(*count)
+                .map_err(|_| Stop::raise("ArgumentError", "argument must be non-negative"))?;
+            limited(text.len().saturating_mul(count))?;
+            Value::text(&text.repeat(count))
+        }
+        ("%", [Value::List(items)]) => Value::text(&format(text, &items.lock().clone())?),
+        ("%", [value]) => Value::text(&format(text, std::slice::from_ref(value))?),
+        ("<", [Value::Text(other)]) => Value::Bool(**text < *other.str()),
+        (">", [Value::Text(other)]) => Value::Bool(**text > *other.str()),
+        ("<=", [Value::Text(other)]) => Value::Bool(**text <= *other.str()),
+        (">=", [Value::Text(other)]) => Value::Bool(**text >= *other.str()),
+        ("between?", [Value::Text(low), Value::Text(high)]) => {
+            Value::Bool(*low.str() <= **text && **text <= *high.str())
+        }
+        ("casecmp?", [Value::Text(other)]) => {
+            Value::Bool(text.to_lowercase() == other.str().to_lowercase())
+        }
+        ("casecmp", [Value::Text(other)]) => {
+            let (left, right) = (text.to_ascii_lowercase(), other.str().to_ascii_lowercase());
+            Value::Int(left.cmp(&right) as i64)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// With other text in it.
+fn replaced(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+    Ok(Some(match (name, arguments) {
+        ("replace", [Value::Text(other)]) => Value::text(&other.str()),
+        ("prepend", [Value::Text(other)]) => Value::text(&format!("{}{text}", other.str())),
+        ("clear", []) => Value::text(""),
+        ("insert", [Value::Int(at), Value::Text(other)]) => {
+            let length = text.chars().count() as i64;
+            let place = if *at < 0 { at + length + 1 } else { *at };
+            if !(0..=length).contains(&place) {
+                return Err(Stop::raise("IndexError", format!("index {at} out of string")));
+            }
+            let at = usize::try_from(place).unwrap_or(0);
+            let head: String = text.chars().take(at).collect();
+            let tail: String = text.chars().skip(at).collect();
+            Value::text(&format!("{head}{}{tail}", other.str()))
+        }
+        ("succ" | "next", []) => Value::text(&successor(text)),
+        _ => return Ok(None),
+    }))
+}
+
+/// Ruby's `to_d`: what stands at the beginning, else 0.
+fn leading_decimal(text: &str) -> Value {
+    let text = text.trim_start();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || "+-._eE".contains(c)));
+    let mut part = &text[..end.unwrap_or(text.len())];
+    loop {
+        match Decimal::read(part) {
+            Some(number) => return Value::Decimal(Arc::new(number)),
+            None if part.is_empty() => return Value::Decimal(Arc::new(Decimal::of(0.into(), 0))),
+            None => part = &part[..part.len() - 1],
+        }
+    }
+}
+
+/// Ruby's `to_i`.
+fn whole_number(text: &str) -> Value {
+    let digits = text.trim_start().trim_start_matches(['+', '-']);
+    let length = digits.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
+    match length < 19 {
+        true => Value::Int(leading_integer(text)),
+        false => integer_in(text, 10),
+    }
+}

@@ -1,0 +1,185 @@
+//! Ruby code as a tree. Blocks and bodies are shared, so that a value can be a piece of code.
+
+use crate::pattern::Pattern;
+use crate::reference::FieldRef;
+use std::sync::Arc;
+
+/// Code that was read.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// All statements.
+    pub(super) body: Node,
+    /// Whether it uses variables that outlive an event.
+    pub(super) remembers: bool,
+    /// Functions and constants that it defines.
+    pub(super) defined: Vec<String>,
+}
+
+/// A piece of code.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Where it begins, in bytes.
+    pub at: usize,
+    pub kind: Kind,
+}
+
+/// A part of a text.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    /// `abc`
+    Text(Arc<str>),
+    /// `#{a}`
+    Code(Node),
+}
+
+/// Something that can be assigned to.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// `a`
+    Local(Arc<str>),
+    /// `@a`, `$a`
+    Kept(Arc<str>),
+    /// `a[b]`
+    Index(Box<Node>, Vec<Node>),
+    /// `a.b`
+    Attribute(Box<Node>, Arc<str>),
+    /// `*a`
+    Rest(Box<Target>),
+    /// `(a, b)`
+    Group(Vec<Target>),
+}
+
+/// Parameters and body of a block, a method or a lambda.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub parameters: Vec<Parameter>,
+    pub body: Node,
+}
+
+/// A parameter with its default.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub target: Target,
+    pub default: Option<Node>,
+    pub role: Role,
+}
+
+/// How a parameter gets its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// `a`, `a = 1`, `*a`
+    Place,
+    /// `a:`, `a: 1`
+    Key,
+    /// `**a`
+    Keys,
+    /// `&a`
+    Block,
+}
+
+/// `rescue A, B => e` and what follows.
+#[derive(Clone, Debug)]
+pub(crate) struct Rescue {
+    pub classes: Vec<Node>,
+    pub name: Option<Arc<str>>,
+    pub body: Node,
+}
+
+/// The kinds of code.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// `nil`
+    Nil,
+    /// `true`
+    Bool(bool),
+    /// `1`
+    Int(i64),
+    /// `1.5`
+    Float(f64),
+    /// `"a#{b}"`
+    Text(Vec<Part>),
+    /// `:a`
+    Symbol(Arc<str>),
+    /// `/a/`
+    Regex(Arc<Pattern>, Arc<str>),
+    /// `/#{a}/`
+    OpenRegex(Vec<Part>, String),
+    /// `[a, *b]`
+    List(Vec<Node>),
+    /// `{ a => b }`
+    Hash(Vec<(Node, Node)>),
+    /// `a..b`
+    Range(Box<Node>, Box<Node>, bool),
+    /// `a`
+    Local(Arc<str>),
+    /// `@a`, `$a`
+    Kept(Arc<str>),
+    /// `A::B`
+    Constant(Arc<str>),
+    /// `event.get("a")`
+    Get(FieldRef),
+    /// `*a` in a list or among arguments
+    Splat(Box<Node>),
+    /// `a = b`
+    Assign(Target, Box<Node>),
+    /// `a += b`
+    Change(Target, Arc<str>, Box<Node>),
+    /// `a, b = c, d`
+    AssignAll(Vec<Target>, Box<Node>),
+    /// `a && b`
+    And(Box<Node>, Box<Node>),
+    /// `a || b`
+    Or(Box<Node>, Box<Node>),
+    /// `!a`
+    Not(Box<Node>),
+    /// `defined?(a)`
+    Defined(Box<Node>),
+    /// `if a then b else c end`
+    If(Box<Node>, Box<Node>, Box<Node>),
+    /// `while a do b end`; whether the body comes first
+    While(Box<Node>, Box<Node>, bool),
+    /// `for a in b do c end`
+    For(Target, Box<Node>, Box<Node>),
+    /// `case a when b then c else d end`
+    Case(Option<Box<Node>>, Vec<(Vec<Node>, Node)>, Box<Node>),
+    /// `begin a rescue b else c ensure d end`
+    Begin(Box<Node>, Vec<Rescue>, Option<Box<Node>>, Option<Box<Node>>),
+    /// `a.b(c) { d }`
+    Call(Box<Call>),
+    /// `a; b`
+    Sequence(Vec<Node>),
+    /// `return a`
+    Return(Box<Node>),
+    /// `next a`
+    Next(Box<Node>),
+    /// `break a`
+    Break(Box<Node>),
+    /// `->(a) { b }`
+    Lambda(Arc<Block>),
+    /// `def a(b) c end`; whether it is `def self.a`
+    Define(Arc<str>, Arc<Block>, bool),
+    /// `class A < B c end`; `module A c end` has no class above
+    Class(Arc<str>, Option<Box<Node>>, Box<Node>),
+    /// `super`, `super(a)`
+    Super(Option<Vec<Node>>),
+    /// `self`
+    Itself,
+    /// `retry`
+    Retry,
+    /// `1r`, `100000000000000000000`: a number that is made of its text
+    Number(Arc<str>),
+}
+
+/// `a&.b(c, &d)`
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// What it is called on; none for `raise "x"`.
+    pub receiver: Option<Node>,
+    pub name: Arc<str>,
+    pub arguments: Vec<Node>,
+    pub block: Option<Arc<Block>>,
+    /// `&a` as the last argument.
+    pub passed: Option<Node>,
+    /// Whether it is `nil` for a receiver that is.
+    pub safe: bool,
+}

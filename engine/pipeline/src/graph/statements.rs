@@ -1,0 +1,204 @@
+//! The statements of one query or pipeline: definitions are kept, instances become nodes, and a nested
+//! pipeline becomes the nodes of its body.
+
+use super::build::{
+    Builder, DEFAULT_INPUTS, DEFAULT_OUTPUTS, Definition, Instance, Level, NODES_MAX, Notation,
+    PIPELINE_DEPTH_MAX, port_names,
+};
+use super::definitions::Namespace;
+use super::meter::Metered;
+use super::{Node, Step, complain};
+use crate::operator::ERR;
+use std::sync::Arc;
+use temblor_lang::span::Span;
+use temblor_lang::syntax::tree::{
+    Create, Define, DefineKind, Item, ModPath, PipelineDef, Query, Statement,
+};
+
+/// What queries and pipelines define.
+const IN_QUERIES: [Namespace; 4] =
+    [Namespace::Window, Namespace::Operator, Namespace::Script, Namespace::Pipeline];
+
+impl Builder<'_, '_> {
+    pub(super) fn statements(&mut self, query: &Query, level: &mut Level) {
+        for directive in &query.config {
+            // Which directives there are is nobody's business; their values must be constant.
+            let value = self.known(&directive.value, level);
+            let interval = value.get().as_u64().filter(|interval_s| *interval_s > 0);
+            if let ("metrics_interval_s", Some(interval_s), false) =
+                (directive.name.text.as_str(), interval, self.rehearsing || level.prefix.is_empty())
+            {
+                self.metered.push(Metered { prefix: level.prefix.clone(), interval_s });
+            }
+        }
+        for statement in &query.statements {
+            if self.graph.nodes.len() > NODES_MAX {
+                return self.complain(complain::nested_too_deep(NODES_MAX, Span::default()));
+            }
+            self.at = span_of(statement);
+            match statement {
+                Statement::Use(import) => self.compiler.import(import, &mut level.scope),
+                Statement::Define(define) => {
+                    self.check_place(
+                        define,
+                        &IN_QUERIES,
+                        "deploy files define flows, flows define connectors",
+                    );
+                    self.define(define, level);
+                }
+                Statement::Create(create) => self.create(create, level),
+                Statement::Select(select) => self.select(select, level),
+                Statement::Chain(chain) => self.chain(chain, level),
+                Statement::Item(item) => self.compiler.define(item, &mut level.scope),
+            }
+        }
+        self.check_unused(level);
+    }
+
+    /// Reports a definition that does not belong here.
+    pub(super) fn check_place(&mut self, define: &Define, kinds: &[Namespace], rule: &str) {
+        let namespace = Namespace::of(&define.kind);
+        if !kinds.contains(&namespace) {
+            let complaint = complain::misplaced(namespace.word(), rule, define.name.span);
+            self.complain(complaint);
+        }
+    }
+
+    pub(super) fn define(&mut self, define: &Define, level: &mut Level) {
+        let namespace = Namespace::of(&define.kind);
+        if level.definition(namespace, &define.name.text).is_some() {
+            let name = &define.name;
+            self.complain(complain::name_taken(namespace.word(), &name.text, name.span));
+        }
+        match &define.kind {
+            DefineKind::Window(window) => self.check_window_kind(&window.kind),
+            DefineKind::Operator(operator)
+                if self.notation == Notation::Long && operator.kind.segments.len() != 2 =>
+            {
+                let (path, span) = (operator.kind.text(), operator.kind.span);
+                self.complain(complain::operator_path(&path, span));
+            }
+            _ => {}
+        }
+        let scope = level.scope.clone();
+        level.definitions.push(Definition { define: Arc::new(define.clone()), scope });
+    }
+
+    pub(super) fn create(&mut self, create: &Create, level: &mut Level) {
+        if level.instance(&create.name.text).is_some() {
+            let name = &create.name;
+            return self.complain(complain::name_taken("node", &name.text, name.span));
+        }
+        let Some(namespace) = Namespace::created(create.kind) else {
+            let name = format!("{}{}", level.prefix, create.name.text);
+            let node = self.add_node(Node::new(name, Step::Pass));
+            return level.instances.push((create.name.text.clone(), Instance::Node(node)));
+        };
+        if namespace == Namespace::Connector {
+            return self.complain(complain::connector_in_pipeline(create.span));
+        }
+        let own = ModPath { segments: vec![create.name.clone()], span: create.name.span };
+        let path = create.from.as_ref().unwrap_or(&own);
+        let Some(definition) = self.definition(namespace, path, level) else { return };
+        let instance = match &definition.define.kind {
+            DefineKind::Script(def) => {
+                let args = self.arguments(&def.args, &create.with, level, create.span);
+                let step = self.script(def, &definition, args);
+                self.operator_node(create, step, level)
+            }
+            DefineKind::Operator(def) => {
+                let args = self.arguments(&def.args, &create.with, level, create.span);
+                let step = self.operator(def, &definition, args);
+                let instance = self.operator_node(create, step, level);
+                if let (Some(Instance::Node(node)), Some(kind)) =
+                    (&instance, self.registry.operator(&def.kind.text()))
+                {
+                    self.graph.nodes[*node].fallbacks = kind.fallbacks;
+                }
+                instance
+            }
+            DefineKind::Pipeline(def) => self.nest(def, &definition, create, level),
+            _ => None,
+        };
+        // Also a node that failed keeps its name, so that its uses are not reported.
+        let instance = instance.unwrap_or_else(|| {
+            Instance::Node(self.add_node(Node::new(&create.name.text, Step::Pass)))
+        });
+        level.instances.push((create.name.text.clone(), instance));
+    }
+
+    fn operator_node(
+        &mut self,
+        create: &Create,
+        step: Option<Step>,
+        level: &Level,
+    ) -> Option<Instance> {
+        let name = format!("{}{}", level.prefix, create.name.text);
+        let node = Node::new(name, step?).made_of(create.span);
+        Some(Instance::Node(self.add_node(node)))
+    }
+
+    fn nest(
+        &mut self,
+        def: &PipelineDef,
+        definition: &Definition,
+        create: &Create,
+        level: &Level,
+    ) -> Option<Instance> {
+        if self.depth >= PIPELINE_DEPTH_MAX {
+            self.complain(complain::nested_too_deep(PIPELINE_DEPTH_MAX, create.span));
+            return None;
+        }
+        let args = self.arguments(&def.args, &create.with, level, create.span);
+        let prefix = format!("{}{}/", level.prefix, create.name.text);
+        let scope = self.body_scope(&definition.scope);
+        let mut inner = self.level(scope, self.args_of(&args), prefix);
+        Some(self.nest_body(def, &mut inner))
+    }
+
+    /// The nodes of a pipeline whose scope and arguments are set.
+    pub(super) fn nest_body(&mut self, def: &PipelineDef, inner: &mut Level) -> Instance {
+        let mut inputs = Vec::new();
+        let mut outputs = Vec::new();
+        for name in port_names(def.from.as_deref(), &DEFAULT_INPUTS) {
+            let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
+            inner.instances.push((name.clone(), Instance::Input(node)));
+            inputs.push((name, node));
+        }
+        for name in port_names(def.into.as_deref(), &DEFAULT_OUTPUTS) {
+            let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
+            inner.instances.push((name.clone(), Instance::Output(node)));
+            outputs.push((name, node));
+        }
+        self.depth += 1;
+        let first = self.graph.nodes.len();
+        self.statements(&def.body, inner);
+        self.depth -= 1;
+        if let Some((_, node)) = outputs.iter().find(|(name, _)| name == ERR) {
+            self.error_ports.push((first..self.graph.nodes.len(), *node));
+        }
+        Instance::Pipeline(inputs, outputs)
+    }
+}
+
+fn span_of(statement: &Statement) -> Span {
+    match statement {
+        Statement::Use(import) => import.span,
+        Statement::Item(item) => item_span(item),
+        Statement::Define(define) => define.span,
+        Statement::Create(create) => create.span,
+        Statement::Select(select) => select.span,
+        Statement::Chain(chain) => chain.span,
+    }
+}
+
+fn item_span(item: &Item) -> Span {
+    match item {
+        Item::Use(import) => import.span,
+        Item::Const(def) => def.span,
+        Item::Fn(def) => def.span,
+        Item::Intrinsic(def) => def.span,
+        Item::Expr(expr) => expr.span,
+        Item::Define(define) => define.span,
+    }
+}

@@ -1,0 +1,279 @@
+//! The way of an event through the graph: depth first, without recursion, until it has been
+//! everywhere.
+
+use super::{Graph, Node, States, Step};
+use crate::event::Event;
+use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings};
+use std::any::Any;
+use temblor_lang::error::EvalError;
+use temblor_lang::value::{Key, Value};
+use temblor_runtime::ack::Token;
+
+/// An event that is about to enter a node.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    pub(super) node: usize,
+    pub(super) port: &'a str,
+    pub(super) event: Event<'a>,
+}
+
+/// The way of one event, as far as it is still to go: the next arrival is the last.
+pub type Way<'a> = bumpalo::collections::Vec<'a, Arrival<'a>>;
+
+/// Takes what leaves the graph.
+pub trait Receiver<'a> {
+    /// An event on the output with this number; `port` is the name of its port.
+    fn output(&mut self, output: usize, port: &'a str, event: Event<'a>);
+    /// An event whose node failed and whose `err` port leads nowhere.
+    fn failed(&mut self, node: &str, event: Event<'a>, error: &EvalError);
+    /// Text of an error for the event on the `err` port.
+    fn describe(&mut self, error: &EvalError) -> String;
+    /// Events that a node left out on purpose.
+    fn dropped(&mut self, node: &str, events: u64);
+    /// What was emitted must not leave before this time, in nanoseconds since 1970-01-01 UTC.
+    fn delayed(&mut self, time_ns: u64);
+    /// Batches whose kept events are dealt with.
+    fn released(&mut self, tokens: Vec<Token>);
+}
+
+/// The states that a traversal may use.
+#[derive(Debug)]
+pub struct Memory<'m> {
+    /// Of the nodes that remember nothing that matters; one set a worker.
+    pub local: &'m mut States,
+    /// Of the nodes that do. Without it the traversal stops in front of such a node.
+    pub shared: Option<&'m mut States>,
+}
+
+impl Memory<'_> {
+    fn of(&mut self, node: usize, operator: &dyn AnyOperator) -> Option<&mut dyn Any> {
+        let states = match &mut self.shared {
+            _ if !operator.is_stateful() => &mut *self.local,
+            Some(shared) => shared,
+            None => return None,
+        };
+        Some(states.0[node].as_mut())
+    }
+}
+
+impl Graph {
+    /// The way of an event that comes in at `input`.
+    #[must_use]
+    pub fn enter<'a>(input: usize, event: Event<'a>, around: &Surroundings<'a>) -> Way<'a> {
+        let mut way = Way::new_in(around.arena().bump());
+        way.push(Arrival { node: input, port: IN, event });
+        way
+    }
+
+    /// The operator that the events of `input` enter first, and by which port, if it looks ahead.
+    #[must_use]
+    pub fn looking_ahead(&self, input: usize) -> Option<(&dyn AnyOperator, &str)> {
+        let (mut number, mut port) = (input, IN);
+        // Of each node at most one is passed on to, so that circles end, too.
+        for _ in 0..self.nodes.len() {
+            let node = &self.nodes[number];
+            if let Step::Operator(operator) = &node.step {
+                return operator.looks_ahead().then_some((operator.as_ref(), port));
+            }
+            match node.leads_to(OUT) {
+                [only] => (number, port) = (only.node, &only.port),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Goes on until the event has been everywhere, depth first, branches in the order of their
+    /// declaration. False when a node needs the shared states and they are not there: call again
+    /// with them.
+    pub fn advance<'a>(
+        &'a self,
+        way: &mut Way<'a>,
+        memory: &mut Memory<'_>,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) -> bool {
+        let mut emitter = Emitter::new(around.arena());
+        while let Some(arrival) = way.pop() {
+            if !self.visit_one(arrival, way, memory, around, &mut emitter, receiver) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What one node does with one event. False when it needs states that are not there: the
+    /// arrival is back on the way.
+    #[inline]
+    pub(super) fn visit_one<'a>(
+        &'a self,
+        arrival: Arrival<'a>,
+        way: &mut Way<'a>,
+        memory: &mut Memory<'_>,
+        around: &Surroundings<'a>,
+        emitter: &mut Emitter<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) -> bool {
+        let node = &self.nodes[arrival.node];
+        match &node.step {
+            Step::Pass => self.follow(node, OUT, arrival.event, way),
+            Step::Counted(meter) => {
+                meter.add();
+                self.follow(node, OUT, arrival.event, way);
+            }
+            Step::Output(output) => {
+                receiver.output(*output, &self.outputs[*output], arrival.event);
+            }
+            Step::AnyOutput(output) => receiver.output(*output, arrival.port, arrival.event),
+            Step::Operator(operator) => {
+                let Some(state) = memory.of(arrival.node, operator.as_ref()) else {
+                    way.push(arrival);
+                    return false;
+                };
+                let Arrival { port, event, .. } = arrival;
+                let result = operator.process(state, port, event, around, emitter);
+                self.deliver(node, emitter, way, around, receiver);
+                if let Err(error) = result {
+                    self.fail(node, event, &error, way, around, receiver);
+                }
+            }
+        }
+        true
+    }
+
+    /// Lets all timers run.
+    pub fn tick<'a>(
+        &'a self,
+        states: &mut States,
+        local: &mut States,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        for (number, operator) in self.operators().filter(|(_, one)| one.wants_ticks()) {
+            let mut emitter = Emitter::new(around.arena());
+            let result = operator.tick(states.0[number].as_mut(), around, &mut emitter);
+            let end = (number, result, emitter);
+            self.finish(end, states, local, around, receiver);
+        }
+    }
+
+    /// The input has ended: every node gives what it still keeps, those upstream first.
+    pub fn flush<'a>(
+        &'a self,
+        states: &mut States,
+        local: &mut States,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        for number in self.upstream_first() {
+            let Step::Operator(operator) = &self.nodes[number].step else { continue };
+            let mut emitter = Emitter::new(around.arena());
+            let result = operator.flush(states.0[number].as_mut(), around, &mut emitter);
+            self.finish((number, result, emitter), states, local, around, receiver);
+        }
+    }
+
+    fn finish<'a>(
+        &'a self,
+        (number, result, mut emitter): (usize, Result<(), EvalError>, Emitter<'a>),
+        states: &mut States,
+        local: &mut States,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        let node = &self.nodes[number];
+        let mut way = Way::new_in(around.arena().bump());
+        self.deliver(node, &mut emitter, &mut way, around, receiver);
+        if let Err(error) = result {
+            let empty = around.arena().record_builder(0).finish();
+            let nothing = Event::new(Value::Null, empty, around.now_ns);
+            self.fail(node, nothing, &error, &mut way, around, receiver);
+        }
+        let mut memory = Memory { local, shared: Some(states) };
+        self.advance(&mut way, &mut memory, around, receiver);
+    }
+
+    /// Puts what a node emitted on the way, the first last.
+    fn deliver<'a>(
+        &'a self,
+        node: &'a Node,
+        emitter: &mut Emitter<'a>,
+        way: &mut Way<'a>,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        for (event, error) in emitter.take_failed() {
+            self.fail(node, event, &error, way, around, receiver);
+        }
+        for (port, event) in emitter.take().rev() {
+            match self.port_for(node, port) {
+                Some(port) => self.follow(node, port, event, way),
+                None if node.fallback(port) == Some(ERR) => {
+                    told(node, event, receiver);
+                }
+                None => receiver.dropped(&node.name, 1),
+            }
+        }
+        if let Some(time_ns) = emitter.take_delay() {
+            receiver.delayed(time_ns);
+        }
+        match emitter.take_dropped() {
+            0 => {}
+            events => receiver.dropped(&node.name, events),
+        }
+        let released = emitter.take_released();
+        if !released.is_empty() {
+            receiver.released(released);
+        }
+    }
+
+    /// The port by which an event for `port` really leaves; `None` when it leads nowhere.
+    fn port_for<'a>(&self, node: &'a Node, port: &'a str) -> Option<&'a str> {
+        let leads = |port: &str| node.rest.is_some() || !node.leads_to(port).is_empty();
+        if leads(port) {
+            return Some(port);
+        }
+        node.fallback(port).filter(|port| leads(port))
+    }
+
+    fn follow<'a>(&'a self, node: &'a Node, port: &'a str, event: Event<'a>, way: &mut Way<'a>) {
+        let edges = node.leads_to(port);
+        for edge in edges.iter().rev() {
+            way.push(Arrival { node: edge.node, port: &edge.port, event });
+        }
+        if let (true, Some(node)) = (edges.is_empty(), node.rest) {
+            way.push(Arrival { node, port, event });
+        }
+    }
+
+    #[cold]
+    fn fail<'a>(
+        &'a self,
+        node: &'a Node,
+        event: Event<'a>,
+        error: &EvalError,
+        way: &mut Way<'a>,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) {
+        let placed = node.place(error);
+        let error = placed.as_ref().unwrap_or(error);
+        if node.leads_to(ERR).is_empty() {
+            return receiver.failed(&node.name, event, error);
+        }
+        let arena = around.arena();
+        let mut record = arena.record_builder(2);
+        record.insert("error", Value::Str(arena.str(&receiver.describe(error))));
+        record.insert("event", event.value);
+        self.follow(node, ERR, event.with_value(record.finish()), way);
+    }
+}
+
+/// Reports an event that tells of a failure (`{"error", "event"}`) when nothing takes it.
+#[cold]
+fn told<'a>(node: &Node, event: Event<'a>, receiver: &mut dyn Receiver<'a>) {
+    let part = |name| event.value.get(&Key::new(name));
+    let reason = part("error").and_then(Value::as_str).unwrap_or("the event failed");
+    let original = part("event").unwrap_or(event.value);
+    receiver.failed(&node.name, event.with_value(original), &EvalError::new("E0610", reason));
+}

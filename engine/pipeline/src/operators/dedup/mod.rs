@@ -1,0 +1,160 @@
+//! `dedup`: lets one of several equal events through. It remembers 128-bit hashes of keys, never
+//! the keys, and no more of them than it is told; what it gives up for lack of room is counted.
+
+mod across;
+mod adjacent;
+mod first;
+mod held;
+
+use super::key::Key;
+use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use crate::operator::{AnyOperator, ELSE};
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::value::Kind;
+use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX, STREAMS_DEFAULT, STREAMS_MAX};
+
+const MODES: &[&str] = &["first", "last", "adjacent", "count"];
+
+/// The declaration.
+pub static KINDS: &[OperatorKind] = &[OperatorKind {
+    path: "stream::dedup",
+    word: Some("dedup"),
+    doc: "Removes repeats: of events with the same key, one goes to `out` and the others to `else`. \
+          The key is an expression (`by`), or else all of the event's data, whatever the order of \
+          its fields. A key is forgotten when it is `within` old, when there are `last` newer keys, \
+          or when `max_keys` are kept; without any of the first two, only for lack of room. \
+          Mode `first` lets the first event of a key through at once. Mode `last` keeps the newest \
+          event of a key until the key is forgotten or the input ends, and then lets that one \
+          through. Mode `count` then emits `{\"event\", \"count\", \"first_seen\", \"last_seen\"}` \
+          with the first event, the number of events and the times in nanoseconds. Mode `adjacent` \
+          removes only events that follow an event with the same key. With `refresh` a repeat \
+          renews its key. `across` names the stream that an event came on: then repeats within a \
+          stream are kept and only copies of what another stream brought already are removed, so \
+          that for each key as many events go through as the stream that has most of them brought; \
+          a copy that comes `within` that time is always recognised, one that comes after twice \
+          the time never.",
+    examples: &[
+        "in |> dedup |> out",
+        "in |> dedup by [event.host, event.message] within 10s else repeats |> out",
+        "in |> dedup by event.id last 10000 refresh |> out",
+        "in |> dedup by event.message within 1min mode count |> out",
+        "in |> dedup by event.message across event.server within 30s |> out",
+    ],
+    settings: &[
+        Setting::new(
+            "by",
+            Takes::Formula,
+            InChain::Clause("by"),
+            "The key; by default all of the event's data.",
+        ),
+        Setting::new(
+            "within",
+            Takes::Duration,
+            InChain::Clause("within"),
+            "How long a key is remembered, from its first event on, or with `refresh` from its \
+             last.",
+        ),
+        Setting::new(
+            "last",
+            Takes::Constant(Kind::Integer),
+            InChain::Clause("last"),
+            "How many keys are remembered; the oldest goes first, with `refresh` the one that was \
+             not seen for longest.",
+        ),
+        Setting::new(
+            "mode",
+            Takes::Word(MODES),
+            InChain::Clause("mode"),
+            "Which event of several stays: `first` (default), `last`, `adjacent`, `count`.",
+        ),
+        Setting::new(
+            "refresh",
+            Takes::Constant(Kind::Bool),
+            InChain::Flag("refresh"),
+            "Whether a repeat renews its key.",
+        ),
+        Setting::new(
+            "across",
+            Takes::Formula,
+            InChain::Clause("across"),
+            "The stream of the event: only copies from other streams are removed.",
+        ),
+        Setting::new(
+            "max_keys",
+            Takes::Constant(Kind::Integer),
+            InChain::Clause("max_keys"),
+            "How many keys are remembered at most (1,000,000); giving up a key for lack of room is \
+             counted as an eviction.",
+        ),
+        Setting::new(
+            "max_streams",
+            Takes::Constant(Kind::Integer),
+            InChain::No,
+            "How many streams `across` tells apart (64); events of further ones fail.",
+        ),
+    ],
+    ports: &[ELSE],
+    fallbacks: &[],
+    build,
+}];
+
+/// For how long, and for how many others, a key is remembered.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    within_ns: Option<u64>,
+    /// At most so many keys.
+    keys_max: usize,
+    /// Whether a key that gives way to a newer one does so for lack of room, not by `last`.
+    is_limit: bool,
+    refresh: bool,
+}
+
+impl Memory {
+    fn new(settings: &Settings) -> Result<Self, Diagnostic> {
+        let limit = settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?;
+        let last = settings.count("last", KEYS_MAX, KEYS_MAX)?;
+        Ok(Self {
+            within_ns: settings.number("within"),
+            keys_max: limit.min(last),
+            is_limit: limit < last,
+            refresh: settings.flag("refresh"),
+        })
+    }
+
+    /// Keys seen at this time or before are forgotten.
+    fn horizon(&self, now_ns: u64) -> Option<u64> {
+        now_ns.checked_sub(self.within_ns?)
+    }
+}
+
+fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let key = Key(settings.formula("by"));
+    let memory = Memory::new(settings)?;
+    let mode = settings.text("mode");
+    let mode = mode.as_deref().unwrap_or("first");
+    if let Some(stream) = settings.formula("across") {
+        check_across(settings, mode, memory)?;
+        let streams_max = settings.count("max_streams", STREAMS_DEFAULT, STREAMS_MAX)?;
+        return Ok(Box::new(across::Across { key, stream, memory, streams_max }));
+    }
+    Ok(match mode {
+        "last" => Box::new(held::Held { key, memory, keep: held::Keep::Last }),
+        "count" => Box::new(held::Held { key, memory, keep: held::Keep::Count }),
+        "adjacent" => Box::new(adjacent::Adjacent { key, memory }),
+        _ => Box::new(first::First { key, memory }),
+    })
+}
+
+fn check_across(settings: &Settings, mode: &str, memory: Memory) -> Result<(), Diagnostic> {
+    if mode != "first" {
+        return Err(settings
+            .error("mode", format!("mode `{mode}` is not possible with `across`"))
+            .with_help("leave out `mode`: across streams, the first copy goes through"));
+    }
+    if memory.refresh {
+        return Err(settings
+            .error("refresh", "`refresh` is not possible with `across`")
+            .with_help("leave out `refresh`: each copy counts by itself"));
+    }
+    Ok(())
+}

@@ -1,0 +1,371 @@
+//! `rate_limit`: at most so many events, bytes or units of cost a duration for each key. The
+//! algorithm is the generic cell rate algorithm in its virtual scheduling form (ITU-T I.371,
+//! annex A): a key is one hash and one time, and no timer runs. Over any time `t` a key never
+//! passes more than its burst and what the rate gives for `t`.
+
+mod memory;
+
+use super::key::{Group, evaluate};
+use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use crate::event::Event;
+use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
+use crate::row::{self, Row};
+use crate::store::{Reader, Writer};
+use memory::State;
+use std::sync::Arc;
+use temblor_lang::builtin::CallError;
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::error::EvalError;
+use temblor_lang::program::Formula;
+use temblor_lang::value::{Arena, JsonStyle, Key as Field, Kind, Value, push_json};
+use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX};
+
+/// The declaration.
+pub static KINDS: &[OperatorKind] = &[OperatorKind {
+    path: "stream::rate_limit",
+    word: Some("rate_limit"),
+    doc: "Lets at most a number of events through per duration, for each key (`by`) or for all \
+          events together. An unused allowance is saved up to `burst` (by default the number \
+          itself). With `bytes` the number counts bytes of JSON instead of events, with `cost` the \
+          units that an expression gives for each event. The number may be an expression over the \
+          event, so that each key can have its own. Events over the limit go to `else` (mode \
+          `route`), are counted as dropped (`discard`), or wait until they are within the limit, \
+          and what comes behind them waits too (`block`). An event that costs more than `burst` is \
+          always over the limit, except that with `block` it waits for all of it. A limit of 0 lets \
+          nothing through. When there are `max_keys` keys, a new one takes the place of a key that \
+          has nearly all of its allowance; if it lacks some of it, that is counted as an eviction.",
+    examples: &[
+        "in |> rate_limit 1000 per 1s |> out",
+        "in |> rate_limit 10 per 1min by event.client burst 20 else slow |> out",
+        "in |> rate_limit 1000000 per 1s bytes mode discard |> out",
+        "in |> rate_limit event.quota per 1h by event.tenant cost event.size |> out",
+        "in |> rate_limit 100 per 1s block |> out",
+    ],
+    settings: &[
+        Setting::new(
+            "rate",
+            Takes::Formula,
+            InChain::Positional,
+            "How many events (bytes, units) per duration.",
+        )
+        .required(),
+        Setting::new(
+            "per",
+            Takes::Duration,
+            InChain::Clause("per"),
+            "The duration, at least one nanosecond.",
+        )
+        .required(),
+        Setting::new(
+            "by",
+            Takes::Formula,
+            InChain::Clause("by"),
+            "The key; without one, all events share the limit.",
+        ),
+        Setting::new(
+            "burst",
+            Takes::Constant(Kind::Integer),
+            InChain::Clause("burst"),
+            "How much may go through at once after a pause; by default as much as `rate`.",
+        ),
+        Setting::new(
+            "bytes",
+            Takes::Constant(Kind::Bool),
+            InChain::Flag("bytes"),
+            "Whether an event costs its bytes as JSON instead of 1.",
+        ),
+        Setting::new(
+            "cost",
+            Takes::Formula,
+            InChain::Clause("cost"),
+            "What an event costs instead of 1, a whole number from 0.",
+        ),
+        Setting::new(
+            "mode",
+            Takes::Word(&["route", "discard", "block"]),
+            InChain::Clause("mode"),
+            "What becomes of events over the limit: `route` (default; to `else`), `discard`, \
+             `block`.",
+        ),
+        Setting::new(
+            "block",
+            Takes::Constant(Kind::Bool),
+            InChain::Flag("block"),
+            "The same as mode `block`.",
+        ),
+        Setting::new(
+            "max_keys",
+            Takes::Constant(Kind::Integer),
+            InChain::Clause("max_keys"),
+            "How many keys are remembered at most (1,000,000).",
+        ),
+    ],
+    ports: &[ELSE],
+    fallbacks: &[],
+    build,
+}];
+
+/// What becomes of events over the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Over {
+    Route,
+    Discard,
+    Block,
+}
+
+/// What an event costs.
+#[derive(Debug)]
+enum Cost {
+    One,
+    Bytes,
+    Formula(Arc<Formula>),
+}
+
+#[derive(Debug)]
+struct RateLimit {
+    key: Group,
+    rate: Arc<Formula>,
+    /// The rate, if it is the same for all events.
+    constant_rate: Option<u64>,
+    per_ns: u64,
+    burst: Option<u64>,
+    cost: Cost,
+    over: Over,
+    keys_max: usize,
+}
+
+/// A decision on one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Conforms,
+    /// It would conform at this time; `None`: never.
+    Exceeds(Option<u64>),
+}
+
+fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let Some(rate) = settings.formula("rate") else {
+        return Err(settings.error("rate", "`rate_limit` needs a rate: `rate_limit 1000 per 1s`"));
+    };
+    let constant_rate = match rate.expr.as_constant() {
+        None => None,
+        Some(value) => Some(
+            value
+                .as_u64()
+                .ok_or_else(|| settings.error("rate", "the rate must be a whole number from 0"))?,
+        ),
+    };
+    let per_ns = settings.whole("per", 0)?;
+    if per_ns == 0 {
+        return Err(settings.error("per", "`per` must be longer than 0: `per 1s`"));
+    }
+    let burst = match settings.constant("burst") {
+        None => None,
+        Some(_) => Some(settings.whole("burst", 0)?),
+    };
+    let over = over(settings)?;
+    let keys_max = settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?;
+    let key = Group(settings.formula("by"));
+    let cost = cost(settings)?;
+    Ok(Box::new(RateLimit { key, rate, constant_rate, per_ns, burst, cost, over, keys_max }))
+}
+
+fn over(settings: &Settings) -> Result<Over, Diagnostic> {
+    let mode = settings.text("mode");
+    match (mode.as_deref(), settings.flag("block")) {
+        (Some("block") | None, true) | (Some("block"), false) => Ok(Over::Block),
+        (Some(_), true) => Err(settings.error("mode", "`block` contradicts this mode")),
+        (Some("discard"), false) => Ok(Over::Discard),
+        _ => Ok(Over::Route),
+    }
+}
+
+fn cost(settings: &Settings) -> Result<Cost, Diagnostic> {
+    match (settings.flag("bytes"), settings.formula("cost")) {
+        (true, Some(_)) => Err(settings.error("cost", "`cost` contradicts `bytes`")),
+        (true, None) => Ok(Cost::Bytes),
+        (false, Some(formula)) => Ok(Cost::Formula(formula)),
+        (false, None) => Ok(Cost::One),
+    }
+}
+
+/// `units` times the time that one unit takes, rounded as said. Rounding the price of events up and
+/// that of the burst down keeps the promise to the nanosecond.
+fn time_of(units: u64, per_ns: u64, rate: u64, round_up: bool) -> u64 {
+    let product = u128::from(units) * u128::from(per_ns);
+    let rate = u128::from(rate);
+    let time = if round_up { product.div_ceil(rate) } else { product / rate };
+    u64::try_from(time).unwrap_or(u64::MAX)
+}
+
+impl RateLimit {
+    fn cost_of<'a>(
+        &'a self,
+        text: &mut Vec<u8>,
+        event: &Event<'a>,
+        around: &Surroundings<'a>,
+    ) -> Result<u64, EvalError> {
+        match &self.cost {
+            Cost::One => Ok(1),
+            Cost::Bytes => Ok(match event.raw {
+                Some(raw) => raw.len() as u64,
+                None => {
+                    text.clear();
+                    push_json(text, event.value, JsonStyle::Compact);
+                    text.len() as u64
+                }
+            }),
+            Cost::Formula(formula) => {
+                let value = evaluate(formula, event, around)?;
+                value.as_u64().ok_or_else(|| not_whole("cost", value))
+            }
+        }
+    }
+
+    fn rate_of<'a>(
+        &'a self,
+        event: &Event<'a>,
+        around: &Surroundings<'a>,
+    ) -> Result<u64, EvalError> {
+        if let Some(rate) = self.constant_rate {
+            return Ok(rate);
+        }
+        let value = evaluate(&self.rate, event, around)?;
+        value.as_u64().ok_or_else(|| not_whole("rate", value))
+    }
+
+    /// Decides on an event, and takes it into account when it conforms or when it is to wait.
+    fn decide(&self, arrival: &mut u64, now_ns: u64, rate: u64, cost: u64) -> Verdict {
+        if rate == 0 {
+            return if cost == 0 { Verdict::Conforms } else { Verdict::Exceeds(None) };
+        }
+        let burst = self.burst.unwrap_or(rate);
+        let price_ns = time_of(cost, self.per_ns, rate, true);
+        let depth_ns = time_of(burst, self.per_ns, rate, false);
+        let next_ns = (*arrival).max(now_ns).saturating_add(price_ns);
+        if next_ns <= now_ns.saturating_add(depth_ns) && cost <= burst {
+            *arrival = next_ns;
+            return Verdict::Conforms;
+        }
+        if self.over == Over::Block {
+            // What costs more than a whole burst waits until the burst is whole.
+            *arrival = next_ns;
+            return Verdict::Exceeds(Some(next_ns.saturating_sub(depth_ns.max(price_ns))));
+        }
+        Verdict::Exceeds(None)
+    }
+
+    fn decide_for(
+        &self,
+        state: &mut State,
+        hash: u128,
+        now_ns: u64,
+        rate: u64,
+        cost: u64,
+    ) -> Verdict {
+        if let Some(arrival) = state.arrivals.get_mut(hash) {
+            return self.decide(arrival, now_ns, rate, cost);
+        }
+        let mut arrival = 0;
+        let verdict = self.decide(&mut arrival, now_ns, rate, cost);
+        if arrival > now_ns {
+            state.make_room(now_ns, self.keys_max);
+            state.arrivals.insert(hash, arrival);
+        }
+        verdict
+    }
+}
+
+impl Operator for RateLimit {
+    type State = State;
+
+    fn start(&self) -> State {
+        State::default()
+    }
+
+    fn process<'a>(
+        &'a self,
+        state: &mut State,
+        _: &str,
+        event: Event<'a>,
+        around: &Surroundings<'a>,
+        out: &mut Emitter<'a>,
+    ) -> Result<(), EvalError> {
+        let hash = self.key.hash(&event, around)?;
+        let rate = self.rate_of(&event, around)?;
+        let cost = self.cost_of(&mut state.text, &event, around)?;
+        match (self.decide_for(state, hash, around.now_ns, rate, cost), self.over) {
+            (Verdict::Conforms, _) => out.emit(OUT, event),
+            (Verdict::Exceeds(Some(time_ns)), _) => {
+                out.delay_until(time_ns);
+                out.emit(OUT, event);
+            }
+            (Verdict::Exceeds(None), Over::Route) => out.emit(ELSE, event),
+            (Verdict::Exceeds(None), Over::Discard) => out.count_drop(),
+            (Verdict::Exceeds(None), Over::Block) => return Err(never()),
+        }
+        Ok(())
+    }
+
+    fn save<'a>(&self, state: &State, arena: &'a Arena) -> Value<'a> {
+        let mut keys = Writer::default();
+        state.arrivals.iter().for_each(|(hash, arrival_ns)| {
+            keys.hash(hash).number(arrival_ns);
+        });
+        let mut saved = arena.record_builder(2);
+        saved.append("keys", keys.finish(arena));
+        saved.append("evicted", Value::UInt(state.evicted));
+        saved.finish()
+    }
+
+    fn restore(&self, saved: Value<'_>) -> Result<State, CallError> {
+        let mut state = State::default();
+        let mut keys = Reader::new(saved.get(&Field::new("keys")))?;
+        while !keys.is_at_end() {
+            let (hash, arrival_ns) = (keys.hash()?, keys.number()?);
+            state.make_room(0, self.keys_max);
+            state.arrivals.insert(hash, arrival_ns);
+        }
+        state.evicted = saved.get(&Field::new("evicted")).and_then(Value::as_u64).unwrap_or(0);
+        Ok(state)
+    }
+
+    fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
+        let row = |(hash, at_ns)| Row::new(hash, &[("arrival_ns", Value::UInt(at_ns))], arena);
+        Some(state.arrivals.iter().map(row).collect())
+    }
+
+    fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
+        let arrival_ns = row::whole(columns, "arrival_ns")?;
+        if let Some(known_ns) = state.arrivals.get_mut(hash) {
+            *known_ns = arrival_ns;
+        } else {
+            state.arrivals.insert(hash, arrival_ns);
+        }
+        Ok(())
+    }
+
+    fn forget(&self, state: &mut State, hash: u128) -> bool {
+        state.arrivals.remove(hash).is_some()
+    }
+
+    fn usage(&self, state: &State) -> Option<Usage> {
+        let (entries, bytes) = (state.arrivals.len() as u64, state.arrivals.bytes() as u64);
+        Some(Usage { entries, bytes, evicted: state.evicted })
+    }
+}
+
+#[cold]
+fn not_whole(what: &str, value: Value<'_>) -> EvalError {
+    let message =
+        format!("the {what} must be a whole number from 0, found {}", value.kind().name());
+    EvalError::new("E0602", message)
+}
+
+#[cold]
+fn never() -> EvalError {
+    EvalError::new("E0603", "a rate of 0 would block for ever")
+        .with_help("use mode `route` or `discard`, or a rate above 0")
+}
+
+#[cfg(test)]
+mod tests;

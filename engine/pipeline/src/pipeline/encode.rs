@@ -1,0 +1,188 @@
+//! From what leaves the graph to bytes in the outputs of the batch. An event that nobody changed
+//! leaves as the bytes that it came in as.
+
+use super::Pipeline;
+use crate::event::Event;
+use crate::graph::Receiver;
+use temblor_codec::Encoding;
+use temblor_lang::error::EvalError;
+use temblor_lang::program::Formula;
+use temblor_lang::run::Context;
+use temblor_lang::span::Sources;
+use temblor_lang::value::{JsonStyle, Owned, Value, push_json, push_text};
+use temblor_lang::{builtin::Facts, value::Arena};
+use temblor_runtime::ack::Token;
+use temblor_runtime::batch::Batch;
+use temblor_runtime::error::Error;
+use temblor_runtime::outputs::{ErrorRecord, Outputs, PortId, SinkId};
+
+/// Where the events of a port go.
+#[derive(Debug)]
+pub struct Output {
+    /// The sink.
+    pub sink: SinkId,
+    /// Which place of the sink.
+    pub place: Place,
+    /// How they are written.
+    pub encoding: Encoding,
+    /// The port as the run's plan numbers it.
+    pub port: PortId,
+    /// Whether a batched event is written as the events that it consists of.
+    pub each_member: bool,
+}
+
+/// A place of a sink.
+#[derive(Debug)]
+pub enum Place {
+    /// The sink has only one.
+    Only,
+    /// A path that depends on the event.
+    Path(Box<Formula>),
+}
+
+/// A frame that is being processed.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'b> {
+    pub bytes: &'b [u8],
+    /// Its number in its input, from 1.
+    pub line: u64,
+    /// Its number among the events of the batch, from 0.
+    pub index: u64,
+    /// Whether it was a line, so that no line break can be inside.
+    pub is_line: bool,
+    /// What the source found wrong with it; `bytes` is then its beginning only.
+    pub bad: Option<&'b str>,
+}
+
+/// Encodes what leaves the graph while one event goes through it.
+pub(super) struct Encoder<'p, 'o> {
+    pipeline: &'p Pipeline,
+    out: &'o mut Outputs,
+    /// The frame that is the cause; none for ticks.
+    pub frame: Option<(&'p Batch, Frame<'p>)>,
+    /// The run ends with this.
+    stopped: Option<Error>,
+}
+
+impl<'p, 'o> Encoder<'p, 'o> {
+    pub fn new(pipeline: &'p Pipeline, out: &'o mut Outputs) -> Self {
+        Self { pipeline, out, frame: None, stopped: None }
+    }
+
+    pub fn finish(self) -> Result<(), Error> {
+        self.stopped.map_or(Ok(()), Err)
+    }
+
+    /// A frame that is no event.
+    #[cold]
+    pub fn undecodable(&mut self, reason: &str) {
+        self.report("decode", reason.to_string(), None);
+    }
+
+    /// An error that went to a port.
+    pub fn routed(&mut self, kind: &'static str) {
+        self.out.routed_error(kind);
+    }
+
+    #[cold]
+    fn report(&mut self, kind: &'static str, reason: String, event: Option<Value<'_>>) {
+        let (origin, line, mut bytes) = match self.frame {
+            Some((batch, frame)) => (batch.origin.name.clone(), frame.line, frame.bytes.to_vec()),
+            None => ("a timer".to_string(), 0, Vec::new()),
+        };
+        if let Some(event) = event
+            && bytes.is_empty()
+        {
+            push_json(&mut bytes, event, JsonStyle::Compact);
+        }
+        let record = ErrorRecord { kind, origin, line, reason, bytes };
+        if let Err(error) = self.out.error(record) {
+            self.stopped.get_or_insert(error);
+        }
+    }
+
+    fn write(&mut self, output: &'p Output, port: &str, event: Event<'_>) {
+        let chunk = match &output.place {
+            Place::Only => self.out.sink(output.sink),
+            Place::Path(path) => match place(path, event) {
+                Ok(path) => self.out.sink_at(output.sink, &path),
+                Err(error) => return self.report("path", error.to_string(), Some(event.value)),
+            },
+        };
+        let before = chunk.bytes.len();
+        if let Err(reason) =
+            output.encoding.encode(&mut chunk.bytes, port, event.value, event.raw, event.ingest_ns)
+        {
+            chunk.bytes.truncate(before);
+            return self.report("encode", reason, Some(event.value));
+        }
+        chunk.events += 1;
+        let bytes = (chunk.bytes.len() - before) as u64;
+        self.out.count(output.port, 1, bytes);
+    }
+}
+
+/// The path of an event's place.
+fn place(path: &Formula, event: Event<'_>) -> Result<String, EvalError> {
+    let arena = Arena::new();
+    let facts = Facts { ingest_ns: event.ingest_ns, ..Facts::default() };
+    let mut nothing = Owned::Null;
+    let mut context = Context::new(&arena, &facts, event.value, event.meta, &mut nothing);
+    let value = path.eval(&mut context)?;
+    let mut text = Vec::new();
+    push_text(&mut text, value);
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// What is wrong and where in the program.
+pub fn describe(sources: &Sources, error: &EvalError) -> String {
+    match error.span().and_then(|span| Some((sources.get(span.source)?, span))) {
+        Some((source, span)) => {
+            let position = sources.position(span);
+            let (line, column) = (position.line, position.column);
+            format!("{} at {}:{line}:{column}", error.message(), source.name)
+        }
+        None => error.message().to_string(),
+    }
+}
+
+impl<'p> Receiver<'p> for Encoder<'p, '_> {
+    fn output(&mut self, output: usize, port: &'p str, event: Event<'p>) {
+        let pipeline = self.pipeline;
+        for output in &pipeline.outputs[output] {
+            match event.members {
+                Some(members) if output.each_member => {
+                    for event in members.events {
+                        self.write(output, port, *event);
+                    }
+                }
+                _ => self.write(output, port, event),
+            }
+        }
+    }
+
+    fn failed(&mut self, node: &str, event: Event<'p>, error: &EvalError) {
+        let mut reason = self.describe(error);
+        if let Some(help) = error.help() {
+            reason = format!("{reason} ({help})");
+        }
+        let _ = node;
+        self.report("script", reason, Some(event.value));
+    }
+
+    fn describe(&mut self, error: &EvalError) -> String {
+        describe(&self.pipeline.sources, error)
+    }
+
+    fn dropped(&mut self, _: &str, events: u64) {
+        self.out.dropped("dropped", events);
+    }
+
+    fn delayed(&mut self, time_ns: u64) {
+        self.out.delay_until(time_ns);
+    }
+
+    fn released(&mut self, tokens: Vec<Token>) {
+        tokens.into_iter().for_each(|token| self.out.attach(token));
+    }
+}

@@ -1,0 +1,265 @@
+//! The processor that runs a graph: decodes the frames of a batch, sends the events through the
+//! graph and encodes what comes out, all in one worker and without a value that outlives its event.
+
+mod arrival;
+mod encode;
+mod ordered;
+
+pub use arrival::{ErrorInput, Input};
+pub use encode::describe;
+pub use encode::{Output, Place};
+
+use crate::graph::{Graph, Memory, States};
+use crate::operator::Surroundings;
+use arrival::Arrived;
+use encode::{Encoder, Frame};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use temblor_codec::{Decoder, Format, InputCodec};
+use temblor_lang::builtin::{Call, Facts, Tables};
+use temblor_lang::span::Sources;
+use temblor_lang::value::{Arena, Value};
+use temblor_runtime::batch::{BadFrame, Batch};
+use temblor_runtime::clock::Timestamp;
+use temblor_runtime::error::Error;
+use temblor_runtime::framing::{FrameCursor, Framing};
+use temblor_runtime::outputs::Outputs;
+use temblor_runtime::processor::Processor;
+use temblor_runtime::turnstile::Turn;
+
+/// Everything about a program that its workers share.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// The operators.
+    pub graph: Graph,
+    /// The program's texts, for messages.
+    pub sources: Arc<Sources>,
+    /// For each source of the run: what takes its events, and how they are read.
+    pub inputs: Vec<Input>,
+    /// For each output port of the graph: where its events go. May be several places, or none.
+    pub outputs: Vec<Vec<Output>>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The lookup tables that scripts may ask.
+    pub tables: Option<Arc<dyn Tables>>,
+    /// What the nodes with a memory remember.
+    pub states: Mutex<States>,
+}
+
+impl Pipeline {
+    /// The states, for the one worker whose turn it is.
+    fn lock(&self) -> MutexGuard<'_, States> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A processor for one worker; `alone` says that it is the only one.
+    #[must_use]
+    pub fn worker(self: &Arc<Self>, alone: bool) -> Box<dyn Processor> {
+        Box::new(PipelineWorker {
+            local: self.graph.start(),
+            pipeline: self.clone(),
+            arena: Arena::new(),
+            decoder: Decoder::default(),
+            facts: Facts { seed: self.seed, tables: self.tables.clone(), ..Facts::default() },
+            alone: alone || !self.graph.is_stateful(),
+        })
+    }
+}
+
+/// One worker's part of a pipeline.
+struct PipelineWorker {
+    pipeline: Arc<Pipeline>,
+    /// Memory of one event (alone) or of one batch; reset behind it.
+    arena: Arena,
+    decoder: Decoder,
+    /// States of the nodes that remember nothing that matters.
+    local: States,
+    facts: Facts,
+    /// Whether events need not wait for other workers.
+    alone: bool,
+}
+
+impl PipelineWorker {
+    /// Sends each event through the whole graph before the next one is looked at.
+    fn process_alone(&mut self, batch: &Batch, out: &mut Outputs) -> Result<(), Error> {
+        let Self { pipeline, arena, decoder, local, facts, .. } = self;
+        let pipeline = &**pipeline;
+        // A graph without memory needs no lock: its workers must not wait for each other.
+        let mut shared = pipeline.graph.is_stateful().then(|| pipeline.lock());
+        let input = &pipeline.inputs[batch.source];
+        let mut events = 0;
+        for frame in arrival::frames(batch, input) {
+            events += u64::from(frame.bad.is_none());
+            facts.arrive(batch.ingest(frame.index));
+            let mut memory = Memory { local, shared: shared.as_deref_mut() };
+            let mut encoder = Encoder::new(pipeline, out);
+            encoder.frame = Some((batch, frame));
+            let call = Call { arena, facts };
+            let token = batch.token_ref();
+            let around = Surroundings { call, now_ns: facts.now_ns, token: Some(token) };
+            let arrived = input.arrive(decoder, frame, facts, arena);
+            if let Arrived::Error(..) = arrived {
+                encoder.routed("decode");
+            }
+            match arrived {
+                Arrived::Event(node, event) | Arrived::Error(node, event) => {
+                    let mut way = Graph::enter(node, event, &around);
+                    pipeline.graph.advance(&mut way, &mut memory, &around, &mut encoder);
+                }
+                Arrived::Nothing => {}
+                Arrived::Unread(reason) => encoder.undecodable(&reason),
+            }
+            let stopped = encoder.finish();
+            arena.reset();
+            stopped?;
+        }
+        out.received(events);
+        Ok(())
+    }
+
+    /// Shows the events of a batch to the step that takes them, if it wants to see them ahead.
+    fn look_ahead(&mut self, batch: &Batch) {
+        let Self { pipeline, arena, decoder, facts, .. } = self;
+        let input = &pipeline.inputs[batch.source];
+        let Some((operator, port)) = pipeline.graph.looking_ahead(input.node) else { return };
+        facts.arrive(batch.ingest(0));
+        let arrived = arrival::frames(batch, input)
+            .map(|frame| input.arrive(decoder, frame, facts, arena))
+            .filter_map(|arrived| match arrived {
+                Arrived::Event(_, event) => Some(event),
+                _ => None,
+            });
+        let events = arrived.collect();
+        let around =
+            Surroundings { call: Call { arena, facts }, now_ns: facts.now_ns, token: None };
+        operator.look_ahead(port, events, &around);
+        arena.reset();
+    }
+
+    fn set_origin(&mut self, batch: &Batch) {
+        let name = batch.origin.name.as_str();
+        if self.facts.origin.as_deref() != Some(name) {
+            self.facts.origin = Some(name.into());
+        }
+    }
+
+    /// Runs something that no event causes: a tick, or the end.
+    fn outside(&mut self, now: Timestamp, out: &mut Outputs, what: Outside) -> Result<(), Error> {
+        let Self { pipeline, arena, local, facts, .. } = self;
+        let pipeline = &**pipeline;
+        facts.arrive(now);
+        let mut shared = pipeline.lock();
+        let mut encoder = Encoder::new(pipeline, out);
+        let around = Surroundings { call: Call { arena, facts }, now_ns: now, token: None };
+        match what {
+            Outside::Tick => pipeline.graph.tick(&mut shared, local, &around, &mut encoder),
+            Outside::End => pipeline.graph.flush(&mut shared, local, &around, &mut encoder),
+        }
+        let stopped = encoder.finish();
+        arena.reset();
+        stopped
+    }
+}
+
+/// What happens without an event.
+#[derive(Clone, Copy)]
+enum Outside {
+    Tick,
+    End,
+}
+
+/// A walk over the frames of a batch that are events.
+struct Frames {
+    cursor: FrameCursor,
+    /// Number of the current frame in its input.
+    line: u64,
+    /// Events so far.
+    events: u64,
+    /// Whether a blank frame is an event.
+    takes_blank: bool,
+    /// Whether frames are lines.
+    are_lines: bool,
+}
+
+impl Frames {
+    fn new(batch: &Batch, codec: InputCodec) -> Self {
+        Self {
+            cursor: batch.cursor(),
+            line: batch.first_line().saturating_sub(1),
+            events: 0,
+            takes_blank: codec != InputCodec::Json,
+            are_lines: batch.framing() == Framing::Lines,
+        }
+    }
+
+    fn next<'b>(&mut self, batch: &'b Batch) -> Option<Frame<'b>> {
+        loop {
+            let range = self.cursor.next(batch.bytes())?;
+            self.line += 1;
+            let bytes = &batch.bytes()[range];
+            if self.takes_blank || !bytes.trim_ascii().is_empty() {
+                self.events += 1;
+                let (line, index, is_line) = (self.line, self.events - 1, self.are_lines);
+                return Some(Frame { bytes, line, index, is_line, bad: None });
+            }
+        }
+    }
+}
+
+impl Processor for PipelineWorker {
+    fn process(
+        &mut self,
+        batch: &mut Batch,
+        turn: &mut Turn<'_>,
+        out: &mut Outputs,
+    ) -> Result<(), Error> {
+        self.set_origin(batch);
+        self.look_ahead(batch);
+        if self.alone {
+            self.process_alone(batch, out)
+        } else {
+            self.process_ordered(batch, turn, out)
+        }
+    }
+
+    fn reject(&mut self, batch: &Batch, bad: &BadFrame, out: &mut Outputs) -> Result<(), Error> {
+        // With an `err` port it goes through the graph, in its turn.
+        match self.pipeline.inputs[batch.source].errors {
+            Some(_) => Ok(()),
+            None => out.bad_frame(batch, bad),
+        }
+    }
+
+    fn wants_ticks(&self) -> bool {
+        self.pipeline.graph.wants_ticks()
+    }
+
+    fn tick(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {
+        self.outside(now, out, Outside::Tick)
+    }
+
+    fn keeps_state(&self) -> bool {
+        self.pipeline.graph.is_stateful()
+    }
+
+    fn snapshot(&mut self) -> Option<Vec<u8>> {
+        let Self { pipeline, arena, .. } = self;
+        let saved = pipeline.graph.save(&pipeline.lock(), &pipeline.sources, arena);
+        let mut bytes = Vec::new();
+        let encoded = Format::Tremor.encode(saved, 0, &mut bytes);
+        arena.reset();
+        encoded.ok().map(|()| bytes)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+        let Self { pipeline, arena, .. } = self;
+        let value = Format::Tremor.decode(saved, 0, arena)?.unwrap_or(Value::Null);
+        let restored = pipeline.graph.restore(value, &pipeline.sources);
+        arena.reset();
+        *pipeline.lock() = restored?;
+        Ok(())
+    }
+
+    fn flush(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {
+        self.outside(now, out, Outside::End)
+    }
+}

@@ -1,0 +1,316 @@
+//! The queue from the sources to the workers, bounded by bytes and by count.
+//!
+//! Invariant: work leaves the queue with consecutive numbers, and a source that finds no room waits:
+//! back-pressure is the absence of room.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::batch::Batch;
+use crate::clock::Timestamp;
+
+/// What a worker does next. The number gives the order in which results leave.
+pub enum Work {
+    /// Process a batch.
+    Batch(u64, Box<Batch>),
+    /// Let timers run.
+    Tick(u64, Timestamp),
+    /// Say what is remembered.
+    Snapshot(u64),
+    /// The input has ended; each worker gets this once.
+    End(u64),
+}
+
+/// The run stops; nothing is taken any more.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Closed;
+
+/// How much a queue holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// Memory of what waits, in bytes.
+    pub bytes_max: usize,
+    /// Number of things that wait.
+    pub count_max: usize,
+}
+
+/// The queue.
+pub struct Queue {
+    state: Mutex<State>,
+    bounds: Bounds,
+    /// Signalled when there is work, or the end.
+    work: Condvar,
+    /// Signalled when there is room again, for threads.
+    room: Condvar,
+    /// The same, for tasks.
+    room_for_tasks: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    batches: VecDeque<Box<Batch>>,
+    bytes: usize,
+    next_number: u64,
+    /// A tick that no worker has taken yet; a later one replaces it.
+    tick: Option<Timestamp>,
+    /// A saved state is wanted, and no worker has taken that up yet.
+    snapshot: bool,
+    /// Sources that may still send.
+    senders: usize,
+    /// Nobody sends or receives any more.
+    aborted: bool,
+}
+
+impl Queue {
+    /// A queue that the given number of senders will use; it ends when all have [left](Self::leave).
+    pub fn new(bounds: Bounds, senders: usize) -> Self {
+        Queue {
+            state: Mutex::new(State { senders, ..State::default() }),
+            bounds,
+            work: Condvar::new(),
+            room: Condvar::new(),
+            room_for_tasks: Notify::new(),
+        }
+    }
+
+    /// Adds a batch, waiting for room.
+    pub fn send(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        let mut state = self.lock();
+        while !state.aborted && !self.has_room(&state, &batch) {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.put(state, batch)
+    }
+
+    /// Adds a batch, waiting for room as a task: what network sources use.
+    pub async fn send_async(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        loop {
+            let room = self.room_for_tasks.notified();
+            tokio::pin!(room);
+            room.as_mut().enable();
+            {
+                let state = self.lock();
+                if state.aborted || self.has_room(&state, &batch) {
+                    return self.put(state, batch);
+                }
+            }
+            room.await;
+        }
+    }
+
+    /// Takes the next work, waiting for it. `None` when the run was aborted.
+    pub fn receive(&self) -> Option<Work> {
+        let mut state = self.lock();
+        loop {
+            if state.aborted {
+                return None;
+            }
+            if let Some(now) = state.tick.take() {
+                return Some(Work::Tick(state.take_number(), now));
+            }
+            if std::mem::take(&mut state.snapshot) {
+                return Some(Work::Snapshot(state.take_number()));
+            }
+            if let Some(batch) = state.batches.pop_front() {
+                state.bytes -= batch.held_bytes();
+                let number = state.take_number();
+                drop(state);
+                self.room.notify_one();
+                self.room_for_tasks.notify_one();
+                return Some(Work::Batch(number, batch));
+            }
+            if state.senders == 0 {
+                return Some(Work::End(state.take_number()));
+            }
+            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Asks for a tick at the given time; one worker will take it.
+    pub fn tick(&self, now: Timestamp) {
+        self.lock().tick = Some(now);
+        self.work.notify_one();
+    }
+
+    /// Asks for a saved state; one worker will give it.
+    pub fn snapshot(&self) {
+        self.lock().snapshot = true;
+        self.work.notify_one();
+    }
+
+    /// Whether a worker would have to wait now, so that there is no reason to collect more.
+    pub fn is_hungry(&self) -> bool {
+        self.lock().batches.is_empty()
+    }
+
+    /// How many senders may still send.
+    pub fn senders(&self) -> usize {
+        self.lock().senders
+    }
+
+    /// A sender has nothing more to send.
+    pub fn leave(&self) {
+        let mut state = self.lock();
+        state.senders = state.senders.saturating_sub(1);
+        if state.senders == 0 {
+            drop(state);
+            self.work.notify_all();
+        }
+    }
+
+    /// Ends all sending and receiving at once; what waits is let go, unacknowledged.
+    pub fn abort(&self) {
+        let waiting = {
+            let mut state = self.lock();
+            state.aborted = true;
+            state.bytes = 0;
+            std::mem::take(&mut state.batches)
+        };
+        self.work.notify_all();
+        self.room.notify_all();
+        self.room_for_tasks.notify_waiters();
+        self.room_for_tasks.notify_one();
+        waiting.iter().for_each(|batch| batch.token.fail());
+    }
+
+    fn has_room(&self, state: &State, batch: &Batch) -> bool {
+        let fits = state.bytes + batch.held_bytes() <= self.bounds.bytes_max
+            && state.batches.len() < self.bounds.count_max;
+        fits || state.batches.is_empty()
+    }
+
+    fn put(&self, mut state: MutexGuard<'_, State>, batch: Box<Batch>) -> Result<(), Closed> {
+        if state.aborted {
+            batch.token.fail();
+            return Err(Closed);
+        }
+        state.bytes += batch.held_bytes();
+        state.batches.push_back(batch);
+        drop(state);
+        self.work.notify_one();
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take_number(&mut self) -> u64 {
+        let number = self.next_number;
+        self.next_number += 1;
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::ack::{Ledger, Position};
+    use crate::batch::Origin;
+    use crate::buffer::Pool;
+    use crate::clock::EventTimes;
+    use crate::framing::Framing;
+
+    fn batch(bytes: usize) -> Box<Batch> {
+        let position = Position { file: 0, offset: 0, line: 1 };
+        Box::new(Batch {
+            source: 0,
+            origin: Origin::named(String::new()),
+            bad: Vec::new(),
+            times: EventTimes::together(0),
+            arrival: 0,
+            due: 0,
+            ingest: None,
+            buffer: Pool::new(bytes).take(),
+            range: 0..bytes,
+            framing: Framing::Lines,
+            frames: 1,
+            first_line: 1,
+            offset: 0,
+            token: Ledger::new(1).open(0, position),
+        })
+    }
+
+    fn queue(bytes_max: usize, count_max: usize) -> Queue {
+        Queue::new(Bounds { bytes_max, count_max }, 1)
+    }
+
+    /// The number of the next work, and the bytes of its batch.
+    fn next(queue: &Queue) -> (u64, usize) {
+        match queue.receive() {
+            Some(Work::Batch(number, batch)) => (number, batch.held_bytes()),
+            Some(Work::Tick(number, _) | Work::Snapshot(number) | Work::End(number)) => (number, 0),
+            None => panic!("aborted"),
+        }
+    }
+
+    fn has_room(queue: &Queue, bytes: usize) -> bool {
+        queue.has_room(&queue.lock(), &batch(bytes))
+    }
+
+    #[test]
+    fn room_is_bounded_by_bytes_and_by_count() {
+        let queue = queue(10, 3);
+        assert!(has_room(&queue, 99), "a giant passes through an empty queue");
+        queue.send(batch(4)).unwrap();
+        assert!(has_room(&queue, 6) && !has_room(&queue, 7));
+        queue.send(batch(1)).unwrap();
+        queue.send(batch(1)).unwrap();
+        assert!(!has_room(&queue, 1));
+        assert_eq!(next(&queue), (0, 4));
+        assert!(has_room(&queue, 1));
+    }
+
+    #[test]
+    fn a_sender_without_room_waits_for_the_receiver() {
+        let queue = queue(10, 1);
+        queue.send(batch(8)).unwrap();
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| queue.send(batch(7)));
+            assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
+            assert_eq!(sender.join().unwrap(), Ok(()));
+        });
+    }
+
+    #[test]
+    fn a_task_without_room_waits_as_well() {
+        let queue = queue(10, 1);
+        queue.send(batch(8)).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| runtime.block_on(queue.send_async(batch(7))));
+            assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
+            assert_eq!(sender.join().unwrap(), Ok(()));
+        });
+    }
+
+    #[test]
+    fn ticks_come_first_and_do_not_pile_up_and_every_worker_sees_the_end() {
+        let queue = queue(10, 3);
+        queue.send(batch(4)).unwrap();
+        queue.tick(1);
+        queue.tick(2);
+        assert!(matches!(queue.receive(), Some(Work::Tick(0, 2))));
+        assert_eq!(next(&queue), (1, 4));
+        queue.leave();
+        assert!(matches!(queue.receive(), Some(Work::End(2))));
+        assert!(matches!(queue.receive(), Some(Work::End(3))));
+    }
+
+    #[test]
+    fn abort_frees_senders_and_receivers() {
+        let queue = queue(1, 1);
+        queue.send(batch(1)).unwrap();
+        std::thread::scope(|scope| {
+            let sender = scope.spawn(|| queue.send(batch(1)));
+            queue.abort();
+            assert_eq!(sender.join().unwrap(), Err(Closed));
+            assert!(queue.receive().is_none());
+        });
+    }
+}

@@ -1,0 +1,416 @@
+//! Runs a plan: sources, workers, writer and control, each in threads of their own, from start to end.
+//!
+//! Invariant: the run ends by its sources ending (input over, or asked to stop), and the end travels
+//! with the data: queue, workers, outbox, writer. Only an error takes the short way.
+//!
+//! What comes later fits in here without another shape:
+//! - A network source is a task that builds the same [`Batch`](crate::batch::Batch)es and hands them to
+//!   [`Queue::send_async`]; it holds its reply or broker acknowledgement back until the ledger's mark
+//!   has passed the batch. Its `Position` is the broker's offset or delivery tag.
+//! - A broker or network sink takes a chunk and clones of the result's tokens, and lets them go when
+//!   the other side has confirmed. The writer does not wait; the mark does.
+//! - A disk buffer is a sink and a source: it lets the tokens go once a segment is on disk, and opens
+//!   new ones when it reads the segment back.
+//! - Following a growing file is the `file` source that, at the end, waits instead of finishing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::scope;
+use std::time::Instant;
+
+use tokio::runtime::Runtime;
+use tokio::sync::Notify;
+
+use crate::ack::Ledger;
+use crate::barrier::Barrier;
+use crate::buffer::Pool;
+use crate::checkpoint::Checkpoint;
+use crate::clock::Clock;
+use crate::console::Console;
+use crate::control::{self, Control, Signals};
+use crate::error::{Error, ErrorKind};
+use crate::keeper::Keeper;
+use crate::limits::{
+    BLOCK_BYTES, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX, QUEUE_BATCHES_MAX,
+    QUEUE_BYTES_PER_WORKER_MAX, WORKERS_MAX,
+};
+use crate::outbox::{Order, Outbox};
+use crate::processor::Processor;
+use crate::queue::{Bounds, Queue};
+use crate::sink::repair::repair;
+use crate::sink::{OpenSink, Sink};
+use crate::snapshot::Snapshot;
+use crate::source::completion::Completions;
+use crate::source::feed::Feed;
+use crate::source::{OpenSource, Source};
+use crate::stats::{Counts, PortStats, SourceStats, Stats};
+use crate::stop::Stop;
+use crate::troubles::Troubles;
+use crate::turnstile::Turnstile;
+use crate::worker::{Shop, Worker};
+use crate::writer::{Ended, Writer};
+
+/// A sink and the name that the summary gives it.
+#[derive(Clone, Debug)]
+pub struct NamedSink {
+    /// What the user calls it.
+    pub name: String,
+    /// What it is.
+    pub config: Arc<dyn OpenSink>,
+}
+
+impl NamedSink {
+    /// A sink and its name.
+    pub fn new(name: impl Into<String>, config: impl OpenSink + 'static) -> Self {
+        Self { name: name.into(), config: Arc::new(config) }
+    }
+}
+
+/// What is to be run, apart from the program itself.
+pub struct RunPlan {
+    /// Where events come from.
+    pub sources: Vec<Arc<dyn OpenSource>>,
+    /// Where they go; a processor names a sink by its index.
+    pub sinks: Vec<NamedSink>,
+    /// Names of the program's ports; a processor names a port by its index.
+    pub ports: Vec<String>,
+    /// Number of worker threads, at least one.
+    pub workers: usize,
+    /// The order of the output.
+    pub order: Order,
+    /// Bytes of the blocks that sources read and hand to workers.
+    pub batch_bytes: usize,
+    /// Where ingest times come from.
+    pub clock: Clock,
+    /// Where checkpoints are kept.
+    pub state: Option<PathBuf>,
+    /// Whether what is kept there is given up, to begin anew.
+    pub fresh_state: bool,
+    /// Whether the first event error ends the run.
+    pub fail_fast: bool,
+    /// Whether Ctrl-C and SIGTERM are caught.
+    pub signals: bool,
+    /// Width of the progress line, in characters, if there is to be one.
+    pub progress_width: Option<usize>,
+    /// Where messages go; `None` for standard error.
+    pub console: Option<Console>,
+    /// When the run began, for the elapsed time.
+    pub started: Instant,
+}
+
+impl Default for RunPlan {
+    fn default() -> Self {
+        RunPlan {
+            sources: Vec::new(),
+            sinks: Vec::new(),
+            ports: Vec::new(),
+            workers: 1,
+            order: Order::default(),
+            batch_bytes: BLOCK_BYTES,
+            clock: Clock::default(),
+            state: None,
+            fresh_state: false,
+            fail_fast: false,
+            signals: false,
+            progress_width: None,
+            console: None,
+            started: Instant::now(),
+        }
+    }
+}
+
+/// How a run went.
+#[derive(Debug)]
+pub struct Summary {
+    /// All counts.
+    pub counts: Counts,
+    /// The error that ended the run, or the first that ended a part of it. It has been printed.
+    pub error: Option<Error>,
+    /// The error ended the run before its input was over.
+    pub ended_early: bool,
+    /// The exit code that an event asked for.
+    pub asked: Option<u8>,
+}
+
+impl Summary {
+    /// The exit code for the process.
+    pub fn exit_code(&self) -> u8 {
+        self.asked.unwrap_or_else(|| self.error.as_ref().map_or(0, Error::exit_code))
+    }
+}
+
+/// Runs a plan to its end. `make_processor` makes the copy of the program for each worker. `Err` when
+/// the run could not begin.
+pub fn run(
+    mut plan: RunPlan,
+    mut make_processor: impl FnMut(usize) -> Result<Box<dyn Processor>, Error>,
+) -> Result<Summary, Error> {
+    check(&plan)?;
+    let console = plan.console.take().unwrap_or_else(|| Console::new(Box::new(std::io::stderr())));
+    let (keeper, found, sources, sinks) = open(&plan, &console)?;
+    let mut processors =
+        (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
+    let saves = plan.state.is_some() && processors.iter().any(|one| one.keeps_state());
+    let saved = go_on(&plan, found.as_ref(), saves, &mut processors)?;
+    if saves {
+        // Only in order does a moment lie between two batches.
+        plan.order = Order::Source;
+    }
+    let stats = stats(&plan, &sources);
+    let stop = Stop::new().map_err(|error| Error::bug("stop", error.to_string()))?;
+    // With the virtual clock the worker itself sees to the ticks.
+    let ticks =
+        plan.clock == Clock::System && processors.iter().any(|processor| processor.wants_ticks());
+    let is_controlled = ticks || plan.signals || plan.progress_width.is_some();
+    let control = if is_controlled { Some(control::prepare(plan.signals)?) } else { None };
+    let stop = Arc::new(stop);
+    let run = Run {
+        ticks,
+        saved,
+        barrier: saves.then(|| found.and_then(|found| found.state)),
+        shop: shop(&plan, saves, &stop),
+        ledger: Ledger::new(sources.len()),
+        pool: Pool::new(plan.batch_bytes),
+        troubles: Troubles::default(),
+        completions: Completions::default(),
+        over: Notify::new(),
+        stats,
+        stop,
+        console,
+        plan,
+    };
+    let ended = run.perform(sources, processors, sinks, keeper, control);
+    if matches!(ended, Ended::AtEnd) {
+        run.completions.carry_out(&run.ledger, &run.console, &run.troubles);
+    }
+    Ok(run.summary(ended))
+}
+
+fn check(plan: &RunPlan) -> Result<(), Error> {
+    if plan.workers == 0 || plan.workers > WORKERS_MAX {
+        let reason = format!("must be between 1 and {WORKERS_MAX}, not {}", plan.workers);
+        return Err(Error::config("workers", reason));
+    }
+    if plan.clock != Clock::System && plan.workers > 1 {
+        return Err(Error::config("virtual clock", "needs exactly one worker"));
+    }
+    if plan.sources.is_empty() {
+        return Err(Error::config("sources", "there must be at least one"));
+    }
+    Ok(())
+}
+
+type Opened = (Option<Keeper>, Option<Checkpoint>, Vec<Box<dyn Source>>, Vec<Box<dyn Sink>>);
+
+/// Opens state, inputs and outputs, in this order: nothing is touched when an input is missing.
+fn open(plan: &RunPlan, console: &Console) -> Result<Opened, Error> {
+    let (keeper, found) = match &plan.state {
+        Some(directory) => {
+            let (keeper, found) = Keeper::open(directory, plan.fresh_state)?;
+            (Some(keeper), found)
+        }
+        None => (None, None),
+    };
+    let marks = found.as_ref().map_or(&[][..], |found| &found.files);
+    let sources = plan.sources.iter().map(|config| config.open(marks));
+    let sources = sources.collect::<Result<Vec<_>, _>>()?;
+    if let Some(checkpoint) = &found {
+        let cut = repair(checkpoint)?;
+        if cut > 0 {
+            console.message(&format!("note: {cut} unfinished bytes of output cut off; going on"));
+        }
+    }
+    let sinks = plan.sinks.iter().map(|sink| sink.config.open(found.is_some()));
+    let sinks = sinks.collect::<Result<Vec<_>, _>>()?;
+    Ok((keeper, found, sources, sinks))
+}
+
+/// Takes up the state that an earlier run saved, if there is one. It must fit the program.
+fn go_on(
+    plan: &RunPlan,
+    found: Option<&Checkpoint>,
+    saves: bool,
+    processors: &mut [Box<dyn Processor>],
+) -> Result<Option<Snapshot>, Error> {
+    let number = found.and_then(|found| found.state);
+    let (Some(directory), Some(number)) = (&plan.state, number) else { return Ok(None) };
+    let unfit = |reason: String| {
+        let reason = format!("holds the state of another program: {reason}");
+        let help = "run the program that it belongs to, or begin anew with --fresh-state";
+        Error::state(directory.display().to_string(), reason, help)
+    };
+    if !saves {
+        return Err(unfit("this one remembers nothing".to_string()));
+    }
+    let mut snapshot = Snapshot::load(directory, number)?;
+    let body = std::mem::take(&mut snapshot.body);
+    if let Some(first) = processors.first_mut() {
+        first.restore(&body).map_err(unfit)?;
+    }
+    Ok(Some(snapshot))
+}
+
+fn stats(plan: &RunPlan, sources: &[Box<dyn Source>]) -> Stats {
+    let sources = sources.iter().map(|source| {
+        let stats = SourceStats::named(&source.name());
+        let total = source.total_bytes().unwrap_or(0);
+        stats.total_bytes.store(total, std::sync::atomic::Ordering::Relaxed);
+        stats
+    });
+    let ports = plan.ports.iter().map(|port| PortStats::named(port)).collect();
+    let sinks = plan.sinks.iter().map(|sink| PortStats::named(&sink.name)).collect();
+    Stats::new(sources.collect(), ports, sinks, plan.started)
+}
+
+fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>) -> Shop {
+    let inbound = Bounds {
+        bytes_max: QUEUE_BYTES_PER_WORKER_MAX * plan.workers,
+        count_max: QUEUE_BATCHES_MAX,
+    };
+    let outbound = Bounds {
+        bytes_max: OUTBOX_BYTES_PER_WORKER_MAX * plan.workers,
+        count_max: OUTBOX_ITEMS_MAX,
+    };
+    Shop {
+        queue: Queue::new(inbound, plan.sources.len()),
+        outbox: Outbox::new(outbound, plan.order, plan.workers),
+        turnstile: Turnstile::default(),
+        sinks: plan.sinks.len(),
+        ports: plan.ports.len(),
+        fail_fast: plan.fail_fast,
+        clock: plan.clock,
+        saves,
+        stop: stop.clone(),
+    }
+}
+
+/// A run under way: what its threads share.
+struct Run {
+    plan: RunPlan,
+    shop: Shop,
+    ledger: Arc<Ledger>,
+    pool: Arc<Pool>,
+    stats: Stats,
+    console: Console,
+    troubles: Troubles,
+    completions: Completions,
+    stop: Arc<Stop>,
+    /// What the run goes on from.
+    saved: Option<Snapshot>,
+    /// When the program's state is saved: the number of the state that the run goes on from.
+    barrier: Option<Option<u64>>,
+    /// Signalled when the control has nothing more to do.
+    over: Notify,
+    ticks: bool,
+}
+
+impl Run {
+    fn perform(
+        &self,
+        sources: Vec<Box<dyn Source>>,
+        processors: Vec<Box<dyn Processor>>,
+        sinks: Vec<Box<dyn Sink>>,
+        keeper: Option<Keeper>,
+        control: Option<(Runtime, Option<Signals>)>,
+    ) -> Ended {
+        scope(|scope| {
+            if let Some((runtime, signals)) = control {
+                scope.spawn(move || self.control(signals).run(&runtime));
+            }
+            for processor in processors {
+                scope.spawn(|| self.worker(processor).run());
+            }
+            for (index, source) in sources.into_iter().enumerate() {
+                scope.spawn(move || self.run_source(index, source));
+            }
+            let ended = self.writer(sinks, keeper).run();
+            if !matches!(ended, Ended::AtEnd) {
+                self.stop.ask();
+                self.shop.queue.abort();
+                self.shop.outbox.abort();
+            }
+            self.over.notify_one();
+            ended
+        })
+    }
+
+    fn worker(&self, processor: Box<dyn Processor>) -> Worker<'_> {
+        let worker = Worker::new(&self.shop, processor);
+        match &self.saved {
+            Some(saved) => worker.going_on(saved),
+            None => worker,
+        }
+    }
+
+    fn control(&self, signals: Option<Signals>) -> Control<'_> {
+        Control {
+            queue: &self.shop.queue,
+            stop: &self.stop,
+            console: &self.console,
+            stats: &self.stats,
+            over: &self.over,
+            signals,
+            ticks: self.ticks,
+            progress_width: self.plan.progress_width,
+        }
+    }
+
+    fn run_source(&self, index: usize, mut source: Box<dyn Source>) {
+        let feed = Feed {
+            source: index,
+            queue: &self.shop.queue,
+            pool: &self.pool,
+            ledger: &self.ledger,
+            stats: &self.stats,
+            console: &self.console,
+            troubles: &self.troubles,
+            completions: &self.completions,
+            stop: &self.stop,
+            clock: self.plan.clock,
+        };
+        if let Err(error) = source.run(&feed) {
+            feed.trouble(error);
+        }
+        self.shop.queue.leave();
+    }
+
+    fn writer(&self, sinks: Vec<Box<dyn Sink>>, keeper: Option<Keeper>) -> Writer<'_> {
+        Writer {
+            outbox: &self.shop.outbox,
+            sinks,
+            ledger: &self.ledger,
+            keeper,
+            barrier: self.barrier.map(Barrier::new),
+            queue: &self.shop.queue,
+            unrecorded: true,
+            stats: &self.stats,
+            console: &self.console,
+            troubles: &self.troubles,
+            stop: &self.stop,
+            exit: None,
+        }
+    }
+
+    fn summary(&self, ended: Ended) -> Summary {
+        let counts = self.stats.counts();
+        self.console.end_progress();
+        self.console.end_errors();
+        match ended {
+            Ended::Failed(error) => {
+                // The error of an event was printed with the event.
+                if error.kind() != ErrorKind::Event {
+                    self.console.message(&format!("error: {error}"));
+                }
+                Summary { counts, error: Some(error), ended_early: true, asked: None }
+            }
+            Ended::AtEnd | Ended::NobodyReads => {
+                let error = self.troubles.first();
+                Summary { counts, error, ended_early: false, asked: None }
+            }
+            Ended::Asked(code) => {
+                let error = self.troubles.first();
+                Summary { counts, error, ended_early: false, asked: Some(code) }
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Sinks: where encoded events go. The writer's thread calls them; they keep nothing back.
+//!
+//! Invariant: when a write returns well, its bytes are with the operating system.
+
+pub mod repair;
+
+use std::fmt::Debug;
+
+use crate::checkpoint::OutputMark;
+use crate::error::Error;
+
+/// What a plan says of a sink: everything that is needed to open it.
+pub trait OpenSink: Debug + Send + Sync {
+    /// Opens the sink; `resumed` says that the run goes on from a checkpoint, so that what the sink
+    /// wrote before is kept.
+    ///
+    /// # Errors
+    /// What is not there, or cannot be written; the run does not begin then.
+    fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error>;
+}
+
+/// Why bytes were not written.
+#[derive(Debug)]
+pub enum WriteFailure {
+    /// Nobody reads any more: the run ends quietly.
+    NobodyReads,
+    /// They could not be written now: they stay unacknowledged, and a later run tries again.
+    Refused(Error),
+    /// They never can be, since the event names an impossible place: they are counted as failed, and
+    /// acknowledged.
+    Impossible(Error),
+    /// They were to end the run, and did.
+    EndRun {
+        /// The exit code.
+        code: u8,
+        /// Whether what has been read is dealt with first.
+        graceful: bool,
+    },
+}
+
+/// Somewhere to write to.
+pub trait Sink: Send {
+    /// Opens what the next write to `place` needs, and says whether it was opened just now. For sinks
+    /// with one place, `place` is empty.
+    fn prepare(&mut self, place: &str) -> Result<bool, WriteFailure> {
+        let _ = place;
+        Ok(false)
+    }
+
+    /// Writes whole events.
+    fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure>;
+
+    /// The run is over; nothing more is written.
+    fn finish(&mut self) {}
+
+    /// The output files that are open, with their lengths.
+    fn open_files(&self) -> Vec<OutputMark> {
+        Vec::new()
+    }
+}

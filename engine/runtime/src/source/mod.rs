@@ -1,0 +1,38 @@
+//! Sources: where batches come from. Each runs in a thread of its own, reads, and sends.
+//!
+//! Invariant: a source does no work per event, holds back nothing when no more input is there, and
+//! reads no further while the queue has no room.
+
+pub mod assembler;
+pub mod completion;
+pub mod feed;
+
+use std::fmt::Debug;
+
+use crate::checkpoint::FileMark;
+use crate::error::Error;
+use feed::Feed;
+
+/// What a plan says of a source: everything that is needed to open it.
+pub trait OpenSource: Debug + Send + Sync {
+    /// Opens the source; `marks` are the places that an earlier run got to.
+    ///
+    /// # Errors
+    /// What is not there, or cannot be read; the run does not begin then.
+    fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error>;
+}
+
+/// A source that is ready to run.
+pub trait Source: Send {
+    /// What the user calls it.
+    fn name(&self) -> String;
+
+    /// How many bytes there are to read, when that is known.
+    fn total_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Reads until the input ends or the run stops. What is wrong with one file of several is reported
+    /// to the feed and does not end the source.
+    fn run(&mut self, feed: &Feed) -> Result<(), Error>;
+}

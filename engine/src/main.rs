@@ -1,7 +1,0 @@
-//! The `temblor` command.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    temblor_engine::command::main()
-}
