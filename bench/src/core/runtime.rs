@@ -117,7 +117,14 @@ fn wire(
     };
     let output = |port| {
         let encoding = Encoding::default();
-        vec![Output { sink: 0, place: Place::Only, encoding, port, each_member: false }]
+        vec![Output {
+            sink: 0,
+            place: Place::Only,
+            encoding,
+            port,
+            each_member: false,
+            attributes: None,
+        }]
     };
     let pipeline = Pipeline {
         states: Mutex::new(graph.start()),

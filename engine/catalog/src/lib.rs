@@ -7,7 +7,10 @@ use temblor_pipeline::registry::Registry;
 
 /// All that programs may name.
 pub fn registry() -> &'static Registry {
-    static REGISTRY: LazyLock<Registry> =
-        LazyLock::new(|| Registry::built_in().with_operators(temblor_logstash::steps::kinds()));
+    static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+        Registry::built_in()
+            .with_operators(temblor_logstash::steps::kinds())
+            .with_connectors(temblor_wire::CONNECTORS.iter().copied())
+    });
     &REGISTRY
 }

@@ -129,6 +129,7 @@ impl BenchPlan {
             path: None,
             encoding: Encoding::default(),
             each_member: false,
+            attributes: None,
         };
         let is_free = |port: &&String| !declared.iter().any(|sink| sink.port == **port);
         let free: Vec<_> = graph.outputs().iter().filter(is_free).map(nowhere).collect();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use temblor_lang::value::{Arena, Frozen};
-use temblor_pipeline::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
+use temblor_pipeline::endpoint::{EndpointSource, SinkEndpoint, SourceEndpoint, wire_sinks};
 use temblor_pipeline::graph::Graph;
 use temblor_pipeline::load::{Language, Loaded};
 use temblor_pipeline::operator::ERR;
@@ -136,8 +136,19 @@ fn inputs(
     args: &RunArgs,
     plan: &mut RunPlan,
 ) -> Result<Vec<Input>, Error> {
+    let (back, declared): (Vec<_>, Vec<_>) =
+        declared.into_iter().partition(|one| matches!(one.config, EndpointSource::Feedback(_)));
     let sources = if declared.is_empty() { vec![args.ends.source()] } else { declared };
     let mut inputs = Vec::with_capacity(sources.len());
+    for source in back {
+        // What nothing reads is printed and counted.
+        let refused = source.port.ends_with("/err");
+        let node = graph.input(&source.port).or(dead_letters.filter(|_| refused));
+        if let Some(node) = node {
+            plan.sources.push(source.config.into_open());
+            inputs.push(Input::new(node, source.codec));
+        }
+    }
     for source in sources {
         let node = graph.input(&source.port).ok_or_else(|| {
             Error::config(source.port.clone(), "the program has no input port of this name")

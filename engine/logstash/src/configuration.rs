@@ -299,6 +299,7 @@ impl<'w> Weaver<'w> {
                     path,
                     encoding,
                     each_member: false,
+                    attributes: None,
                 });
             }
         }

@@ -1,12 +1,15 @@
 //! `source … from …` and `sink … into …` of Temblor files: where the events of an input port come
 //! from and where those of an output port go.
 
+use crate::connected::{self, Declared};
 use crate::flow::chains;
 use crate::flow::settings::Settings;
 use crate::graph::Graph;
 use crate::lookup::NamedTables;
 use crate::metered::MetricsConfig;
+use crate::pipeline::Attribute;
 use crate::pipeline::{Output, Place};
+use crate::registry::Registry;
 use std::path::PathBuf;
 use std::sync::Arc;
 use temblor_codec::interceptor::{Packing, Postprocessor, Preprocessor};
@@ -19,6 +22,7 @@ use temblor_connect::source::command::{CommandConfig, Rhythm};
 use temblor_connect::source::file::FileConfig;
 use temblor_connect::source::repeat::RepeatConfig;
 use temblor_connect::source::tail::TailConfig;
+use temblor_declare::{Connector, Notation};
 use temblor_generate::Spec;
 use temblor_generate::source::Generated;
 use temblor_generate::spec::SETTINGS;
@@ -30,6 +34,7 @@ use temblor_lang::syntax::tree::{
     EndpointDef, EndpointRole, Expr, ExprKind, StringLit, StringPart,
 };
 use temblor_lang::value::{Arena, Frozen, Value};
+use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::run::{NamedSink, RunPlan};
 use temblor_runtime::sink::OpenSink;
@@ -46,6 +51,8 @@ pub enum EndpointSource {
     Metrics(MetricsConfig),
     /// What another crate brings.
     Other(Arc<dyn OpenSource>),
+    /// What a sink gives back.
+    Feedback(FeedbackConfig),
 }
 
 impl EndpointSource {
@@ -57,6 +64,7 @@ impl EndpointSource {
             Self::Generated(name, spec) => Arc::new(Generated { name, spec: *spec }),
             Self::Metrics(config) => Arc::new(config),
             Self::Other(source) => source,
+            Self::Feedback(config) => Arc::new(config),
         }
     }
 }
@@ -93,6 +101,8 @@ pub struct SinkEndpoint {
     pub encoding: Encoding,
     /// Whether a batched event is written as the events that it consists of.
     pub each_member: bool,
+    /// What the sink wants beside each event; nothing when it takes bytes as they come.
+    pub attributes: Option<Box<[Attribute]>>,
 }
 
 /// All that a file declares.
@@ -123,14 +133,18 @@ impl Endpoints {
     pub fn lower(
         definitions: &[EndpointDef],
         given: Option<&NamedTables>,
+        registry: &Registry,
         compiler: &mut Compiler<'_>,
     ) -> Self {
         let tables = NamedTables::lower(definitions, given, compiler);
         let mut endpoints = Self { tables, ..Self::default() };
         for def in definitions {
             match def.role {
-                EndpointRole::Source => endpoints.sources.extend(source(def, compiler)),
-                EndpointRole::Sink => endpoints.sinks.extend(sink(def, compiler)),
+                EndpointRole::Source => endpoints.sources.extend(source(def, registry, compiler)),
+                EndpointRole::Sink => {
+                    let sink = sink(def, registry, &mut endpoints.sources, compiler);
+                    endpoints.sinks.extend(sink);
+                }
                 EndpointRole::Table => {}
             }
         }
@@ -166,8 +180,15 @@ fn source_settings(kind: &str) -> &'static [&'static str] {
     }
 }
 
-fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoint> {
+fn source(
+    def: &EndpointDef,
+    registry: &Registry,
+    compiler: &mut Compiler<'_>,
+) -> Option<SourceEndpoint> {
     let kind = def.kind.text.as_str();
+    if let Some(connector) = registry.connector(kind, Notation::Temblor) {
+        return connected_source(connector, def, compiler);
+    }
     known_settings(def, source_settings(kind), compiler);
     let settings = Settings::of_endpoint(def, compiler);
     let codec = chains::reader(&settings, compiler);
@@ -199,7 +220,8 @@ fn source(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SourceEndpoi
         other => {
             let message = format!("unknown kind of source `{other}`");
             let complaint = Diagnostic::error("E0519", def.kind.span, message);
-            compiler.diagnostics.push(complaint.with_known(other, &SOURCE_KINDS));
+            let known = known_kinds(&SOURCE_KINDS, registry);
+            compiler.diagnostics.push(complaint.with_known(other, &known));
             return None;
         }
     };
@@ -271,11 +293,16 @@ fn chained(
 }
 
 fn framing(def: &EndpointDef, codec: InputCodec, compiler: &mut Compiler<'_>) -> Framing {
+    chosen_framing(def, compiler).unwrap_or_else(|| names::framing(codec))
+}
+
+/// The framing that the program chooses, if it does.
+fn chosen_framing(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Framing> {
     const FRAMINGS: &[(&str, Framing)] = &[("lines", Framing::Lines), ("whole", Framing::Whole)];
     let separator = whole(def, "separator", compiler).and_then(|byte| u8::try_from(byte).ok());
     match separator {
-        Some(byte) => Framing::Separated(byte),
-        None => choice(def, "framing", FRAMINGS, compiler).unwrap_or_else(|| names::framing(codec)),
+        Some(byte) => Some(Framing::Separated(byte)),
+        None => choice(def, "framing", FRAMINGS, compiler),
     }
 }
 
@@ -358,7 +385,15 @@ fn generator(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<EndpointS
     }
 }
 
-fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
+fn sink(
+    def: &EndpointDef,
+    registry: &Registry,
+    sources: &mut Vec<SourceEndpoint>,
+    compiler: &mut Compiler<'_>,
+) -> Option<SinkEndpoint> {
+    if let Some(connector) = registry.connector(&def.kind.text, Notation::Temblor) {
+        return connected_sink(connector, def, sources, compiler);
+    }
     let mode = choice(def, "mode", FILE_MODES, compiler).unwrap_or_default();
     known_settings(def, &["codec", "compression", "mode", "postprocessors"], compiler);
     let settings = Settings::of_endpoint(def, compiler);
@@ -390,7 +425,8 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
         other => {
             let message = format!("unknown kind of sink `{other}`");
             let complaint = Diagnostic::error("E0519", def.kind.span, message);
-            compiler.diagnostics.push(complaint.with_known(other, &SINK_KINDS));
+            let known = known_kinds(&SINK_KINDS, registry);
+            compiler.diagnostics.push(complaint.with_known(other, &known));
             return None;
         }
     };
@@ -400,7 +436,45 @@ fn sink(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> 
         path,
         encoding,
         each_member: false,
+        attributes: None,
     })
+}
+
+/// The names of local kinds and of those of the registry.
+fn known_kinds(local: &[&'static str], registry: &Registry) -> Vec<&'static str> {
+    let of_registry = registry.connectors().filter(|one| one.notation == Notation::Temblor);
+    let mut known: Vec<_> = local.iter().copied().chain(of_registry.map(|one| one.kind)).collect();
+    known.sort_unstable();
+    known.dedup();
+    known
+}
+
+fn connected_source(
+    connector: &'static Connector,
+    def: &EndpointDef,
+    compiler: &mut Compiler<'_>,
+) -> Option<SourceEndpoint> {
+    let chosen = chosen_framing(def, compiler);
+    let reading = connected::reading(connector, def, chosen, compiler);
+    let Declared { built, .. } = connected::declared(connector, def, &reading, compiler)?;
+    let config = EndpointSource::Other(built.source?);
+    let (port, codec) = (def.name.text.clone(), reading.codec);
+    Some(SourceEndpoint { port, config, codec, errors: None })
+}
+
+fn connected_sink(
+    connector: &'static Connector,
+    def: &EndpointDef,
+    sources: &mut Vec<SourceEndpoint>,
+    compiler: &mut Compiler<'_>,
+) -> Option<SinkEndpoint> {
+    let reading = connected::reading(connector, def, None, compiler);
+    let encoding = connected::encoding(connector, def, compiler);
+    let declared = connected::declared(connector, def, &reading, compiler)?;
+    let attributes = connected::attributes(connector.sink, &declared.settings);
+    let name = def.name.text.as_str();
+    let sink = declared.built.sink?;
+    Some(connected::sink_endpoint((name, name), sink, attributes, encoding, sources))
 }
 
 /// How a sink's bytes are compressed as one stream, and with which level.
@@ -491,15 +565,16 @@ pub fn wire_sinks(
         let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
         let number = plan.sinks.len();
         plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
-        let (encoding, each_member) = (sink.encoding, sink.each_member);
-        outputs[port].push(Output { sink: number, place, encoding, port, each_member });
+        let SinkEndpoint { encoding, each_member, attributes, .. } = sink;
+        outputs[port].push(Output { sink: number, place, encoding, port, each_member, attributes });
     }
     if outputs.iter().any(Vec::is_empty) {
         let sink = plan.sinks.len();
         plan.sinks.push(rest);
         for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
             let (place, encoding) = (Place::Only, encoding.clone());
-            places.push(Output { sink, place, encoding, port, each_member: false });
+            let attributes = None;
+            places.push(Output { sink, place, encoding, port, each_member: false, attributes });
         }
     }
     outputs

@@ -193,14 +193,15 @@ impl<'g> LoadOptions<'g> {
         let tables = self.tables.as_ref();
         compiler.diagnostics.extend(tree.diagnostics().iter().cloned());
         // A program without declarations has the tables of the command line.
-        let mut endpoints = Endpoints::lower(&[], tables, &mut compiler);
+        let mut endpoints = Endpoints::lower(&[], tables, self.registry, &mut compiler);
         let graph = match tree {
             Text::Script(parsed) | Text::Module(parsed) => script(&mut compiler, &parsed.tree),
             Text::Query(parsed) => Builder::new(&mut compiler, self.registry, Notation::Long)
                 .with_tables(endpoints.tables.clone())
                 .query(&parsed.tree, None),
             Text::Program(parsed) => {
-                endpoints = Endpoints::lower(&parsed.tree.endpoints, tables, &mut compiler);
+                endpoints =
+                    Endpoints::lower(&parsed.tree.endpoints, tables, self.registry, &mut compiler);
                 Builder::new(&mut compiler, self.registry, Notation::Short)
                     .with_tables(endpoints.tables.clone())
                     .program(&parsed.tree)
@@ -211,7 +212,7 @@ impl<'g> LoadOptions<'g> {
                     .with_tables(tables.clone());
                 let flows = builder.deploy(&parsed.tree, self.args);
                 let graph;
-                (graph, endpoints) = flow::lower(flows, tables, &mut compiler);
+                (graph, endpoints) = flow::lower(flows, tables, self.registry, &mut compiler);
                 graph
             }
         };

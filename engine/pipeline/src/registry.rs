@@ -5,18 +5,21 @@
 
 use crate::operators::{self, OperatorKind};
 use std::sync::LazyLock;
+use temblor_declare::{Connector, Notation};
 
-/// The kinds of operators that programs may name.
+/// The kinds of operators and the connectors that programs may name.
 #[derive(Debug, Default)]
 pub struct Registry {
     operators: Vec<&'static OperatorKind>,
+    connectors: Vec<&'static Connector>,
 }
 
 impl Registry {
     /// The operators of this crate.
     #[must_use]
     pub fn built_in() -> Self {
-        Self { operators: operators::KINDS.iter().flat_map(|file| file.iter()).collect() }
+        let operators = operators::KINDS.iter().flat_map(|file| file.iter()).collect();
+        Self { operators, connectors: Vec::new() }
     }
 
     /// The registry of this crate alone, for programs that name nothing else.
@@ -34,6 +37,24 @@ impl Registry {
     ) -> Self {
         self.operators.extend(kinds);
         self
+    }
+
+    /// The same, with further connectors behind.
+    #[must_use]
+    pub fn with_connectors(mut self, rows: impl IntoIterator<Item = &'static Connector>) -> Self {
+        self.connectors.extend(rows);
+        self
+    }
+
+    /// All connectors that crates have handed in.
+    pub fn connectors(&self) -> impl Iterator<Item = &'static Connector> {
+        self.connectors.iter().copied()
+    }
+
+    /// The connector that a name stands for in a notation.
+    #[must_use]
+    pub fn connector(&self, kind: &str, notation: Notation) -> Option<&'static Connector> {
+        self.connectors().find(|one| one.kind == kind && one.notation == notation)
     }
 
     /// All kinds of operators, in the order of the manual.

@@ -4,7 +4,7 @@
 //! Invariant: the mark of an input only ever covers bytes whose batches, and all batches before them,
 //! are settled without failure.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -108,8 +108,43 @@ impl Drop for Pending {
 /// What is known of each source's batches.
 pub struct Ledger {
     sources: Mutex<Vec<Account>>,
+    /// What sinks have under way that confirm later.
+    deliveries: Mutex<Deliveries>,
     /// Signalled when the writer is done with a batch.
     written: Condvar,
+}
+
+/// What sinks that confirm later have under way.
+#[derive(Default)]
+struct Deliveries {
+    /// The number of the next delivery.
+    next: u64,
+    open: BTreeSet<u64>,
+    /// One of them failed.
+    failed: bool,
+}
+
+/// A delivery to a sink that confirms later. It has failed when it is dropped before it
+/// [succeeded](Self::succeed).
+pub struct Delivery {
+    ledger: Arc<Ledger>,
+    number: u64,
+    succeeded: bool,
+}
+
+impl Delivery {
+    /// The other side has everything.
+    pub fn succeed(&mut self) {
+        self.succeeded = true;
+    }
+}
+
+impl Drop for Delivery {
+    fn drop(&mut self) {
+        let mut deliveries = self.ledger.lock_deliveries();
+        deliveries.open.remove(&self.number);
+        deliveries.failed |= !self.succeeded;
+    }
 }
 
 /// The batches of one source that are not yet covered by its mark.
@@ -153,7 +188,8 @@ impl Ledger {
     /// A ledger for the given number of sources.
     pub fn new(sources: usize) -> Arc<Self> {
         let accounts = std::iter::repeat_with(Account::default).take(sources).collect();
-        Arc::new(Ledger { sources: Mutex::new(accounts), written: Condvar::new() })
+        let (deliveries, written) = (Mutex::default(), Condvar::new());
+        Arc::new(Ledger { sources: Mutex::new(accounts), deliveries, written })
     }
 
     /// Opens an entry for the next batch of `source`, which ends at `position`.
@@ -188,6 +224,37 @@ impl Ledger {
             opened_ns,
             watchers,
         }))
+    }
+
+    /// Opens a delivery to a sink that confirms later.
+    pub fn begin_delivery(self: &Arc<Self>) -> Delivery {
+        let mut deliveries = self.lock_deliveries();
+        let number = deliveries.next;
+        deliveries.next += 1;
+        deliveries.open.insert(number);
+        Delivery { ledger: Arc::clone(self), number, succeeded: false }
+    }
+
+    /// The number that the next delivery will have.
+    pub fn next_delivery(&self) -> u64 {
+        self.lock_deliveries().next
+    }
+
+    /// Whether all deliveries before the one with this number have ended, and whether none has failed.
+    pub fn delivered_before(&self, number: u64) -> (bool, bool) {
+        let deliveries = self.lock_deliveries();
+        (deliveries.open.first().is_none_or(|first| *first >= number), !deliveries.failed)
+    }
+
+    /// Whether nothing is between the sources and the sinks: all that was read is written, and all that was
+    /// handed to sinks has been confirmed or has failed. Operators may still keep events.
+    pub fn is_quiet(&self) -> bool {
+        let all_written = self.lock().iter().all(|account| account.opened == account.written);
+        all_written && self.lock_deliveries().open.is_empty()
+    }
+
+    fn lock_deliveries(&self) -> MutexGuard<'_, Deliveries> {
+        self.deliveries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The writer is done with everything that the batch, which ends at `position`, put out in its

@@ -23,6 +23,10 @@ pub enum Framing {
     /// Each frame has its length in front, in 4 bytes, little-endian: what a source has packed after
     /// preprocessing. No assembler sees such frames.
     Prefixed,
+    /// Each frame has the length of its metadata and its own length in front, in 4 bytes each,
+    /// little-endian, then the metadata (the text of a JSON record, or nothing), then itself. No assembler
+    /// sees such frames.
+    Annotated,
 }
 
 /// Length of the head of a [`Framing::Prefixed`] frame, in bytes.
@@ -42,7 +46,7 @@ impl Framing {
     pub fn frame_bytes_max(self) -> usize {
         match self {
             Framing::Lines | Framing::Separated(_) => LINE_BYTES_MAX,
-            Framing::Whole | Framing::Prefixed => WHOLE_BYTES_MAX,
+            Framing::Whole | Framing::Prefixed | Framing::Annotated => WHOLE_BYTES_MAX,
         }
     }
 
@@ -68,24 +72,25 @@ impl Framing {
         match self {
             Framing::Lines => Some(b'\n'),
             Framing::Separated(byte) => Some(byte),
-            Framing::Whole | Framing::Prefixed => None,
+            Framing::Whole | Framing::Prefixed | Framing::Annotated => None,
         }
     }
 }
 
 /// Walks the frames of a block without borrowing it, so that a frame's bytes may be changed (the JSON
 /// parser unescapes in place) while the walk goes on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct FrameCursor {
     framing: Framing,
     at: usize,
     end: usize,
+    meta: Range<usize>,
 }
 
 impl FrameCursor {
     /// A walk over `range` of a block.
     pub fn new(framing: Framing, range: Range<usize>) -> Self {
-        FrameCursor { framing, at: range.start, end: range.end }
+        FrameCursor { framing, at: range.start, end: range.end, meta: 0..0 }
     }
 
     /// The range of the next frame in `block`, without its separator.
@@ -95,8 +100,10 @@ impl FrameCursor {
         if start >= self.end {
             return None;
         }
-        if self.framing == Framing::Prefixed {
-            return self.next_prefixed(block);
+        match self.framing {
+            Framing::Prefixed => return self.next_prefixed(block),
+            Framing::Annotated => return self.next_annotated(block),
+            Framing::Lines | Framing::Separated(_) | Framing::Whole => {}
         }
         let rest = &block[start..self.end];
         let separator = self.framing.separator();
@@ -115,6 +122,24 @@ impl FrameCursor {
         let start = self.at + PREFIX_BYTES;
         self.at = start + length;
         Some(start..self.at)
+    }
+
+    #[cold]
+    fn next_annotated(&mut self, block: &[u8]) -> Option<Range<usize>> {
+        let rest = &block[self.at..self.end];
+        let (meta, rest) = rest.split_first_chunk::<PREFIX_BYTES>()?;
+        let (length, rest) = rest.split_first_chunk::<PREFIX_BYTES>()?;
+        let meta = (u32::from_le_bytes(*meta) as usize).min(rest.len());
+        let length = (u32::from_le_bytes(*length) as usize).min(rest.len() - meta);
+        self.meta = self.at + 2 * PREFIX_BYTES..self.at + 2 * PREFIX_BYTES + meta;
+        self.at = self.meta.end + length;
+        Some(self.meta.end..self.at)
+    }
+
+    /// The range of the metadata of the frame returned last; empty when it has none.
+    #[must_use]
+    pub fn meta(&self) -> Range<usize> {
+        self.meta.clone()
     }
 
     /// Where the walk stands: behind the separator of the frame returned last.
@@ -143,6 +168,8 @@ mod tests {
     fn other_framings_keep_carriage_returns() {
         assert_eq!(frames(Framing::Separated(0), b"a\r\0b\n\0"), [&b"a\r"[..], b"b\n"]);
         assert_eq!(frames(Framing::Whole, b"a\nb\n"), [&b"a\nb\n"[..]]);
+        let noted = b"\x02\0\0\0\x01\0\0\0{}a\0\0\0\0\x01\0\0\0b";
+        assert_eq!(frames(Framing::Annotated, noted), [&b"a"[..], b"b"]);
         let packed = b"\x02\0\0\0a\n\0\0\0\0\x01\0\0\0b";
         assert_eq!(frames(Framing::Prefixed, packed), [&b"a\n"[..], b"", b"b"]);
     }

@@ -37,6 +37,9 @@ pub const OUTBOX_BYTES_PER_WORKER_MAX: usize = 4 * 1024 * 1024;
 /// Processed batches between the workers and the writer; also the window of the reordering.
 pub const OUTBOX_ITEMS_MAX: usize = 256;
 
+/// Threads of the runtime that sockets and timers live on.
+pub const NETWORK_THREADS_MAX: usize = 2;
+
 /// Worker threads.
 pub const WORKERS_MAX: usize = 1024;
 

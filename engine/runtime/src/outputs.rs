@@ -33,6 +33,39 @@ pub struct Chunk {
     pub bytes: Vec<u8>,
     /// How many there are.
     pub events: u64,
+    /// Where each event ends, for sinks that tell events apart; else empty.
+    pub ends: Vec<usize>,
+    /// Values that a sink wants beside each event (a key, a topic): where each stands among the bytes, the
+    /// same number for each event.
+    pub attributes: Vec<Option<(u32, u32)>>,
+    /// The bytes of the attributes.
+    pub attribute_bytes: Vec<u8>,
+}
+
+impl Chunk {
+    /// Notes that an event ends here, for sinks that tell events apart.
+    pub fn end_event(&mut self) {
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Adds the next attribute of the event that has just ended.
+    pub fn add_attribute(&mut self, value: Option<&[u8]>) {
+        let place = value.and_then(|value| {
+            let start = u32::try_from(self.attribute_bytes.len()).ok()?;
+            self.attribute_bytes.extend_from_slice(value);
+            Some((start, u32::try_from(self.attribute_bytes.len()).ok()?))
+        });
+        self.attributes.push(place);
+    }
+
+    fn clear(&mut self) {
+        self.events = 0;
+        self.bytes.clear();
+        self.bytes.shrink_to(OUTPUT_BYTES_KEPT);
+        self.ends.clear();
+        self.attributes.clear();
+        self.attribute_bytes.clear();
+    }
 }
 
 /// An event that failed and whose error nobody routed: it is printed and counted.
@@ -187,9 +220,7 @@ impl Outputs {
     /// Makes the outputs as good as new, keeping memory that is worth keeping.
     pub(crate) fn clear(&mut self) {
         for chunk in &mut self.chunks {
-            chunk.events = 0;
-            chunk.bytes.clear();
-            chunk.bytes.shrink_to(OUTPUT_BYTES_KEPT);
+            chunk.clear();
         }
         self.placed.clear();
         self.place_index.clear();

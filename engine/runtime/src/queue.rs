@@ -59,6 +59,8 @@ struct State {
     snapshot: bool,
     /// Sources that may still send.
     senders: usize,
+    /// Those of them that only follow what others send.
+    followers: usize,
     /// Nobody sends or receives any more.
     aborted: bool,
 }
@@ -145,9 +147,25 @@ impl Queue {
         self.lock().batches.is_empty()
     }
 
+    /// Whether everything was ended at once.
+    pub fn is_aborted(&self) -> bool {
+        self.lock().aborted
+    }
+
     /// How many senders may still send.
     pub fn senders(&self) -> usize {
         self.lock().senders
+    }
+
+    /// One of the senders only follows the others: it ends when they have ended.
+    pub fn follow(&self) {
+        self.lock().followers += 1;
+    }
+
+    /// Whether all senders have ended that do not only follow others.
+    pub fn only_followers_are_left(&self) -> bool {
+        let state = self.lock();
+        state.senders <= state.followers
     }
 
     /// A sender has nothing more to send.

@@ -21,7 +21,7 @@ use std::time::Instant;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
-use crate::ack::Ledger;
+use crate::ack::{Ledger, SourceId};
 use crate::barrier::Barrier;
 use crate::buffer::Pool;
 use crate::checkpoint::Checkpoint;
@@ -34,7 +34,10 @@ use crate::limits::{
     BLOCK_BYTES, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX, QUEUE_BATCHES_MAX,
     QUEUE_BYTES_PER_WORKER_MAX, WORKERS_MAX,
 };
+use crate::network::Network;
 use crate::outbox::{Order, Outbox};
+use crate::outlet::Desk;
+use crate::outputs::SinkId;
 use crate::processor::Processor;
 use crate::queue::{Bounds, Queue};
 use crate::sink::repair::repair;
@@ -171,14 +174,26 @@ pub fn run(
         shop: shop(&plan, saves, &stop),
         ledger: Ledger::new(sources.len()),
         pool: Pool::new(plan.batch_bytes),
-        troubles: Troubles::default(),
-        completions: Completions::default(),
+        troubles: Arc::default(),
+        completions: Arc::default(),
+        network: Network::new(),
         over: Notify::new(),
-        stats,
+        stats: Arc::new(stats),
         stop,
-        console,
+        console: Arc::new(console),
         plan,
     };
+    let mut sinks = sinks;
+    for (index, sink) in sinks.iter_mut().enumerate() {
+        sink.start(&run.desk(index))?;
+    }
+    let mut sources = sources;
+    for (index, source) in sources.iter_mut().enumerate() {
+        if source.follows() {
+            run.shop.queue.follow();
+        }
+        source.prepare(&run.feed(index));
+    }
     let ended = run.perform(sources, processors, sinks, keeper, control);
     if matches!(ended, Ended::AtEnd) {
         run.completions.carry_out(&run.ledger, &run.console, &run.troubles);
@@ -272,7 +287,7 @@ fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>) -> Shop {
         count_max: OUTBOX_ITEMS_MAX,
     };
     Shop {
-        queue: Queue::new(inbound, plan.sources.len()),
+        queue: Arc::new(Queue::new(inbound, plan.sources.len())),
         outbox: Outbox::new(outbound, plan.order, plan.workers),
         turnstile: Turnstile::default(),
         sinks: plan.sinks.len(),
@@ -290,11 +305,12 @@ struct Run {
     shop: Shop,
     ledger: Arc<Ledger>,
     pool: Arc<Pool>,
-    stats: Stats,
-    console: Console,
-    troubles: Troubles,
-    completions: Completions,
+    stats: Arc<Stats>,
+    console: Arc<Console>,
+    troubles: Arc<Troubles>,
+    completions: Arc<Completions>,
     stop: Arc<Stop>,
+    network: Arc<Network>,
     /// What the run goes on from.
     saved: Option<Snapshot>,
     /// When the program's state is saved: the number of the state that the run goes on from.
@@ -355,19 +371,37 @@ impl Run {
         }
     }
 
-    fn run_source(&self, index: usize, mut source: Box<dyn Source>) {
-        let feed = Feed {
-            source: index,
-            queue: &self.shop.queue,
-            pool: &self.pool,
-            ledger: &self.ledger,
-            stats: &self.stats,
-            console: &self.console,
-            troubles: &self.troubles,
-            completions: &self.completions,
-            stop: &self.stop,
+    fn feed(&self, source: SourceId) -> Feed {
+        Feed {
+            source,
+            queue: Arc::clone(&self.shop.queue),
+            pool: Arc::clone(&self.pool),
+            ledger: Arc::clone(&self.ledger),
+            stats: Arc::clone(&self.stats),
+            console: Arc::clone(&self.console),
+            troubles: Arc::clone(&self.troubles),
+            completions: Arc::clone(&self.completions),
+            stop: Arc::clone(&self.stop),
+            network: Arc::clone(&self.network),
             clock: self.plan.clock,
-        };
+        }
+    }
+
+    fn desk(&self, sink: SinkId) -> Desk {
+        Desk {
+            sink,
+            name: self.plan.sinks[sink].name.as_str().into(),
+            network: Arc::clone(&self.network),
+            stats: Arc::clone(&self.stats),
+            console: Arc::clone(&self.console),
+            troubles: Arc::clone(&self.troubles),
+            stop: Arc::clone(&self.stop),
+            ledger: Arc::clone(&self.ledger),
+        }
+    }
+
+    fn run_source(&self, index: usize, mut source: Box<dyn Source>) {
+        let feed = self.feed(index);
         if let Err(error) = source.run(&feed) {
             feed.trouble(error);
         }
@@ -388,6 +422,7 @@ impl Run {
             troubles: &self.troubles,
             stop: &self.stop,
             exit: None,
+            pending: None,
         }
     }
 

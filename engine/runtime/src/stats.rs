@@ -170,8 +170,19 @@ impl Stats {
 
     /// Adds an error that no batch reported.
     pub fn add_error(&self, kind: &'static str) {
+        self.add_errors(kind, 1);
+    }
+
+    /// Counts errors of one kind.
+    pub fn add_errors(&self, kind: &'static str, count: u64) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        *errors.entry(kind).or_default() += 1;
+        *errors.entry(kind).or_default() += count;
+    }
+
+    /// Counts events that were shed on purpose, by the reason.
+    pub fn add_dropped(&self, reason: &'static str, events: u64) {
+        let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        *dropped.entry(reason).or_default() += events;
     }
 
     /// All counts now.

@@ -23,7 +23,7 @@ use crate::turnstile::{Turn, Turnstile};
 /// What the workers of a run share.
 pub struct Shop {
     /// Where work comes from.
-    pub queue: Queue,
+    pub queue: Arc<Queue>,
     /// Where results go.
     pub outbox: Outbox,
     /// Keeps ordered sections in order.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::ack::Ledger;
 use crate::barrier::Barrier;
+use crate::checkpoint::{FileMark, OutputMark};
 use crate::console::Console;
 use crate::error::Error;
 use crate::keeper::Keeper;
@@ -15,7 +16,7 @@ use crate::limits::CHECKPOINT_INTERVAL;
 use crate::outbox::{Outbox, Taken};
 use crate::outputs::{Chunk, Count, Outputs, SinkId};
 use crate::queue::Queue;
-use crate::sink::{Sink, WriteFailure};
+use crate::sink::{Delivered, Sink, WriteFailure};
 use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 use crate::stop::Stop;
@@ -47,6 +48,22 @@ pub struct Writer<'a> {
     pub stop: &'a Stop,
     /// The exit code that an event asked for.
     pub exit: Option<u8>,
+    /// A moment whose outputs are written, while sinks that confirm later still have some of it under way.
+    pub pending: Option<Moment>,
+}
+
+/// What belongs to one saved moment.
+pub struct Moment {
+    snapshot: Snapshot,
+    took: Duration,
+    /// How far each input had been dealt with.
+    files: Vec<FileMark>,
+    /// The lengths of the output files.
+    outputs: Vec<OutputMark>,
+    /// Deliveries with smaller numbers belong to it.
+    deliveries: u64,
+    /// Whether more may have been written since.
+    waited: bool,
 }
 
 /// How the writing ended.
@@ -66,25 +83,25 @@ impl Writer<'_> {
     /// Writes until the workers have left.
     pub fn run(mut self) -> Ended {
         let ended = self.write_all();
+        // What sinks confirm last still belongs to the checkpoint.
         self.sinks.iter_mut().for_each(|sink| sink.finish());
+        self.pass_pending();
+        self.store_checkpoint(matches!(ended, Ended::AtEnd));
         ended
     }
 
     fn write_all(&mut self) -> Ended {
         let patience = self.keeper.as_ref().map(|_| CHECKPOINT_INTERVAL);
         loop {
+            self.pass_pending();
             match self.outbox.take(patience) {
                 Taken::Item(outputs) => {
                     if let Some(ended) = self.handle(outputs) {
-                        self.store_checkpoint(false);
                         return ended;
                     }
                 }
                 Taken::Nothing => self.checkpoint(),
-                Taken::End => {
-                    self.store_checkpoint(self.exit.is_none());
-                    return self.exit.map_or(Ended::AtEnd, Ended::Asked);
-                }
+                Taken::End => return self.exit.map_or(Ended::AtEnd, Ended::Asked),
             }
         }
     }
@@ -100,7 +117,7 @@ impl Writer<'_> {
         {
             barrier.soil();
         }
-        let written = self.write(&outputs);
+        let written = self.write(&mut outputs);
         if let Err(Cut::NobodyReads) = written {
             outputs.tokens.iter().for_each(|token| token.fail());
         }
@@ -109,7 +126,7 @@ impl Writer<'_> {
         }
         let fatal = outputs.fatal.take();
         if let (Some((snapshot, took)), Ok(())) = (outputs.snapshot.take(), &written) {
-            self.pass_barrier(&snapshot, took);
+            self.reach_barrier(snapshot, took);
         }
         outputs.clear();
         self.outbox.keep_spare(outputs);
@@ -140,16 +157,45 @@ impl Writer<'_> {
     }
 
     /// All before a snapshot has been written: state, marks and lengths belong together now.
-    fn pass_barrier(&mut self, snapshot: &Snapshot, took: Duration) {
-        let (Some(keeper), Some(barrier)) = (&self.keeper, &mut self.barrier) else { return };
+    fn reach_barrier(&mut self, snapshot: Snapshot, took: Duration) {
+        if self.keeper.is_none() || self.barrier.is_none() {
+            return;
+        }
+        let (files, deliveries) = (self.ledger.done(), self.ledger.next_delivery());
+        let outputs = self.open_files();
+        self.pending = Some(Moment { snapshot, took, files, outputs, deliveries, waited: false });
+        self.pass_pending();
+    }
+
+    /// Saves the moment that is pending, once all its deliveries have been confirmed. After a delivery that
+    /// failed no later moment is saved: what came before the failure is to be repeated.
+    fn pass_pending(&mut self) {
+        let Some(moment) = &mut self.pending else { return };
+        let (all_ended, none_failed) = self.ledger.delivered_before(moment.deliveries);
+        if !all_ended && none_failed {
+            moment.waited = true;
+            return;
+        }
+        let Some(moment) = self.pending.take() else { return };
+        let (Some(keeper), Some(barrier)) = (&mut self.keeper, &mut self.barrier) else { return };
+        if !none_failed {
+            barrier.give_up();
+        }
         if !barrier.takes() {
             return;
         }
         let began = Instant::now();
-        match keeper.store_state(snapshot) {
+        match keeper.store_state(&moment.snapshot) {
             Ok(number) => {
-                barrier.pass(self.ledger.done(), number, took + began.elapsed());
-                self.store_checkpoint(false);
+                barrier.pass(moment.files, number, moment.took + began.elapsed());
+                let stored = keeper.store(barrier.marks(), moment.outputs, false);
+                if moment.waited {
+                    barrier.soil();
+                }
+                if let Err(error) = stored {
+                    self.stats.add_error("checkpoint");
+                    self.troubles.report(self.console, error);
+                }
             }
             Err(error) => {
                 barrier.give_up();
@@ -159,11 +205,13 @@ impl Writer<'_> {
         }
     }
 
-    fn write(&mut self, outputs: &Outputs) -> Result<(), Cut> {
+    fn write(&mut self, outputs: &mut Outputs) -> Result<(), Cut> {
         let mut cut = Ok(());
-        for (sink, place, chunk) in chunks(outputs) {
-            let error = match self.sinks[sink].write(place, &chunk.bytes) {
-                Ok(()) => {
+        let Outputs { chunks, placed, tokens, .. } = outputs;
+        for (sink, place, chunk) in filled(chunks, placed) {
+            let error = match self.sinks[sink].deliver(place, chunk, tokens) {
+                Ok(Delivered::Later) => continue,
+                Ok(Delivered::Written) => {
                     let (events, bytes) = (chunk.events, chunk.bytes.len() as u64);
                     self.stats.sinks[sink].add(Count { events, bytes });
                     continue;
@@ -180,7 +228,7 @@ impl Writer<'_> {
                 }
                 Err(WriteFailure::Impossible(error)) => error,
                 Err(WriteFailure::Refused(error)) => {
-                    outputs.tokens.iter().for_each(|token| token.fail());
+                    tokens.iter().for_each(|token| token.fail());
                     self.barrier.iter_mut().for_each(Barrier::give_up);
                     error
                 }
@@ -206,9 +254,13 @@ impl Writer<'_> {
         }
     }
 
+    fn open_files(&self) -> Vec<OutputMark> {
+        self.sinks.iter().flat_map(|sink| sink.open_files()).collect()
+    }
+
     fn store_checkpoint(&mut self, finished: bool) {
+        let open = self.open_files();
         let Some(keeper) = &mut self.keeper else { return };
-        let open = self.sinks.iter().flat_map(|sink| sink.open_files()).collect();
         let marks = self.barrier.as_ref().map_or_else(|| self.ledger.marks(), Barrier::marks);
         if let Err(error) = keeper.store(marks, open, finished) {
             self.stats.add_error("checkpoint");
@@ -221,6 +273,16 @@ impl Writer<'_> {
 enum Cut {
     NobodyReads,
     Asked(u8),
+}
+
+/// All chunks with something in them, and where they go, to be taken.
+fn filled<'o>(
+    chunks: &'o mut [Chunk],
+    placed: &'o mut [(SinkId, String, Chunk)],
+) -> impl Iterator<Item = (SinkId, &'o str, &'o mut Chunk)> {
+    let fixed = chunks.iter_mut().enumerate().map(|(sink, chunk)| (sink, "", chunk));
+    let placed = placed.iter_mut().map(|(sink, place, chunk)| (*sink, place.as_str(), chunk));
+    fixed.chain(placed).filter(|(_, _, chunk)| !chunk.bytes.is_empty())
 }
 
 /// All chunks with something in them, and where they go.

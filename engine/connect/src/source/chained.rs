@@ -225,12 +225,12 @@ fn input_error(path: &Path, error: &std::io::Error) -> Error {
 /// Standard input, whose reads end when the run stops.
 struct Waiting<'a> {
     file: File,
-    feed: &'a Feed<'a>,
+    feed: &'a Feed,
 }
 
 impl Read for Waiting<'_> {
     fn read(&mut self, space: &mut [u8]) -> IoResult<usize> {
-        wait_to_read(&self.file, self.feed.stop)?;
+        wait_to_read(&self.file, &self.feed.stop)?;
         self.file.read(space)
     }
 }

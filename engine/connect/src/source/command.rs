@@ -121,7 +121,7 @@ fn read_whole(mut output: File, feed: &Feed) -> IoResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut space = [0; READ_BYTES];
     loop {
-        wait_to_read(&output, feed.stop)?;
+        wait_to_read(&output, &feed.stop)?;
         match output.read(&mut space) {
             Ok(0) => return Ok(bytes),
             Ok(count) => bytes.extend_from_slice(&space[..count]),

@@ -110,7 +110,7 @@ impl FileSource {
         // How much a compressed file holds is not known before it has been read.
         let length = if compression.is_none() { file.metadata()?.len() } else { u64::MAX };
         let (offset, line) = self.start_of(&file, length, &at, feed)?;
-        let mut assembler = Assembler::new(at.framing, feed.pool, offset, line);
+        let mut assembler = Assembler::new(at.framing, &feed.pool, offset, line);
         let mut input = Counted { file: &file, feed, offset: 0 };
         let ended = match compression {
             None => {
@@ -266,7 +266,7 @@ fn skip(input: &mut dyn Read, count: u64) -> IoResult<()> {
 /// A file whose reads are counted.
 struct Counted<'a> {
     file: &'a File,
-    feed: &'a Feed<'a>,
+    feed: &'a Feed,
     /// Where the next read begins.
     offset: u64,
 }

@@ -56,7 +56,7 @@ impl Source for MetronomeSource {
 
 /// Events that a source makes at times of its own.
 pub struct Beats<'f> {
-    feed: &'f Feed<'f>,
+    feed: &'f Feed,
     at: At,
     /// The time of the first event, at the earliest: 0 with a virtual clock.
     pub start: Timestamp,
@@ -67,7 +67,7 @@ pub struct Beats<'f> {
 
 impl<'f> Beats<'f> {
     /// Nothing sent yet.
-    pub fn new(name: String, feed: &'f Feed<'f>) -> Self {
+    pub fn new(name: String, feed: &'f Feed) -> Self {
         let at = At { origin: Origin::named(name), file: 0, framing: Framing::Lines };
         feed.ledger.name_file(feed.source, 0, None);
         let start = if feed.clock == Clock::System { system_time() } else { 0 };

@@ -68,7 +68,7 @@ pub fn read_stream(file: File, feed: &Feed, at: &At) -> IoResult<()> {
     let Some(length) = stream.read_head(&mut head)? else { return Ok(()) };
     let compression = Compression::of(&head[..length]);
     let mut chain = Headed(Cursor::new(head[..length].to_vec()).chain(stream));
-    let mut assembler = Assembler::new(at.framing, feed.pool, 0, 1);
+    let mut assembler = Assembler::new(at.framing, &feed.pool, 0, 1);
     let ended = match compression {
         None => feed.pump(&mut chain, &mut assembler, at),
         Some(compression) => {
@@ -109,7 +109,7 @@ pub fn wait_to_read(file: &File, stop: &Stop) -> IoResult<()> {
 /// A stream whose reads end when the run stops.
 struct Stream<'a> {
     file: File,
-    feed: &'a Feed<'a>,
+    feed: &'a Feed,
 }
 
 impl Stream<'_> {
@@ -132,7 +132,7 @@ impl Stream<'_> {
 
 impl Read for Stream<'_> {
     fn read(&mut self, space: &mut [u8]) -> IoResult<usize> {
-        wait_to_read(&self.file, self.feed.stop)?;
+        wait_to_read(&self.file, &self.feed.stop)?;
         let count = self.file.read(space)?;
         self.feed.counters().raw_bytes.fetch_add(count as u64, Ordering::Relaxed);
         Ok(count)

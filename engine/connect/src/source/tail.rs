@@ -140,7 +140,7 @@ impl TailSource {
             path: path.to_path_buf(),
             file,
             identity,
-            assembler: Assembler::new(framing, feed.pool, place.0, place.1),
+            assembler: Assembler::new(framing, &feed.pool, place.0, place.1),
             at: At { origin, file: number, framing },
             offset: place.0,
         });
@@ -190,7 +190,7 @@ impl Followed {
 /// A file whose reads are counted.
 struct Counted<'a> {
     file: &'a mut File,
-    feed: &'a Feed<'a>,
+    feed: &'a Feed,
     offset: &'a mut u64,
 }
 

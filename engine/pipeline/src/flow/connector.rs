@@ -3,10 +3,12 @@
 use super::absent;
 use super::chains::{self, After};
 use super::settings::{Config, Settings, complain};
+use crate::connected::{self, Reading};
 use crate::endpoint::{EndpointSource, Endpoints, SinkEndpoint, SourceEndpoint};
 use crate::graph::{FlowConnector, FlowPort, Graph};
 use crate::metered::MetricsConfig;
 use crate::operator::{ERR, IN, OUT};
+use crate::registry::Registry;
 use std::path::PathBuf;
 use std::time::Duration;
 use temblor_codec::interceptor::{MESSAGE_BYTES_MAX, Postprocessor, Preprocessor};
@@ -17,9 +19,11 @@ use temblor_connect::source::SourceConfig;
 use temblor_connect::source::chained::ChainedConfig;
 use temblor_connect::source::crononome::{Entry, Expression};
 use temblor_connect::source::file::FileConfig;
+use temblor_declare::{CodecUse, Connector, Ends, Notation, Setting, read};
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::lower::Compiler;
 use temblor_lang::value::Arena;
+use temblor_runtime::framing::Framing;
 
 /// The connectors that this build has.
 pub const KINDS: [&str; 8] =
@@ -30,12 +34,16 @@ const CHUNK_BYTES_MAX: u64 = 16 << 20;
 /// Adds the sources and sinks that a connector stands for.
 pub fn lower(
     connector: &FlowConnector,
+    registry: &Registry,
     graph: &mut Graph,
     endpoints: &mut Endpoints,
     compiler: &mut Compiler<'_>,
 ) {
     let Some(def) = connector.def().filter(|_| !connector.faulty) else { return };
     let kind = def.kind.text.as_str();
+    if let Some(row) = registry.connector(kind, Notation::Tremor) {
+        return connected(connector, row, graph, endpoints, compiler);
+    }
     if !KINDS.contains(&kind) {
         let span = def.kind.span;
         let unknown = || {
@@ -51,7 +59,8 @@ pub fn lower(
     let after = chains::postprocessors(&settings, compiler);
     let config = configuration(kind, &settings, &arena, compiler);
     let needs_codec = matches!(kind, "file" | "stdio" | "bench");
-    check_codec(kind, needs_codec, &settings, compiler);
+    let codec_use = if needs_codec { CodecUse::Required } else { CodecUse::Structured };
+    check_codec(kind, codec_use, &settings, compiler);
     let file = if kind == "file" { file_of(&config, compiler) } else { None };
     check_ports(connector, kind, file.as_ref().map(|file| file.reads), compiler);
     let shape =
@@ -102,14 +111,14 @@ fn configuration<'a>(
     config
 }
 
-fn check_codec(kind: &str, needs: bool, settings: &Settings, compiler: &mut Compiler<'_>) {
+fn check_codec(kind: &str, codec: CodecUse, settings: &Settings, compiler: &mut Compiler<'_>) {
     let has = settings.codec(&Arena::new(), compiler).is_some();
-    if needs && !has {
+    if codec == CodecUse::Required && !has {
         let message = format!("the connector `{kind}` needs a codec");
         let complaint = Diagnostic::error("E0507", settings.span, message)
             .with_help("such as: codec = \"json\"");
         compiler.diagnostics.push(complaint);
-    } else if !needs && has {
+    } else if codec == CodecUse::Structured && has {
         let message = format!("the connector `{kind}` gives and takes values; it has no codec");
         complain(compiler, settings.span_of("codec"), message);
     }
@@ -170,6 +179,7 @@ impl Shape<'_> {
             path: None,
             encoding: if plain { Encoding::default() } else { self.encoding() },
             each_member: true,
+            attributes: None,
         })
     }
 }
@@ -381,4 +391,85 @@ fn bench(
         interval_ns: config.whole("interval", 0, compiler).unwrap_or(0),
         stop_after,
     }))
+}
+
+/// A connector of the registry: its source, its sink, or both, by the ports that the flow connects.
+fn connected(
+    connector: &FlowConnector,
+    row: &'static Connector,
+    graph: &mut Graph,
+    endpoints: &mut Endpoints,
+    compiler: &mut Compiler<'_>,
+) {
+    let settings = Settings::of(connector, compiler);
+    let arena = Arena::new();
+    let (codec_in, codec_out) = chains::codec(&settings, compiler);
+    check_codec(row.kind, row.codec, &settings, compiler);
+    let preprocessors = chains::preprocessors(&settings, compiler);
+    let after = chains::postprocessors(&settings, compiler);
+    let framing = chains::framing(&preprocessors, codec_in);
+    let reading = Reading {
+        codec: codec_in,
+        framing: framing.unwrap_or(Framing::Whole),
+        framing_is_chosen: framing.is_some() && !preprocessors.is_empty(),
+        preprocessors,
+    };
+    let rows: &'static [Setting] = if row.ends == Ends::Sink { row.sink } else { row.source };
+    let (span, value) = settings.config_value();
+    let config = read::record(rows, value.copy_into(&arena), span, &arena, compiler);
+    if compiler.diagnostics.iter().any(|one| one.severity == Severity::Error) {
+        return;
+    }
+    let Some(built) = connected::build(row, &connector.name, row.ends, &config, &reading, compiler)
+    else {
+        return;
+    };
+    check_connected_ports(connector, row, compiler);
+    let errors = connector.gives.iter().find(|port| port.name == ERR);
+    if let Some(source) = built.source
+        && connector.gives.iter().any(|port| [OUT, ERR].contains(&port.name.as_str()))
+    {
+        endpoints.sources.push(SourceEndpoint {
+            port: format!("{}/{OUT}", connector.name),
+            config: EndpointSource::Other(source),
+            codec: codec_in,
+            errors: errors.map(|port| (port.end.clone(), connector.name.clone())),
+        });
+    }
+    if let Some(sink) = built.sink
+        && let Some(port) = connector.takes.iter().find(|port| port.name == IN)
+    {
+        let post = Some(after.each.into_boxed_slice());
+        let encoding = Encoding { codec: codec_out, post };
+        let attributes = connected::attributes(row.sink, &config);
+        let end = (connector.name.as_str(), port.end.as_str());
+        let endpoint =
+            connected::sink_endpoint(end, sink, attributes, encoding, &mut endpoints.sources);
+        endpoints.sinks.push(endpoint);
+    }
+    if let Some(interval_s) = settings.whole("metrics_interval_s", 1, compiler) {
+        for port in connector.gives.iter().chain(&connector.takes) {
+            graph.meter_connector(&connector.name, &port.name, &port.end, interval_s);
+        }
+    }
+}
+
+/// Reports ports that a connector of the registry does not have.
+fn check_connected_ports(connector: &FlowConnector, row: &Connector, compiler: &mut Compiler<'_>) {
+    let gives: Vec<&str> = match row.ends {
+        Ends::Source | Ends::Both => vec![OUT, ERR],
+        Ends::Sink => row.gives.iter().copied().chain([ERR]).collect(),
+    };
+    let takes: &[&str] = if row.ends == Ends::Source { &[] } else { &[IN] };
+    let ports = connector.gives.iter().map(|port| (port, &gives[..]));
+    for (port, known) in ports.chain(connector.takes.iter().map(|port| (port, takes))) {
+        if !known.contains(&port.name.as_str()) {
+            let name = &connector.definition.name.text;
+            let message = format!("`{name}` has no port `{}`", port.name);
+            let complaint = Diagnostic::error("E0515", port.span, message)
+                .with_label(format!("a `{}` connector", row.kind))
+                .with_nearest(&port.name, known.iter().copied());
+            compiler.diagnostics.push(complaint);
+        }
+    }
 }

@@ -12,6 +12,7 @@ use crate::endpoint::{EndpointSource, Endpoints, SourceEndpoint};
 use crate::graph::{Flows, Graph};
 use crate::lookup::NamedTables;
 use crate::metered::MetricsConfig;
+use crate::registry::Registry;
 use temblor_lang::lower::Compiler;
 
 /// Tells the sources of metrics what there is to count, which is known only behind the last connector.
@@ -28,11 +29,16 @@ fn give_meters(graph: &Graph, endpoints: &mut Endpoints) {
 }
 
 /// The graph of deployed flows, and what is at its ends.
-pub fn lower(flows: Flows, tables: NamedTables, compiler: &mut Compiler<'_>) -> (Graph, Endpoints) {
+pub fn lower(
+    flows: Flows,
+    tables: NamedTables,
+    registry: &Registry,
+    compiler: &mut Compiler<'_>,
+) -> (Graph, Endpoints) {
     let mut graph = flows.graph;
     let mut endpoints = Endpoints { tables, ..Endpoints::default() };
     for connector in &flows.connectors {
-        connector::lower(connector, &mut graph, &mut endpoints, compiler);
+        connector::lower(connector, registry, &mut graph, &mut endpoints, compiler);
     }
     give_meters(&graph, &mut endpoints);
     (graph, endpoints)

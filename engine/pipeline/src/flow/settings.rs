@@ -96,6 +96,11 @@ impl Settings {
         items.iter().filter_map(|item| named(*item, span, arena, compiler)).collect()
     }
 
+    /// The value of `config`, and where it stands.
+    pub fn config_value(&self) -> (Span, Value<'_>) {
+        self.entry("config").unwrap_or((self.span, Value::Null))
+    }
+
     /// The record `config`, whose keys must be among `known`.
     pub fn config<'a>(
         &'a self,

@@ -226,6 +226,13 @@ impl<'c, 'r> Builder<'c, 'r> {
             .any(|one| one.role == EndpointRole::Sink && one.name.text == ERR);
         let first = self.graph.nodes.len();
         self.statements(&program.query, &mut level);
+        for endpoint in &program.endpoints {
+            let row =
+                self.registry.connector(&endpoint.kind.text, temblor_declare::Notation::Temblor);
+            for key in row.map_or(&[][..], |row| row.meta) {
+                self.compiler.metadata_is_written(Some(key));
+            }
+        }
         // The `err` port of a source.
         self.compiler.metadata_is_written(Some("error"));
         self.compiler.end_metadata();

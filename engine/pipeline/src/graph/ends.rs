@@ -2,7 +2,7 @@
 
 use super::build::{Builder, Instance, Level, Notation};
 use super::{Node, Step, complain};
-use crate::operator::{IN, OUT};
+use crate::operator::{ERR, IN, OUT};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Ident, StreamRef};
 
@@ -29,6 +29,13 @@ impl Builder<'_, '_> {
                     Some((_, node)) => Some((*node, OUT.to_string())),
                     None => self.no_port(&from.node, port, &outputs, from.span),
                 }
+            }
+            Some(Instance::Output(_))
+                if port.is_some_and(|port| [ERR, OUT].contains(&port))
+                    && level.prefix.is_empty()
+                    && from.node.text != port.unwrap_or_default() =>
+            {
+                Some((self.way_back(level, &from.node.text, port.unwrap_or(OUT)), OUT.to_string()))
             }
             Some(Instance::Output(_)) => {
                 self.complain(complain::cycle(&[&from.node.text, "…", &from.node.text], from.span));
@@ -65,6 +72,20 @@ impl Builder<'_, '_> {
                 Some((self.file_output(level, &into.node.text), IN.to_string()))
             }
             None => self.no_stream(into, port.unwrap_or(IN), level),
+        }
+    }
+
+    /// `sink/err` or `sink/out` at the level of the file: what a sink gives back.
+    fn way_back(&mut self, level: &mut Level, sink: &str, port: &str) -> usize {
+        let name = format!("{sink}/{port}");
+        match level.instance(&name) {
+            Some(Instance::Input(node)) => *node,
+            _ => {
+                let number = self.add_node(Node::new(&name, Step::Pass));
+                self.graph.inputs.push((name.clone(), number));
+                level.instances.push((name, Instance::Input(number)));
+                number
+            }
         }
     }
 

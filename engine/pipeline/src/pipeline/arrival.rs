@@ -3,6 +3,7 @@
 
 use super::Frames;
 use super::encode::Frame;
+use super::metadata::Metadata;
 use crate::event::Event;
 use temblor_codec::{Decoder, InputCodec};
 use temblor_lang::builtin::Facts;
@@ -56,6 +57,7 @@ impl Input {
         decoder: &mut Decoder,
         frame: Frame<'a>,
         facts: &Facts,
+        metadata: &'a Metadata,
         arena: &'a Arena,
     ) -> Arrived<'a> {
         let decoded = match frame.bad {
@@ -67,7 +69,7 @@ impl Input {
             Ok(Some((value, raw))) => {
                 // With a line break inside, the bytes as they came would tear the line that they leave as.
                 let raw = raw.filter(|raw| frame.is_line || !raw.contains(&b'\n'));
-                let meta = arena.record_builder(0).finish();
+                let meta = metadata.event(frame.meta, arena);
                 let event = Event { raw, ..Event::new(value, meta, facts.ingest_ns) };
                 return Arrived::Event(self.node, event);
             }
@@ -122,6 +124,7 @@ pub(super) fn frames<'b>(batch: &'b Batch, input: &Input) -> impl Iterator<Item 
         line: bad.line,
         index: 0,
         is_line: false,
+        meta: &[],
         bad: Some(&bad.reason),
     });
     let mut frames = Frames::new(batch, input.codec);

@@ -4,6 +4,7 @@
 use super::Pipeline;
 use crate::event::Event;
 use crate::graph::Receiver;
+use std::sync::Arc;
 use temblor_codec::Encoding;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
@@ -14,7 +15,7 @@ use temblor_lang::{builtin::Facts, value::Arena};
 use temblor_runtime::ack::Token;
 use temblor_runtime::batch::Batch;
 use temblor_runtime::error::Error;
-use temblor_runtime::outputs::{ErrorRecord, Outputs, PortId, SinkId};
+use temblor_runtime::outputs::{Chunk, ErrorRecord, Outputs, PortId, SinkId};
 
 /// Where the events of a port go.
 #[derive(Debug)]
@@ -29,6 +30,17 @@ pub struct Output {
     pub port: PortId,
     /// Whether a batched event is written as the events that it consists of.
     pub each_member: bool,
+    /// What the sink wants beside each event; nothing when it takes bytes as they come.
+    pub attributes: Option<Box<[Attribute]>>,
+}
+
+/// A value that a sink wants beside each event, such as its key.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// How it is found; an event for which that fails has none. Nothing when the program does not say.
+    pub formula: Option<Arc<Formula>>,
+    /// Whether the sink takes it as JSON; else as text, and `null` as none.
+    pub as_json: bool,
 }
 
 /// A place of a sink.
@@ -48,6 +60,8 @@ pub(super) struct Frame<'b> {
     pub line: u64,
     /// Its number among the events of the batch, from 0.
     pub index: u64,
+    /// Its own metadata as JSON; empty for none.
+    pub meta: &'b [u8],
     /// Whether it was a line, so that no line break can be inside.
     pub is_line: bool,
     /// What the source found wrong with it; `bytes` is then its beginning only.
@@ -118,20 +132,54 @@ impl<'p, 'o> Encoder<'p, 'o> {
         }
         chunk.events += 1;
         let bytes = (chunk.bytes.len() - before) as u64;
+        if let Some(attributes) = &output.attributes {
+            chunk.end_event();
+            for attribute in attributes {
+                attribute.add(event, chunk);
+            }
+        }
         self.out.count(output.port, 1, bytes);
+    }
+}
+
+impl Attribute {
+    fn add(&self, event: Event<'_>, chunk: &mut Chunk) {
+        let Some(formula) = &self.formula else { return chunk.add_attribute(None) };
+        let found = evaluated(formula, event, |value| {
+            if value == Value::Null && !self.as_json {
+                return None;
+            }
+            let mut text = Vec::new();
+            match self.as_json {
+                true => push_json(&mut text, value, JsonStyle::Compact),
+                false => push_text(&mut text, value),
+            }
+            Some(text)
+        });
+        chunk.add_attribute(found.ok().flatten().as_deref());
     }
 }
 
 /// The path of an event's place.
 fn place(path: &Formula, event: Event<'_>) -> Result<String, EvalError> {
+    evaluated(path, event, |value| {
+        let mut text = Vec::new();
+        push_text(&mut text, value);
+        String::from_utf8_lossy(&text).into_owned()
+    })
+}
+
+/// What a formula gives for an event.
+fn evaluated<T>(
+    formula: &Formula,
+    event: Event<'_>,
+    take: impl FnOnce(Value<'_>) -> T,
+) -> Result<T, EvalError> {
     let arena = Arena::new();
     let facts = Facts { ingest_ns: event.ingest_ns, ..Facts::default() };
     let mut nothing = Owned::Null;
     let mut context = Context::new(&arena, &facts, event.value, event.meta, &mut nothing);
-    let value = path.eval(&mut context)?;
-    let mut text = Vec::new();
-    push_text(&mut text, value);
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    formula.eval(&mut context).map(take)
 }
 
 /// What is wrong and where in the program.

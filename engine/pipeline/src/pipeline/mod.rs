@@ -1,18 +1,20 @@
 //! The processor that runs a graph: decodes the frames of a batch, sends the events through the
 //! graph and encodes what comes out, all in one worker and without a value that outlives its event.
 
+mod metadata;
 mod arrival;
 mod encode;
 mod ordered;
 
 pub use arrival::{ErrorInput, Input};
 pub use encode::describe;
-pub use encode::{Output, Place};
+pub use encode::{Attribute, Output, Place};
 
 use crate::graph::{Graph, Memory, States};
 use crate::operator::Surroundings;
 use arrival::Arrived;
 use encode::{Encoder, Frame};
+use metadata::Metadata;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use temblor_codec::{Decoder, Format, InputCodec};
 use temblor_lang::builtin::{Call, Facts, Tables};
@@ -59,6 +61,7 @@ impl Pipeline {
             pipeline: self.clone(),
             arena: Arena::new(),
             decoder: Decoder::default(),
+            metadata: Metadata::default(),
             facts: Facts { seed: self.seed, tables: self.tables.clone(), ..Facts::default() },
             alone: alone || !self.graph.is_stateful(),
         })
@@ -71,6 +74,8 @@ struct PipelineWorker {
     /// Memory of one event (alone) or of one batch; reset behind it.
     arena: Arena,
     decoder: Decoder,
+    /// What is known of the connection that the batch came from.
+    metadata: Metadata,
     /// States of the nodes that remember nothing that matters.
     local: States,
     facts: Facts,
@@ -81,7 +86,7 @@ struct PipelineWorker {
 impl PipelineWorker {
     /// Sends each event through the whole graph before the next one is looked at.
     fn process_alone(&mut self, batch: &Batch, out: &mut Outputs) -> Result<(), Error> {
-        let Self { pipeline, arena, decoder, local, facts, .. } = self;
+        let Self { pipeline, arena, decoder, local, facts, metadata, .. } = self;
         let pipeline = &**pipeline;
         // A graph without memory needs no lock: its workers must not wait for each other.
         let mut shared = pipeline.graph.is_stateful().then(|| pipeline.lock());
@@ -96,7 +101,7 @@ impl PipelineWorker {
             let call = Call { arena, facts };
             let token = batch.token_ref();
             let around = Surroundings { call, now_ns: facts.now_ns, token: Some(token) };
-            let arrived = input.arrive(decoder, frame, facts, arena);
+            let arrived = input.arrive(decoder, frame, facts, metadata, arena);
             if let Arrived::Error(..) = arrived {
                 encoder.routed("decode");
             }
@@ -118,12 +123,12 @@ impl PipelineWorker {
 
     /// Shows the events of a batch to the step that takes them, if it wants to see them ahead.
     fn look_ahead(&mut self, batch: &Batch) {
-        let Self { pipeline, arena, decoder, facts, .. } = self;
+        let Self { pipeline, arena, decoder, facts, metadata, .. } = self;
         let input = &pipeline.inputs[batch.source];
         let Some((operator, port)) = pipeline.graph.looking_ahead(input.node) else { return };
         facts.arrive(batch.ingest(0));
         let arrived = arrival::frames(batch, input)
-            .map(|frame| input.arrive(decoder, frame, facts, arena))
+            .map(|frame| input.arrive(decoder, frame, facts, metadata, arena))
             .filter_map(|arrived| match arrived {
                 Arrived::Event(_, event) => Some(event),
                 _ => None,
@@ -195,11 +200,12 @@ impl Frames {
         loop {
             let range = self.cursor.next(batch.bytes())?;
             self.line += 1;
+            let meta = &batch.bytes()[self.cursor.meta()];
             let bytes = &batch.bytes()[range];
             if self.takes_blank || !bytes.trim_ascii().is_empty() {
                 self.events += 1;
                 let (line, index, is_line) = (self.line, self.events - 1, self.are_lines);
-                return Some(Frame { bytes, line, index, is_line, bad: None });
+                return Some(Frame { bytes, line, index, meta, is_line, bad: None });
             }
         }
     }
@@ -213,6 +219,7 @@ impl Processor for PipelineWorker {
         out: &mut Outputs,
     ) -> Result<(), Error> {
         self.set_origin(batch);
+        self.metadata.of(&batch.origin);
         self.look_ahead(batch);
         if self.alone {
             self.process_alone(batch, out)

@@ -87,7 +87,7 @@ impl PipelineWorker {
         turn: &mut Turn<'_>,
         out: &mut Outputs,
     ) -> Result<(), Error> {
-        let Self { pipeline, arena, decoder, local, facts, .. } = self;
+        let Self { pipeline, arena, decoder, local, facts, metadata, .. } = self;
         let pipeline = &**pipeline;
         let arena = &*arena;
         let input = &pipeline.inputs[batch.source];
@@ -101,7 +101,7 @@ impl PipelineWorker {
         for (frame, facts) in &frames {
             let mut keeper = Keeper { kept: Vec::new(), sources: &pipeline.sources };
             let mut way = None;
-            let arrived = input.arrive(decoder, *frame, facts, arena);
+            let arrived = input.arrive(decoder, *frame, facts, metadata, arena);
             if let Arrived::Error(..) = arrived {
                 keeper.kept.push(Kept::Routed);
             }

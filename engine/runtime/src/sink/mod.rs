@@ -6,8 +6,11 @@ pub mod repair;
 
 use std::fmt::Debug;
 
+use crate::ack::Token;
 use crate::checkpoint::OutputMark;
 use crate::error::Error;
+use crate::outlet::Desk;
+use crate::outputs::Chunk;
 
 /// What a plan says of a sink: everything that is needed to open it.
 pub trait OpenSink: Debug + Send + Sync {
@@ -17,6 +20,15 @@ pub trait OpenSink: Debug + Send + Sync {
     /// # Errors
     /// What is not there, or cannot be written; the run does not begin then.
     fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error>;
+}
+
+/// What became of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivered {
+    /// Its bytes are with the operating system.
+    Written,
+    /// The sink keeps it, counts it, and lets its tokens go when the other side has confirmed.
+    Later,
 }
 
 /// Why bytes were not written.
@@ -45,6 +57,27 @@ pub trait Sink: Send {
     fn prepare(&mut self, place: &str) -> Result<bool, WriteFailure> {
         let _ = place;
         Ok(false)
+    }
+
+    /// The run begins; tasks may be started.
+    ///
+    /// # Errors
+    /// Why the run cannot begin.
+    fn start(&mut self, desk: &Desk) -> Result<(), Error> {
+        let _ = desk;
+        Ok(())
+    }
+
+    /// Takes what a batch has put out for `place`. A sink that confirms later takes the bytes and keeps clones
+    /// of the tokens; any other writes at once.
+    fn deliver(
+        &mut self,
+        place: &str,
+        chunk: &mut Chunk,
+        tokens: &[Token],
+    ) -> Result<Delivered, WriteFailure> {
+        let _ = tokens;
+        self.write(place, &chunk.bytes).map(|()| Delivered::Written)
     }
 
     /// Writes whole events.

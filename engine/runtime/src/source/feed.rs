@@ -13,6 +13,7 @@ use crate::clock::{Clock, EventTimes, Timestamp, system_time};
 use crate::console::Console;
 use crate::error::Error;
 use crate::framing::Framing;
+use crate::network::Network;
 use crate::queue::{Closed, Queue};
 use crate::source::assembler::{Assembler, Block};
 use crate::source::completion::Completions;
@@ -20,28 +21,31 @@ use crate::stats::{SourceStats, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 
-/// What a source needs of the run.
-pub struct Feed<'a> {
+/// What a source needs of the run. A clone may live in a task of its own.
+#[derive(Clone)]
+pub struct Feed {
     /// The source's index in the plan.
     pub source: SourceId,
     /// Where batches go.
-    pub queue: &'a Queue,
+    pub queue: Arc<Queue>,
     /// Where buffers come from.
-    pub pool: &'a Arc<Pool>,
+    pub pool: Arc<Pool>,
     /// Where tokens come from.
-    pub ledger: &'a Arc<Ledger>,
+    pub ledger: Arc<Ledger>,
     /// The run's counters.
-    pub stats: &'a Stats,
+    pub stats: Arc<Stats>,
     /// Where notes to the user go.
-    pub console: &'a Console,
+    pub console: Arc<Console>,
     /// Where errors go that do not end the run.
-    pub troubles: &'a Troubles,
+    pub troubles: Arc<Troubles>,
     /// Files that were read to their ends.
-    pub completions: &'a Completions,
+    pub completions: Arc<Completions>,
     /// The wish to stop.
-    pub stop: &'a Stop,
+    pub stop: Arc<Stop>,
     /// The run's clock.
     pub clock: Clock,
+    /// Sockets, timers and tasks.
+    pub network: Arc<Network>,
 }
 
 /// Something to read from that knows whether reading would wait.
@@ -61,7 +65,7 @@ pub enum Ended {
     Stopped,
 }
 
-impl Feed<'_> {
+impl Feed {
     /// The counters of this source.
     pub fn counters(&self) -> &SourceStats {
         &self.stats.sources[self.source]
@@ -70,7 +74,7 @@ impl Feed<'_> {
     /// Reports an error that ends one input but not the run.
     pub fn trouble(&self, error: Error) {
         self.stats.add_error("source");
-        self.troubles.report(self.console, error);
+        self.troubles.report(&self.console, error);
     }
 
     /// Reads an input to its end, sending blocks as they become full, or as soon as there is a worker

@@ -32,6 +32,16 @@ pub trait Source: Send {
         None
     }
 
+    /// Whether it only follows what other sources send, and ends when they have ended.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// The run is about to begin; called before any source runs.
+    fn prepare(&mut self, feed: &Feed) {
+        let _ = feed;
+    }
+
     /// Reads until the input ends or the run stops. What is wrong with one file of several is reported
     /// to the feed and does not end the source.
     fn run(&mut self, feed: &Feed) -> Result<(), Error>;

@@ -227,4 +227,15 @@ found.cuont"###,
         right: r###"let found = {"count": event.a};
 found.count"###,
     },
+    Page {
+        code: "W0527",
+        title: "an end of the program that is open to others",
+        text: r###"A source that listens on an address that other machines reach takes events from everybody when
+it asks neither for a certificate nor for a password; a sink that sends over a network without TLS, or that does not
+check the certificate of the other side, shows its events to everybody in between. The message says what to set."###,
+        wrong: r###"source in from tcp "0.0.0.0:5514";
+in |> out"###,
+        right: r###"source in from tcp "127.0.0.1:5514";
+in |> out"###,
+    },
 ];

@@ -1,0 +1,82 @@
+//! The writer's side of every sink of this crate: parcels go into an outlet, one task takes them out.
+//!
+//! Invariant: when a run ends, the task gets time to send what it was handed; what is left then has failed.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use temblor_runtime::ack::Token;
+use temblor_runtime::error::Error;
+use temblor_runtime::outlet::{Desk, Outlet, Parcel};
+use temblor_runtime::outputs::Chunk;
+use temblor_runtime::queue::Bounds;
+use temblor_runtime::sink::{Delivered, Sink, WriteFailure};
+use tokio::task::JoinHandle;
+
+/// What waits for one sink, unless the program sets it.
+pub const OUTLET_BYTES_MAX: usize = 8 << 20;
+/// Parcels that wait for one sink.
+pub const OUTLET_PARCELS_MAX: usize = 1024;
+/// How long a sink may still send when the run ends.
+pub const DRAIN_MAX: Duration = Duration::from_secs(30);
+
+/// The task of a sink: takes parcels from the outlet until it ends.
+pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A sink whose work is done by a task.
+pub struct TaskSink<F> {
+    outlet: Arc<Outlet>,
+    /// Makes the task.
+    work: Option<F>,
+    running: Option<(Desk, JoinHandle<()>)>,
+}
+
+impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> TaskSink<F> {
+    /// A sink that has not begun.
+    pub fn new(work: F) -> Self {
+        let bounds = Bounds { bytes_max: OUTLET_BYTES_MAX, count_max: OUTLET_PARCELS_MAX };
+        Self { outlet: Outlet::new(bounds), work: Some(work), running: None }
+    }
+}
+
+impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
+    fn start(&mut self, desk: &Desk) -> Result<(), Error> {
+        let Some(work) = self.work.take() else { return Ok(()) };
+        let task = work(Arc::clone(&self.outlet), desk.clone());
+        self.running = Some((desk.clone(), desk.network.handle()?.spawn(task)));
+        Ok(())
+    }
+
+    fn deliver(
+        &mut self,
+        place: &str,
+        chunk: &mut Chunk,
+        tokens: &[Token],
+    ) -> Result<Delivered, WriteFailure> {
+        let Some((desk, _)) = &self.running else { return Ok(Delivered::Later) };
+        // A task that has ended has said why; the parcel fails.
+        let _ = self.outlet.put(Parcel::new(place, chunk, tokens, desk));
+        Ok(Delivered::Later)
+    }
+
+    fn write(&mut self, _: &str, _: &[u8]) -> Result<(), WriteFailure> {
+        unreachable!("the writer delivers")
+    }
+
+    fn finish(&mut self) {
+        self.outlet.close();
+        let Some((desk, task)) = self.running.take() else { return };
+        let abort = task.abort_handle();
+        let Ok(handle) = desk.network.handle() else { return };
+        let ended = handle.block_on(async { tokio::time::timeout(DRAIN_MAX, task).await });
+        if ended.is_err() {
+            abort.abort();
+            let reason = format!("has not taken everything within {DRAIN_MAX:?}");
+            let help = "what is left stays unacknowledged; run again with --state to send it";
+            desk.trouble(Error::output(&*desk.name, reason, help));
+        }
+        self.outlet.abandon();
+    }
+}
