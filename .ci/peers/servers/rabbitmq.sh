@@ -15,6 +15,7 @@ ssl_options.keyfile = $certificates/server.key
 ssl_options.verify = verify_peer
 ssl_options.fail_if_no_peer_cert = false
 END
+  rm -rf "$data/logs" # the line of an earlier start
   run env "HOME=$data" "ERL_EPMD_PORT=$(port epmd)" ERL_EPMD_ADDRESS=127.0.0.1 \
     "RABBITMQ_NODENAME=temblor@localhost" "RABBITMQ_DIST_PORT=$(port distribution)" \
     "RABBITMQ_CONFIG_FILE=$data/rabbitmq.conf" "RABBITMQ_MNESIA_BASE=$data/mnesia" \

@@ -1,7 +1,6 @@
 # Redis: without and with TLS; user `temblor` with password `secret` beside the default user without one.
-packages=(redis-server)
-
 # Redis writes its title over its environment, where `peers` finds its mark: not so here.
+packages=(redis-server)
 
 start() {
   local plain tls certificates="$all/certificates/files"
