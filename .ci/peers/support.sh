@@ -112,13 +112,18 @@ go_install() {
 python_venv() {
   local folder="$programs/$1"
   /usr/bin/python3 -m venv "$folder"
-  "$folder/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
+  PIP_CERT=${PIP_CERT:-${SSL_CERT_FILE:-}} \
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
 }
 
-# maven_jars NAME: the jars that `maven/NAME/pom.xml` lists, in $programs/NAME/lib.
+# maven_jars NAME: the jars that `maven/NAME/pom.xml` lists, in $programs/NAME/lib. Java has a list of
+# authorities of its own; Maven gets the system's, or that of SSL_CERT_FILE, as all other clients have it.
 maven_jars() {
-  rm -rf "${programs:?}/$1"
-  mkdir -p "$programs/$1"
-  mvn --quiet --batch-mode --file "$here/maven/$1/pom.xml" dependency:copy-dependencies \
-    "-DoutputDirectory=$programs/$1/lib"
+  local folder="$programs/$1" bundle=${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}
+  rm -rf "$folder"
+  mkdir -p "$folder"
+  java "$here/maven/TrustStore.java" "$bundle" "$folder/authorities.p12"
+  MAVEN_OPTS="-Djavax.net.ssl.trustStore=$folder/authorities.p12 -Djavax.net.ssl.trustStorePassword=changeit" \
+    mvn --quiet --batch-mode --file "$here/maven/$1/pom.xml" dependency:copy-dependencies \
+    "-DoutputDirectory=$folder/lib"
 }
