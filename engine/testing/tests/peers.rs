@@ -215,3 +215,20 @@ fn an_own_server_comes_back_where_it_was() {
 fn port_of(address: &str) -> u16 {
     address.rsplit(':').next().and_then(|port| port.parse().ok()).expect("it ends in a port")
 }
+
+#[test]
+fn an_own_broker_keeps_what_it_has_acknowledged() {
+    let Some(python) = peer("PYTHON") else { return };
+    let Some(rabbitmq) = OwnPeer::start("rabbitmq") else { return };
+    let address = rabbitmq.address("RABBITMQ");
+    let client = |what: &str| {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rabbitmq_client.py");
+        said(&python, &[script, &address.replace("127.0.0.1:", ""), what])
+    };
+    assert_eq!(client("publish"), "confirmed\n");
+    rabbitmq.kill();
+    rabbitmq.resume();
+    assert_eq!(client("get"), "kept\n");
+    rabbitmq.stop();
+    assert!(TcpStream::connect(&address).is_err(), "it was asked to end, and has");
+}
