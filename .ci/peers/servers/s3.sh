@@ -1,4 +1,4 @@
-# Versity's S3 gateway over a folder: any bucket, multipart, signatures checked. Its build takes about a minute.
+# Versity's S3 gateway over a folder: any bucket, multipart, signatures checked. Its build takes 100 s of processor time, the longest here.
 packages=(python3-venv)
 
 install() {
