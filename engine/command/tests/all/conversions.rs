@@ -3,9 +3,7 @@
 //! are written anew by `TEMBLOR_BLESS=1`.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -13,22 +11,8 @@ fn root() -> PathBuf {
 
 /// What a run of the command gave: output, what it said, and whether it ended well.
 fn temblor(arguments: &[&str], input: &[u8]) -> (String, String, bool) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
-        .args(arguments)
-        .current_dir(root())
-        .env("SITE", "north")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command was built");
-    let mut stdin = child.stdin.take().expect("it is piped");
-    // A command that does not read its input may close it.
-    let _ = stdin.write_all(input);
-    drop(stdin);
-    let ran = child.wait_with_output().expect("it ends");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (text(ran.stdout), text(ran.stderr), ran.status.success())
+    let ran = temblor_testing::temblor(arguments).env("SITE", "north").input(input).run();
+    (ran.out, ran.err, ran.code == Some(0))
 }
 
 /// The files below a folder, with their contents.

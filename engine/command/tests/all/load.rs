@@ -1,15 +1,8 @@
 //! Generated and injected load as a user meets it: `temblor generate`, generator sources, `temblor bench`.
 
-use std::process::Command;
-
 fn temblor(arguments: &[&str]) -> (String, String, Option<i32>) {
-    let ran = Command::new(env!("CARGO_BIN_EXE_temblor"))
-        .args(arguments)
-        .current_dir(env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .expect("the command was built");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    (text(ran.stdout), text(ran.stderr), ran.status.code())
+    let ran = temblor_testing::temblor(arguments).folder(env!("CARGO_TARGET_TMPDIR")).run();
+    (ran.out, ran.err, ran.code)
 }
 
 fn file(name: &str, text: &str) -> String {

@@ -255,15 +255,11 @@ fn what_filters_remember_outlives_a_run() {
     let run = |state: &Path, lines: &[&str]| {
         fs::write(place.join("in.log"), lines.join("\n") + "\n")
             .expect("the folder can be written");
-        let ran = Command::new(env!("CARGO_BIN_EXE_temblor"))
-            .args(["run", "-q", "--workers", "1", "--virtual-clock", "1s", "--logstash"])
-            .arg(place.join("case.conf"))
-            .arg("--state")
-            .arg(state)
-            .env("DIR", &place)
-            .output()
-            .expect("the command was built");
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let conf = place.join("case.conf").display().to_string();
+        let state = state.display().to_string();
+        let clock = ["run", "-q", "--workers", "1", "--virtual-clock", "1s"];
+        let files = ["--logstash", &conf, "--state", &state];
+        temblor_testing::temblor(clock.iter().chain(&files)).env("DIR", &place).run().succeeded();
         fs::read_to_string(place.join("out.log")).expect("it was written")
     };
     let start = || {

@@ -1,7 +1,6 @@
 //! Programs with a memory give the same output with one worker and with several, to the byte.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
 
 /// Programs whose results depend on what came before.
 const PROGRAMS: [&str; 27] = [
@@ -37,20 +36,9 @@ const PROGRAMS: [&str; 27] = [
 /// Enough for several blocks of input.
 const EVENTS: u64 = 40_000;
 
-fn output(program: &str, workers: &str, input: &[u8]) -> Vec<u8> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
-        .args(["run", "-q", "--workers", workers, "-e", program])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command was built with the test");
-    let mut stdin = child.stdin.take().expect("it is piped");
-    let input = input.to_vec();
-    let feeder = std::thread::spawn(move || stdin.write_all(&input));
-    let output = child.wait_with_output().expect("it ends with its input");
-    feeder.join().expect("the feeder does not panic").expect("all input is taken");
-    assert!(output.status.success(), "{program}: {}", output.status);
-    output.stdout
+fn output(program: &str, workers: &str, input: &[u8]) -> String {
+    let arguments = ["run", "-q", "--workers", workers, "-e", program];
+    temblor_testing::temblor(arguments).input(input).run().succeeded()
 }
 
 /// Operators that remember nothing, or whose results depend on the time that sinks take.

@@ -2,36 +2,12 @@
 
 mod ends;
 
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
-
-/// What a run of the command gave.
-struct Ran {
-    out: String,
-    err: String,
-    code: Option<i32>,
-}
+use std::process::{Command, Stdio};
+use temblor_testing::Ran;
 
 fn temblor(arguments: &[&str], input: &[u8]) -> Ran {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_temblor"))
-        .args(arguments)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command was built");
-    let mut stdin = child.stdin.take().expect("it is piped");
-    let input = input.to_vec();
-    let writer = std::thread::spawn(move || {
-        // A command that ends early does not read all of its input.
-        let _ = stdin.write_all(&input);
-    });
-    let Output { stdout, stderr, status } = child.wait_with_output().expect("it can be waited for");
-    writer.join().expect("writing does not panic");
-    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { out: text(stdout), err: text(stderr), code: status.code() }
+    temblor_testing::temblor(arguments).input(input).run()
 }
 
 /// A scratch directory of its own for each test.

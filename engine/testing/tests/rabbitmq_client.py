@@ -1,0 +1,18 @@
+"""Publishes a message to a durable queue of RabbitMQ with confirms, or gets it. Arguments: port, publish or get."""
+
+import sys
+
+import pika
+
+port, what = sys.argv[1:]
+connection = pika.BlockingConnection(pika.ConnectionParameters("127.0.0.1", int(port)))
+channel = connection.channel()
+channel.queue_declare("harness", durable=True)
+if what == "publish":
+    channel.confirm_delivery()
+    channel.basic_publish("", "harness", b"kept", pika.BasicProperties(delivery_mode=2), mandatory=True)
+    print("confirmed")
+else:
+    _, _, body = channel.basic_get("harness", auto_ack=True)
+    print(body.decode() if body else body)
+connection.close()
