@@ -1,7 +1,7 @@
 //! The smallest processor: copies lines from a file to a file, with N workers. It shows how the runtime
 //! is embedded, and how fast bytes move when nothing is done to them.
 //!
-//!     cargo run --release -p temblor-engine --example copy_lines -- INPUT OUTPUT WORKERS STATE
+//!     cargo run --release -p temblor-command --example copy_lines -- INPUT OUTPUT WORKERS STATE
 
 use std::path::PathBuf;
 use std::process::ExitCode;

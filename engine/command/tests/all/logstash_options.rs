@@ -30,7 +30,7 @@ struct Family {
 }
 
 fn families() -> [Family; 4] {
-    let edges = "tests/logstash_edges";
+    let edges = "tests/all/logstash_edges_cases";
     [
         Family {
             kind: "input",
@@ -42,7 +42,7 @@ fn families() -> [Family; 4] {
             kind: "filter",
             plugins: FILTERS.iter().map(|one| (one.name, one.options)).collect(),
             common: options::COMMON,
-            folder: "../spec/logstash",
+            folder: "../../spec/logstash",
         },
         Family {
             kind: "output",

@@ -1,5 +1,8 @@
 //! Every test that needs the whole of Temblor, in one program that links it once.
 
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 mod recorded;
 mod agree;
 mod cli;
@@ -23,3 +26,12 @@ mod tidy;
 mod tools;
 mod tour;
 mod workers;
+
+/// Makes a folder the current one for as long as the answer is kept: tests that name files by relative paths
+/// take turns.
+fn within(folder: &Path) -> MutexGuard<'static, ()> {
+    static FOLDER: Mutex<()> = Mutex::new(());
+    let turn = FOLDER.lock().unwrap_or_else(PoisonError::into_inner);
+    std::env::set_current_dir(folder).expect("the folder is in the repository");
+    turn
+}

@@ -1,5 +1,5 @@
 //! The manual of operators is made from their declarations. `engine/OPERATORS.md` is written anew by
-//! `TEMBLOR_BLESS=1 cargo test -p temblor-engine --test manual`.
+//! `TEMBLOR_BLESS=1 cargo test -p temblor-command --test all manual`.
 
 use std::fmt::Write;
 use temblor_catalog::registry;
@@ -9,7 +9,7 @@ const MANUAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../OPERATORS.md");
 
 fn manual() -> String {
     let mut text = String::from(
-        "# Operators\n\nMade from the declarations in `engine/src/operators`. In a chain an operator is written by its word, \
+        "# Operators\n\nMade from the declarations in `engine/pipeline/src/operators`. In a chain an operator is written by its word, \
          in the long notation by its path:\n`define operator name from path with setting = value end`. \
          Chains also know `where`, `set`, `script`, `route` and `select`, which stand for scripts and selects.\n",
     );

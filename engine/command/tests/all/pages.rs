@@ -113,13 +113,14 @@ fn limits_get_their_codes() {
 fn every_code_has_a_page() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut folders: Vec<_> =
-        ["lang/src", "stdlib/src", "engine/src"].map(|folder| root.join(folder)).into();
+        ["lang/src", "stdlib/src", "engine"].map(|folder| root.join(folder)).into();
     let mut without = std::collections::BTreeSet::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("it is in the repository").flatten() {
             let path = entry.path();
             if path.is_dir() {
-                folders.push(path);
+                // Tests name codes that nobody raises.
+                folders.extend((!path.ends_with("tests")).then_some(path));
             } else if path.extension().is_some_and(|ending| ending == "rs") {
                 let text = std::fs::read_to_string(&path).expect("sources are text");
                 let quoted = text.split('"').filter(|part| is_code(part));

@@ -1,5 +1,5 @@
 //! The rules of the house that a machine can hold. `spec/limits.md` is made here from the limits in
-//! the sources: `TEMBLOR_BLESS=1 cargo test -p temblor-engine --test tidy`.
+//! the sources: `TEMBLOR_BLESS=1 cargo test -p temblor-command --test all tidy`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,69 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// The folders of the crates below `engine/`.
+fn crates() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join("engine")).expect("it is part of the repository");
+    let folders = entries.map(|entry| entry.expect("it can be listed").path());
+    let mut crates: Vec<_> = folders.filter(|path| path.join("Cargo.toml").is_file()).collect();
+    crates.sort();
+    crates
+}
+
+/// The members of the workspace in their order, and the crates of the workspace that each needs.
+fn arrows() -> Vec<(String, Vec<String>)> {
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("it is there");
+    let members = manifest.split("members = [").nth(1).expect("a workspace has members");
+    let members = members.split(']').next().expect("the list ends");
+    let names = members.split('"').skip(1).step_by(2);
+    let needs = |member: &str| {
+        let path = root().join(member).join("Cargo.toml");
+        let text = std::fs::read_to_string(path).expect("a member has a manifest");
+        let section = text.split("[dependencies]").nth(1).unwrap_or_default();
+        let section = section.split("\n[").next().unwrap_or_default();
+        let ours = section.lines().filter_map(|line| line.strip_prefix("temblor-"));
+        ours.filter_map(|line| line.split(['.', ' ']).next()).map(str::to_string).collect()
+    };
+    names.map(|member| (member.to_string(), needs(member))).collect()
+}
+
+/// The members stand in the order of their dependencies, so that no arrow points up, and the page of the
+/// architecture shows the arrows that there are.
+#[test]
+fn arrows_between_crates_point_one_way() {
+    let arrows = arrows();
+    let mut seen: Vec<&str> = Vec::new();
+    let mut table = String::from("| crate | needs |\n|---|---|\n");
+    for (member, needs) in &arrows {
+        for need in needs {
+            assert!(seen.contains(&need.as_str()), "{member} needs {need}, which stands behind it");
+        }
+        seen.push(member.rsplit('/').next().expect("a path has an end"));
+        if member.starts_with("engine/") {
+            let _ = writeln!(table, "| `{member}` | {} |", needs.join(", "));
+        }
+    }
+    let path = root().join("ARCHITECTURE.md");
+    let page = std::fs::read_to_string(&path).expect("it is there");
+    let (before, rest) = page.split_once(ARROWS_BEGIN).expect("the page has the table");
+    let (shown, after) = rest.split_once(ARROWS_END).expect("the table ends");
+    if std::env::var_os("TEMBLOR_BLESS").is_some() {
+        let page = format!("{before}{ARROWS_BEGIN}\n{table}{ARROWS_END}{after}");
+        std::fs::write(&path, page).expect("the page can be written");
+    } else {
+        assert!(shown.trim() == table.trim(), "the table is stale: run with TEMBLOR_BLESS=1");
+    }
+}
+
+const ARROWS_BEGIN: &str = "<!-- arrows -->";
+const ARROWS_END: &str = "<!-- end of arrows -->";
+
 /// All Rust files of the crates, by path.
 fn sources() -> Vec<(String, String)> {
     let mut files = Vec::new();
-    for folder in ["lang/src", "stdlib/src", "engine", "bench/src"] {
-        gather(&root().join(folder), &mut files);
+    let folders = ["lang", "stdlib", "bench"].map(|name| root().join(name));
+    for folder in folders.into_iter().chain(crates()) {
+        gather(&folder.join("src"), &mut files);
     }
     files.sort();
     files

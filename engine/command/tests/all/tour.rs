@@ -29,7 +29,7 @@ fn the_tour_answers_as_written() {
     let file = folder.join("README.md");
     let text = std::fs::read_to_string(&file).expect("the tour is in the repository");
     // The tour is typed in its own folder.
-    std::env::set_current_dir(&folder).expect("the folder is in the repository");
+    let _turn = crate::within(&folder);
     let mut session = Session::new(Vec::new(), Colour::Off);
     session.load(Path::new("samples.ndjson")).expect("the samples are in the repository");
     let played = replay(&text, &mut session);

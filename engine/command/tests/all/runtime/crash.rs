@@ -34,7 +34,7 @@ fn child() {
 
 fn start(directory: &Directory, order: &str) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "crash::child"]);
+    command.args(["--exact", "runtime::crash::child"]);
     command.env(CHILD, &directory.0).env(ORDER, order);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }

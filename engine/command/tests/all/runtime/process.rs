@@ -39,7 +39,7 @@ fn child() {
 
 fn start() -> (Child, BufReader<ChildStdout>) {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "process::child", "--nocapture"]).env(CHILD, "1");
+    command.args(["--exact", "runtime::process::child", "--nocapture"]).env(CHILD, "1");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let output = BufReader::new(child.stdout.take().unwrap());
