@@ -1,7 +1,7 @@
 //! `rate_limit`: at most so many events, bytes or units of cost a duration for each key. The
 //! algorithm is the generic cell rate algorithm in its virtual scheduling form (ITU-T I.371,
 //! annex A): a key is one hash and one time, and no timer runs. Over any time `t` a key never
-//! passes more than its burst and what the rate gives for `t`.
+//! passes more than its burst and what the rate gives for `t`, and never less while events wait.
 
 mod memory;
 
@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::{self, Row};
 use crate::store::{Reader, Writer};
-use memory::State;
+use memory::{Exact, State};
 use std::sync::Arc;
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
@@ -188,15 +188,6 @@ fn cost(settings: &Settings) -> Result<Cost, Diagnostic> {
     }
 }
 
-/// `units` times the time that one unit takes, rounded as said. Rounding the price of events up and
-/// that of the burst down keeps the promise to the nanosecond.
-fn time_of(units: u64, per_ns: u64, rate: u64, round_up: bool) -> u64 {
-    let product = u128::from(units) * u128::from(per_ns);
-    let rate = u128::from(rate);
-    let time = if round_up { product.div_ceil(rate) } else { product / rate };
-    u64::try_from(time).unwrap_or(u64::MAX)
-}
-
 impl RateLimit {
     fn cost_of<'a>(
         &'a self,
@@ -234,22 +225,23 @@ impl RateLimit {
     }
 
     /// Decides on an event, and takes it into account when it conforms or when it is to wait.
-    fn decide(&self, arrival: &mut u64, now_ns: u64, rate: u64, cost: u64) -> Verdict {
+    fn decide(&self, arrival: &mut Exact, now_ns: u64, rate: u64, cost: u64) -> Verdict {
         if rate == 0 {
             return if cost == 0 { Verdict::Conforms } else { Verdict::Exceeds(None) };
         }
         let burst = self.burst.unwrap_or(rate);
-        let price_ns = time_of(cost, self.per_ns, rate, true);
-        let depth_ns = time_of(burst, self.per_ns, rate, false);
-        let next_ns = (*arrival).max(now_ns).saturating_add(price_ns);
-        if next_ns <= now_ns.saturating_add(depth_ns) && cost <= burst {
-            *arrival = next_ns;
+        let now = Exact::of_ns(now_ns);
+        let price = Exact::time_of(cost, self.per_ns, rate);
+        let depth = Exact::time_of(burst, self.per_ns, rate);
+        let next = (*arrival).max(now).plus(price);
+        if next <= now.plus(depth) && cost <= burst {
+            *arrival = next;
             return Verdict::Conforms;
         }
         if self.over == Over::Block {
             // What costs more than a whole burst waits until the burst is whole.
-            *arrival = next_ns;
-            return Verdict::Exceeds(Some(next_ns.saturating_sub(depth_ns.max(price_ns))));
+            *arrival = next;
+            return Verdict::Exceeds(Some(next.minus(depth.max(price)).ceil_ns()));
         }
         Verdict::Exceeds(None)
     }
@@ -265,9 +257,9 @@ impl RateLimit {
         if let Some(arrival) = state.arrivals.get_mut(hash) {
             return self.decide(arrival, now_ns, rate, cost);
         }
-        let mut arrival = 0;
+        let mut arrival = Exact::default();
         let verdict = self.decide(&mut arrival, now_ns, rate, cost);
-        if arrival > now_ns {
+        if arrival > Exact::of_ns(now_ns) {
             state.make_room(now_ns, self.keys_max);
             state.arrivals.insert(hash, arrival);
         }
@@ -308,38 +300,47 @@ impl Operator for RateLimit {
 
     fn save<'a>(&self, state: &State, arena: &'a Arena) -> Value<'a> {
         let mut keys = Writer::default();
-        state.arrivals.iter().for_each(|(hash, arrival_ns)| {
-            keys.hash(hash).number(arrival_ns);
+        state.arrivals.iter().for_each(|(hash, arrival)| {
+            let (ns, fraction) = arrival.parts();
+            keys.hash(hash).number(ns).number(fraction);
         });
         let mut saved = arena.record_builder(2);
-        saved.append("keys", keys.finish(arena));
+        saved.append("arrivals", keys.finish(arena));
         saved.append("evicted", Value::UInt(state.evicted));
         saved.finish()
     }
 
     fn restore(&self, saved: Value<'_>) -> Result<State, CallError> {
         let mut state = State::default();
-        let mut keys = Reader::new(saved.get(&Field::new("keys")))?;
+        // Earlier versions saved whole nanoseconds under another name.
+        let (field, has_fraction) = match saved.get(&Field::new("arrivals")) {
+            Some(arrivals) => (Some(arrivals), true),
+            None => (saved.get(&Field::new("keys")), false),
+        };
+        let mut keys = Reader::new(field)?;
         while !keys.is_at_end() {
-            let (hash, arrival_ns) = (keys.hash()?, keys.number()?);
+            let (hash, ns) = (keys.hash()?, keys.number()?);
+            let fraction = if has_fraction { keys.number()? } else { 0 };
             state.make_room(0, self.keys_max);
-            state.arrivals.insert(hash, arrival_ns);
+            state.arrivals.insert(hash, Exact::new(ns, fraction));
         }
         state.evicted = saved.get(&Field::new("evicted")).and_then(Value::as_u64).unwrap_or(0);
         Ok(state)
     }
 
     fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
-        let row = |(hash, at_ns)| Row::new(hash, &[("arrival_ns", Value::UInt(at_ns))], arena);
+        let row = |(hash, at): (u128, Exact)| {
+            Row::new(hash, &[("arrival_ns", Value::UInt(at.ceil_ns()))], arena)
+        };
         Some(state.arrivals.iter().map(row).collect())
     }
 
     fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
-        let arrival_ns = row::whole(columns, "arrival_ns")?;
-        if let Some(known_ns) = state.arrivals.get_mut(hash) {
-            *known_ns = arrival_ns;
+        let arrival = Exact::of_ns(row::whole(columns, "arrival_ns")?);
+        if let Some(known) = state.arrivals.get_mut(hash) {
+            *known = arrival;
         } else {
-            state.arrivals.insert(hash, arrival_ns);
+            state.arrivals.insert(hash, arrival);
         }
         Ok(())
     }

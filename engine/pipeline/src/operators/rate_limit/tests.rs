@@ -1,7 +1,7 @@
 //! What a limit promises, for keys, costs, bytes and bursts, and what it refuses.
 
-use super::memory::State;
-use super::{Cost, Group, Over, RateLimit, Verdict, time_of};
+use super::memory::{Exact, State};
+use super::{Cost, Group, Over, RateLimit, Verdict};
 use crate::operators::harness::{Harness, SECOND, formula, refusal};
 use std::sync::Arc;
 
@@ -17,32 +17,69 @@ fn next(word: &mut u64) -> u64 {
     *word >> 33
 }
 
+/// The exact rule over fractions: times are counted in parts of a nanosecond, as many as the rate.
+struct Model {
+    rate: u128,
+    per_ns: u128,
+    burst: u128,
+    arrival: u128,
+}
+
+impl Model {
+    fn passes(&mut self, now_ns: u64, cost: u64) -> bool {
+        let (now, cost) = (u128::from(now_ns) * self.rate, u128::from(cost));
+        let next = self.arrival.max(now) + cost * self.per_ns;
+        let conforms = next <= now + self.burst * self.per_ns && cost <= self.burst;
+        if conforms {
+            self.arrival = next;
+        }
+        conforms
+    }
+}
+
 #[test]
-fn never_more_than_burst_and_rate_times_time() {
+fn passes_neither_more_nor_fewer_than_exact_fractions() {
     let mut word = 11;
-    for run in 0..200 {
-        let rate = 1 + next(&mut word) % 50;
-        let per_ns = 1 + next(&mut word) % 1000;
+    for run in 0..400 {
+        let scale = [3, 50, 1_000_003, 1_000_000_007][run % 4];
+        let rate = 1 + next(&mut word) % scale;
+        let per_ns =
+            1 + next(&mut word) % [10, 1000, 1_000_000_000, 86_400_000_000_000][run / 4 % 4];
         let burst = 1 + next(&mut word) % 60;
         let limit = limiter(rate, per_ns, Some(burst), Over::Route);
         let (mut state, mut now_ns) = (State::default(), next(&mut word) % 1000);
-        let mut passed: Vec<(u64, u64)> = Vec::new();
-        for _ in 0..200 {
-            now_ns += next(&mut word) % (per_ns / rate + 3);
-            let cost = next(&mut word) % 5;
-            if limit.decide_for(&mut state, 1, now_ns, rate, cost) == Verdict::Conforms {
-                passed.push((now_ns, cost));
-            }
+        let mut model =
+            Model { rate: rate.into(), per_ns: per_ns.into(), burst: burst.into(), arrival: 0 };
+        for step in 0..500 {
+            // Bursts of events at one moment, events at the rate, and pauses.
+            let pace = per_ns / rate + 1;
+            now_ns +=
+                [0, next(&mut word) % (pace + 2), next(&mut word) % (pace * 70)][step / 50 % 3];
+            let cost = [1, next(&mut word) % 5][run % 2];
+            let verdict = limit.decide_for(&mut state, 1, now_ns, rate, cost);
+            let passes = verdict == Verdict::Conforms;
+            let wanted = model.passes(now_ns, cost);
+            assert_eq!(
+                passes, wanted,
+                "{rate} per {per_ns} ns burst {burst}, run {run}, step {step}"
+            );
         }
-        for start in 0..passed.len() {
-            let mut sum = 0;
-            for (time_ns, cost) in &passed[start..] {
-                sum += u128::from(*cost);
-                let span_ns = u128::from(time_ns - passed[start].0);
-                let allowed = u128::from(burst) * u128::from(per_ns) + span_ns * u128::from(rate);
-                assert!(sum * u128::from(per_ns) <= allowed, "run {run}: {sum}");
-            }
-        }
+    }
+}
+
+#[test]
+fn a_third_of_a_second_passes_three_a_second() {
+    for (rate, per, burst) in
+        [("3", "1s", "1"), ("30", "1s", "1"), ("7", "1min", "1"), ("7", "1min", "7")]
+    {
+        let settings = [("rate", rate), ("per", per), ("burst", burst)];
+        let mut limit = Harness::new("rate_limit", &settings);
+        let whole_ns = if per == "1s" { SECOND } else { 60 * SECOND };
+        let times = (0..10_000).map(|step| step * whole_ns / 1000);
+        let passed = times.filter(|now_ns| limit.send(*now_ns, "1")[0] == "out 1").count() as u64;
+        let (rate, burst): (u64, u64) = (rate.parse().unwrap(), burst.parse().unwrap());
+        // Ten durations, less the last step; an event that comes a step late is late once.
+        assert!(passed < 10 * rate + burst && passed + rate > 10 * rate, "{rate}: {passed}");
     }
 }
 
@@ -173,8 +210,9 @@ fn wrong_settings_are_refused() {
 
 #[test]
 fn times_do_not_overflow() {
-    assert_eq!(time_of(u64::MAX, u64::MAX, 1, true), u64::MAX);
-    assert_eq!((time_of(1, 10, 3, true), time_of(1, 10, 3, false)), (4, 3));
+    assert_eq!(Exact::time_of(u64::MAX, u64::MAX, 1).parts(), (u64::MAX, u64::MAX));
+    assert_eq!(Exact::time_of(1, 10, 3).parts(), (3, u64::MAX / 3));
+    assert_eq!(Exact::time_of(1, 10, 3).ceil_ns(), 4);
     let limit = limiter(u64::MAX, u64::MAX, None, Over::Route);
     let mut state = State::default();
     let verdict = limit.decide_for(&mut state, 1, u64::MAX, u64::MAX, u64::MAX);
