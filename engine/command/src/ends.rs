@@ -92,6 +92,11 @@ impl EndArgs {
         SourceEndpoint { port: IN.to_string(), config, codec: self.codec, errors: None }
     }
 
+    /// Whether every event leaves with the port that it leaves by.
+    pub fn shows_ports(&self) -> bool {
+        self.ports
+    }
+
     /// Where the events of ports go that the program names no sink for, and how they are written.
     pub fn sink(&self) -> (NamedSink, Encoding) {
         let sink = match &self.output {

@@ -96,12 +96,21 @@ impl ProgramArgs {
     /// Loads what the arguments name; `args` overrides the arguments of flows. The error is a
     /// sentence about the file itself, or about a table.
     fn load(&self, args: Option<&Frozen>) -> Result<Loaded, String> {
+        self.load_with_errors(args, false)
+    }
+
+    /// The same; `errors_leave` says that what fails leaves by the port `err`, even without a sink there.
+    fn load_with_errors(
+        &self,
+        args: Option<&Frozen>,
+        errors_leave: bool,
+    ) -> Result<Loaded, String> {
         if let Some(loaded) = self.logstash.load() {
             return loaded;
         }
         let tables = Some(self.tables.open()?);
         let options = LoadOptions::new(registry()).with_path(&self.path);
-        let options = LoadOptions { args, tables, ..options };
+        let options = LoadOptions { args, tables, errors_leave, ..options };
         match (&self.expression, &self.file) {
             (Some(text), _) => Ok(options.text(text)),
             (None, Some(file)) => options.file(file),
@@ -139,6 +148,9 @@ struct RunArgs {
     /// End at the first event that fails, with exit code 3
     #[arg(long)]
     fail_fast: bool,
+    /// Exit code 3 when an event failed; all others are processed
+    #[arg(long)]
+    strict: bool,
     /// No progress line and no summary
     #[arg(short, long)]
     quiet: bool,

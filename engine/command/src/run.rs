@@ -16,6 +16,7 @@ use temblor_runtime::clock::Clock;
 use temblor_runtime::error::Error;
 use temblor_runtime::report;
 use temblor_runtime::run::{RunPlan, Summary};
+use temblor_runtime::stats::Counts;
 use temblor_stdlib::formats::json;
 
 /// Runs a program; gives the exit code.
@@ -28,13 +29,16 @@ pub fn run(args: RunArgs) -> u8 {
         Ok(given) => given,
         Err(reason) => return refuse(&reason),
     };
-    let loaded = match args.program.load(given.as_ref()) {
+    let loaded = match args.program.load_with_errors(given.as_ref(), args.ends.shows_ports()) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
     if loaded.has_errors() {
         eprint!("{}", loaded.report(false));
         return FAULTY;
+    }
+    if !args.quiet {
+        eprint!("{}", loaded.report(true));
     }
     if loaded.language == Language::Deploy && loaded.endpoints.sources.is_empty() {
         eprintln!("note: no flow with a source is deployed; there is nothing to do");
@@ -49,7 +53,7 @@ pub fn run(args: RunArgs) -> u8 {
     match temblor_runtime::run::run(plan, |_| Ok(pipeline.worker(alone))) {
         Ok(summary) => finish(&summary, &args, has_endpoints),
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("error: {error}");
             error.exit_code()
         }
     }
@@ -73,10 +77,6 @@ fn refuse(reason: &str) -> u8 {
 }
 
 fn finish(summary: &Summary, args: &RunArgs, has_endpoints: bool) -> u8 {
-    // An error that ended only a part of the run has been printed when it happened.
-    if let (Some(error), true) = (&summary.error, summary.ended_early) {
-        eprintln!("{error}");
-    }
     match args.stats {
         Some(StatsFormat::Json) => eprintln!("{}", report::json(&summary.counts)),
         Some(StatsFormat::Table) => eprintln!("{}", report::summary_table(&summary.counts)),
@@ -84,9 +84,24 @@ fn finish(summary: &Summary, args: &RunArgs, has_endpoints: bool) -> u8 {
         None if has_endpoints || std::io::stderr().is_terminal() => {
             eprintln!("{}", report::summary_table(&summary.counts));
         }
-        None => {}
+        None => failures(&summary.counts),
     }
-    summary.exit_code()
+    match summary.exit_code() {
+        0 if args.strict && summary.counts.error_count() > 0 => FAILED_EVENTS,
+        code => code,
+    }
+}
+
+/// Exit code of a run with `--strict` in which an event failed.
+const FAILED_EVENTS: u8 = 3;
+
+/// Says in one line how many events failed, and why, where no table says it.
+fn failures(counts: &Counts) {
+    if counts.error_count() > 0 {
+        let kinds = counts.errors.iter().map(|(kind, count)| format!("{kind} {count}"));
+        let kinds = kinds.collect::<Vec<_>>().join(", ");
+        eprintln!("note: {} events failed ({kinds})", counts.error_count());
+    }
 }
 
 /// Width of the progress line where the terminal does not say.
@@ -113,7 +128,7 @@ fn plan(
     };
     let Loaded { graph, endpoints, sources, .. } = loaded;
     // A sink for `err` also takes what cannot even be read.
-    let has_sink = endpoints.sinks.iter().any(|sink| sink.port == ERR);
+    let has_sink = args.ends.shows_ports() || endpoints.sinks.iter().any(|sink| sink.port == ERR);
     let dead_letters = if has_sink { graph.output(ERR) } else { None };
     let inputs = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);

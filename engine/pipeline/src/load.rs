@@ -82,6 +82,8 @@ pub struct LoadOptions<'g> {
     pub tables: Option<NamedTables>,
     /// Whether the program counts which of its branches are taken: see [`Loaded::coverage`].
     pub coverage: bool,
+    /// Whether what fails leaves by the port `err` of a Temblor file even when the file names no sink for it.
+    pub errors_leave: bool,
     /// The folding of constants ends when this says so.
     pub budget: Option<Arc<Budget>>,
 }
@@ -90,7 +92,15 @@ impl<'g> LoadOptions<'g> {
     /// Nothing given.
     #[must_use]
     pub fn new(registry: &'static Registry) -> Self {
-        Self { registry, path: &[], args: None, tables: None, coverage: false, budget: None }
+        Self {
+            registry,
+            path: &[],
+            args: None,
+            tables: None,
+            coverage: false,
+            errors_leave: false,
+            budget: None,
+        }
     }
 
     /// The same, with directories in which modules are searched first.
@@ -204,7 +214,7 @@ impl<'g> LoadOptions<'g> {
                     Endpoints::lower(&parsed.tree.endpoints, tables, self.registry, &mut compiler);
                 Builder::new(&mut compiler, self.registry, Notation::Short)
                     .with_tables(endpoints.tables.clone())
-                    .program(&parsed.tree)
+                    .program(&parsed.tree, self.errors_leave)
             }
             Text::Deploy(parsed) => {
                 let tables = self.tables.clone().unwrap_or_default();

@@ -68,7 +68,9 @@ impl Framing {
         }
     }
 
-    fn separator(self) -> Option<u8> {
+    /// The byte that ends a frame, if it is one byte.
+    #[must_use]
+    pub fn separator(self) -> Option<u8> {
         match self {
             Framing::Lines => Some(b'\n'),
             Framing::Separated(byte) => Some(byte),

@@ -37,6 +37,15 @@ pub const OUTBOX_BYTES_PER_WORKER_MAX: usize = 4 * 1024 * 1024;
 /// Processed batches between the workers and the writer; also the window of the reordering.
 pub const OUTBOX_ITEMS_MAX: usize = 256;
 
+/// Bytes of encoded events that wait for one sink that confirms later.
+pub const OUTLET_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Parcels that wait for one sink that confirms later.
+pub const OUTLET_PARCELS_MAX: usize = 1024;
+
+/// How long sinks may still send when the run ends.
+pub const DRAIN_MAX: Duration = Duration::from_secs(30);
+
 /// Threads of the runtime that sockets and timers live on.
 pub const NETWORK_THREADS_MAX: usize = 2;
 

@@ -289,6 +289,11 @@ impl Parcel {
         self.desk.trouble(error);
     }
 
+    /// The same as [`fail`](Self::fail), when the error has been told with another parcel.
+    pub fn fail_silently(self) {
+        self.desk.stats.sinks[self.desk.sink].add_failed(self.events);
+    }
+
     /// The other side has all of it but for what it refused for good. That goes to `errors`, with the event
     /// and the reason; where that leads nowhere, it is printed and counted.
     pub async fn confirm_except(mut self, refused: &[Refusal], errors: &Feedback) {

@@ -40,7 +40,7 @@ use crate::outlet::Desk;
 use crate::outputs::SinkId;
 use crate::processor::Processor;
 use crate::queue::{Bounds, Queue};
-use crate::sink::repair::repair;
+use crate::sink::repair::{Repaired, repair};
 use crate::sink::{OpenSink, Sink};
 use crate::snapshot::Snapshot;
 use crate::source::completion::Completions;
@@ -150,11 +150,13 @@ pub fn run(
 ) -> Result<Summary, Error> {
     check(&plan)?;
     let console = plan.console.take().unwrap_or_else(|| Console::new(Box::new(std::io::stderr())));
-    let (keeper, found, sources, sinks) = open(&plan, &console)?;
+    let (keeper, found, sources) = open(&plan)?;
     let mut processors =
         (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
     let saves = plan.state.is_some() && processors.iter().any(|one| one.keeps_state());
     let saved = go_on(&plan, found.as_ref(), saves, &mut processors)?;
+    // Only now is it certain that the run can go on from there: outputs are cut last.
+    let sinks = open_outputs(&plan, found.as_ref(), &console)?;
     if saves {
         // Only in order does a moment lie between two batches.
         plan.order = Order::Source;
@@ -215,10 +217,10 @@ fn check(plan: &RunPlan) -> Result<(), Error> {
     Ok(())
 }
 
-type Opened = (Option<Keeper>, Option<Checkpoint>, Vec<Box<dyn Source>>, Vec<Box<dyn Sink>>);
+type Opened = (Option<Keeper>, Option<Checkpoint>, Vec<Box<dyn Source>>);
 
-/// Opens state, inputs and outputs, in this order: nothing is touched when an input is missing.
-fn open(plan: &RunPlan, console: &Console) -> Result<Opened, Error> {
+/// Opens state and inputs, in this order: nothing is touched when an input is missing.
+fn open(plan: &RunPlan) -> Result<Opened, Error> {
     let (keeper, found) = match &plan.state {
         Some(directory) => {
             let (keeper, found) = Keeper::open(directory, plan.fresh_state)?;
@@ -229,15 +231,23 @@ fn open(plan: &RunPlan, console: &Console) -> Result<Opened, Error> {
     let marks = found.as_ref().map_or(&[][..], |found| &found.files);
     let sources = plan.sources.iter().map(|config| config.open(marks));
     let sources = sources.collect::<Result<Vec<_>, _>>()?;
-    if let Some(checkpoint) = &found {
-        let cut = repair(checkpoint)?;
+    Ok((keeper, found, sources))
+}
+
+/// Cuts off what the run will write again, and opens the outputs.
+fn open_outputs(
+    plan: &RunPlan,
+    found: Option<&Checkpoint>,
+    console: &Console,
+) -> Result<Vec<Box<dyn Sink>>, Error> {
+    if let Some(checkpoint) = found {
+        let Repaired { cut, notes } = repair(checkpoint)?;
+        notes.iter().for_each(|note| console.message(&format!("warning: {note}")));
         if cut > 0 {
             console.message(&format!("note: {cut} unfinished bytes of output cut off; going on"));
         }
     }
-    let sinks = plan.sinks.iter().map(|sink| sink.config.open(found.is_some()));
-    let sinks = sinks.collect::<Result<Vec<_>, _>>()?;
-    Ok((keeper, found, sources, sinks))
+    plan.sinks.iter().map(|sink| sink.config.open(found.is_some())).collect()
 }
 
 /// Takes up the state that an earlier run saved, if there is one. It must fit the program.

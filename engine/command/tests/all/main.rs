@@ -10,6 +10,7 @@ mod conversions;
 mod editors;
 mod format;
 mod hostile;
+mod kills;
 mod load;
 mod logstash_cases;
 mod logstash_conversions;

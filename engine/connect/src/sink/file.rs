@@ -28,6 +28,11 @@ pub struct FileSink {
     open: HashMap<String, OpenFile>,
     /// Counts uses, so that the file used longest ago can be found.
     uses: u64,
+    /// Files that were closed to make room, by their paths: a checkpoint records them, too. Kept only where
+    /// checkpoints are.
+    closed: HashMap<PathBuf, OutputMark>,
+    /// Whether there are checkpoints.
+    is_recorded: bool,
     /// For modes other than `append`: how far the places written to so far have been written.
     /// The keys are hashes of the places.
     reached: HashMap<u128, u64>,
@@ -60,9 +65,10 @@ impl FileSink {
 
     /// A sink for files below a directory, which are opened when they are needed.
     pub fn many(directory: &Path, mode: FileMode, care: Care) -> Self {
-        let (open, reached) = (HashMap::new(), HashMap::new());
+        let (open, closed, reached) = (HashMap::new(), HashMap::new(), HashMap::new());
         let base = directory.to_path_buf();
-        FileSink { base, has_one: false, mode, care, open, uses: 0, reached }
+        let (has_one, is_recorded, uses) = (false, false, 0);
+        FileSink { base, has_one, mode, care, open, closed, is_recorded, uses, reached }
     }
 
     fn path_of(&self, place: &str) -> Result<PathBuf, Error> {
@@ -99,6 +105,7 @@ impl FileSink {
             self.reached.insert(key, file.length);
         }
         self.make_room();
+        self.closed.remove(&file.path);
         self.open.insert(place.to_string(), file);
         Ok(())
     }
@@ -132,16 +139,22 @@ impl FileSink {
             return;
         }
         let oldest = self.open.iter().min_by_key(|(_, file)| file.last_use);
-        if let Some(place) = oldest.map(|(place, _)| place.clone()) {
-            self.open.remove(&place);
+        let oldest = oldest.map(|(place, _)| place.clone());
+        let removed = oldest.and_then(|place| self.open.remove(&place));
+        if let Some(file) = removed.filter(|file| file.regular && self.is_recorded) {
+            self.closed.insert(file.path.clone(), file.mark());
         }
     }
 }
 
 impl Sink for FileSink {
     fn prepare(&mut self, place: &str) -> Result<bool, WriteFailure> {
+        self.is_recorded = true;
+        let is_known = |path: PathBuf| self.closed.contains_key(&path);
+        let was_closed = self.path_of(place).is_ok_and(is_known);
         let elsewhere = self.see_absent(place);
-        self.ready(elsewhere.as_deref().unwrap_or(place))
+        // What a checkpoint records already need not be recorded again.
+        Ok(self.ready(elsewhere.as_deref().unwrap_or(place))? && !was_closed)
     }
 
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure> {
@@ -162,15 +175,8 @@ impl Sink for FileSink {
     }
 
     fn open_files(&self) -> Vec<OutputMark> {
-        let regular = self.open.values().filter(|file| file.regular);
-        regular
-            .map(|file| OutputMark {
-                device: file.device,
-                inode: file.inode,
-                length: file.length,
-                path: file.path.clone(),
-            })
-            .collect()
+        let open = self.open.values().filter(|file| file.regular).map(OpenFile::mark);
+        open.chain(self.closed.values().cloned()).collect()
     }
 }
 
@@ -211,6 +217,11 @@ impl OpenFile {
         }
         let (device, inode) = (metadata.dev(), metadata.ino());
         Ok(OpenFile { file, path: path.to_path_buf(), device, inode, length, regular, last_use: 0 })
+    }
+
+    fn mark(&self) -> OutputMark {
+        let Self { device, inode, length, .. } = *self;
+        OutputMark { device, inode, length, path: self.path.clone() }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {

@@ -5,8 +5,12 @@
 
 use crate::sink::{Sink, WriteFailure};
 use temblor_codec::interceptor::Packing;
+use temblor_runtime::ack::Token;
 use temblor_runtime::checkpoint::OutputMark;
 use temblor_runtime::error::Error;
+use temblor_runtime::outlet::Desk;
+use temblor_runtime::outputs::Chunk;
+use temblor_runtime::sink::Delivered;
 
 /// Compresses for another sink.
 pub struct PackedSink {
@@ -20,6 +24,12 @@ impl PackedSink {
     pub fn new(inner: Box<dyn Sink>, packing: Packing, level: Option<i64>) -> Self {
         Self { inner, packing, level }
     }
+
+    fn pack(&self, bytes: &[u8]) -> Result<Vec<u8>, WriteFailure> {
+        self.packing
+            .pack(self.level, bytes)
+            .map_err(|reason| WriteFailure::Refused(Error::bug("streaming-compress", reason)))
+    }
 }
 
 impl Sink for PackedSink {
@@ -27,11 +37,27 @@ impl Sink for PackedSink {
         self.inner.prepare(place)
     }
 
+    fn start(&mut self, desk: &Desk) -> Result<(), Error> {
+        self.inner.start(desk)
+    }
+
+    fn deliver(
+        &mut self,
+        place: &str,
+        chunk: &mut Chunk,
+        tokens: &[Token],
+    ) -> Result<Delivered, WriteFailure> {
+        chunk.bytes = self.pack(&chunk.bytes)?;
+        self.inner.deliver(place, chunk, tokens)
+    }
+
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure> {
-        match self.packing.pack(self.level, bytes) {
-            Ok(packed) => self.inner.write(place, &packed),
-            Err(reason) => Err(WriteFailure::Refused(Error::bug("streaming-compress", reason))),
-        }
+        let packed = self.pack(bytes)?;
+        self.inner.write(place, &packed)
+    }
+
+    fn finish(&mut self) {
+        self.inner.finish();
     }
 
     fn open_files(&self) -> Vec<OutputMark> {

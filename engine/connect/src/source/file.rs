@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult, Seek, SeekFrom, copy, sink};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -19,6 +20,7 @@ use temblor_runtime::clock::system_time;
 use temblor_runtime::error::Error;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::identity::Identity;
+use temblor_runtime::limits::{BLOCK_BYTES, LINE_BYTES_MAX};
 use temblor_runtime::source::Source;
 use temblor_runtime::source::assembler::Assembler;
 use temblor_runtime::source::completion::Completion;
@@ -144,10 +146,49 @@ impl FileSource {
                 feed.console.message(&format!("note: {}: {note}", at.origin.name));
                 break;
             }
-            return Ok((mark.offset, mark.line));
+            return match at.framing.separator() {
+                Some(separator) if length != u64::MAX => after_last_line(file, mark, separator),
+                _ => Ok((mark.offset, mark.line)),
+            };
         }
         Ok((self.config.skip_bytes, 1))
     }
+}
+
+/// Where reading goes on behind a mark. When the last line that was read had no end then, and has been
+/// completed since, it is read again as a whole: half a line is no event.
+fn after_last_line(file: &File, mark: &FileMark, separator: u8) -> IoResult<(u64, u64)> {
+    let as_it_was = (mark.offset, mark.line);
+    let mut around = [separator; 2];
+    let Some(before) = mark.offset.checked_sub(1) else { return Ok(as_it_was) };
+    let count = file.read_at(&mut around, before)?;
+    match around {
+        [last, _] if last == separator => Ok(as_it_was),
+        // Nothing has come since.
+        _ if count < 2 => Ok(as_it_was),
+        // Only its end has come.
+        [_, next] if next == separator => Ok((mark.offset + 1, mark.line)),
+        _ => {
+            let start = start_of_line(file, mark.offset, separator)?;
+            Ok((start, mark.line.saturating_sub(1).max(1)))
+        }
+    }
+}
+
+/// Where the line begins that `end` lies in; no further back than the longest line.
+fn start_of_line(file: &File, end: u64, separator: u8) -> IoResult<u64> {
+    let lowest = end.saturating_sub(LINE_BYTES_MAX as u64);
+    let (mut end, mut block) = (end, vec![0; BLOCK_BYTES]);
+    while end > lowest {
+        let start = end.saturating_sub(BLOCK_BYTES as u64).max(lowest);
+        let length = (end - start) as usize;
+        file.read_exact_at(&mut block[..length], start)?;
+        if let Some(found) = memchr::memrchr(separator, &block[..length]) {
+            return Ok(start + found as u64 + 1);
+        }
+        end = start;
+    }
+    Ok(lowest)
 }
 
 impl Source for FileSource {

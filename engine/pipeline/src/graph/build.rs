@@ -195,7 +195,7 @@ impl<'c, 'r> Builder<'c, 'r> {
     }
 
     /// The graph of a Temblor file: its sources are further inputs, its sinks further outputs.
-    pub fn program(mut self, program: &Program) -> Graph {
+    pub fn program(mut self, program: &Program, errors_leave: bool) -> Graph {
         let mut level = self.level(Scope::default(), None, String::new());
         for name in DEFAULT_INPUTS {
             self.file_input(&mut level, name);
@@ -220,10 +220,11 @@ impl<'c, 'r> Builder<'c, 'r> {
                 }
             }
         }
-        let has_sink = program
-            .endpoints
-            .iter()
-            .any(|one| one.role == EndpointRole::Sink && one.name.text == ERR);
+        let has_sink = errors_leave
+            || program
+                .endpoints
+                .iter()
+                .any(|one| one.role == EndpointRole::Sink && one.name.text == ERR);
         let first = self.graph.nodes.len();
         self.statements(&program.query, &mut level);
         for endpoint in &program.endpoints {

@@ -1,6 +1,6 @@
 //! `define script`: its sections and its state.
 
-use super::build::{Builder, Definition};
+use super::build::{Builder, Definition, Notation};
 use super::{Step, complain};
 use crate::operator::IN;
 use crate::operators::script::ScriptNode;
@@ -36,7 +36,9 @@ impl Builder<'_, '_> {
             sections.push((port.text.clone(), self.section(script, definition, &args)));
         }
         self.compiler.end_state();
-        Some(Step::Operator(Box::new(ScriptNode::new(main, sections, args, initial))))
+        let node = ScriptNode::new(main, sections, args, initial)
+            .as_transaction(self.notation == Notation::Short);
+        Some(Step::Operator(Box::new(node)))
     }
 
     fn section(

@@ -21,6 +21,8 @@ pub struct ScriptNode {
     args: Arc<Frozen>,
     /// What `state` is before the first event.
     initial: Arc<Frozen>,
+    /// Whether an error carries the event as it came, not what the script had made of it.
+    is_transaction: bool,
 }
 
 impl ScriptNode {
@@ -32,7 +34,13 @@ impl ScriptNode {
         args: Arc<Frozen>,
         initial: Arc<Frozen>,
     ) -> Self {
-        Self { main, sections, args, initial }
+        Self { main, sections, args, initial, is_transaction: false }
+    }
+
+    /// The same node as a step of a chain, which happens as a whole or not at all.
+    #[must_use]
+    pub fn as_transaction(self, is_transaction: bool) -> Self {
+        Self { is_transaction, ..self }
     }
 
     fn section(&self, port: &str) -> Result<&Script, EvalError> {
@@ -85,8 +93,9 @@ impl Operator for ScriptNode {
                 out.count_drop();
                 Ok(())
             }
+            Err(error) if self.is_transaction => Err(error),
             Err(error) => {
-                // The error event carries what the script had made of the event so far.
+                // tremor's error event carries what the script had made of the event so far.
                 let so_far = event.with_value(context.event).with_meta(context.meta);
                 out.fail(so_far, error);
                 Ok(())

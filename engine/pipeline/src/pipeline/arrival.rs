@@ -85,6 +85,24 @@ impl Input {
     }
 }
 
+impl Input {
+    /// What becomes of a frame that brought out a mistake of Temblor's.
+    pub(super) fn failed<'a>(
+        &'a self,
+        reason: &str,
+        frame: Frame<'a>,
+        facts: &Facts,
+        arena: &'a Arena,
+    ) -> Arrived<'a> {
+        match &self.errors {
+            None => Arrived::Unread(reason.to_string()),
+            Some(errors) => {
+                Arrived::Error(errors.node, errors.event(reason, frame, facts.ingest_ns, arena))
+            }
+        }
+    }
+}
+
 impl ErrorInput {
     fn event<'a>(
         &'a self,

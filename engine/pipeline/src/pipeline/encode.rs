@@ -93,6 +93,12 @@ impl<'p, 'o> Encoder<'p, 'o> {
         self.report("decode", reason.to_string(), None);
     }
 
+    /// An event that brought out a mistake of Temblor's.
+    #[cold]
+    pub fn bug(&mut self, reason: &str) {
+        self.report("bug", reason.to_string(), None);
+    }
+
     /// An error that went to a port.
     pub fn routed(&mut self, kind: &'static str) {
         self.out.routed_error(kind);

@@ -1,6 +1,7 @@
 //! The processor that runs a graph: decodes the frames of a batch, sends the events through the
 //! graph and encodes what comes out, all in one worker and without a value that outlives its event.
 
+mod bug;
 mod metadata;
 mod arrival;
 mod encode;
@@ -101,17 +102,16 @@ impl PipelineWorker {
             let call = Call { arena, facts };
             let token = batch.token_ref();
             let around = Surroundings { call, now_ns: facts.now_ns, token: Some(token) };
-            let arrived = input.arrive(decoder, frame, facts, metadata, arena);
-            if let Arrived::Error(..) = arrived {
-                encoder.routed("decode");
-            }
-            match arrived {
-                Arrived::Event(node, event) | Arrived::Error(node, event) => {
-                    let mut way = Graph::enter(node, event, &around);
-                    pipeline.graph.advance(&mut way, &mut memory, &around, &mut encoder);
-                }
-                Arrived::Nothing => {}
-                Arrived::Unread(reason) => encoder.undecodable(&reason),
+            let done = bug::caught(|| {
+                let arrived = input.arrive(decoder, frame, facts, metadata, arena);
+                travel(arrived, pipeline, &mut memory, &around, &mut encoder);
+            });
+            if let Err(reason) = done {
+                // The event is lost to the program, but not to the user; the others go on.
+                let failed = input.failed(&reason, frame, facts, arena);
+                let told =
+                    bug::caught(|| travel(failed, pipeline, &mut memory, &around, &mut encoder));
+                told.unwrap_or_else(|_| encoder.bug(&reason));
             }
             let stopped = encoder.finish();
             arena.reset();
@@ -162,6 +162,27 @@ impl PipelineWorker {
         let stopped = encoder.finish();
         arena.reset();
         stopped
+    }
+}
+
+/// Sends what became of a frame through the whole graph.
+fn travel<'p>(
+    arrived: Arrived<'p>,
+    pipeline: &'p Pipeline,
+    memory: &mut Memory<'_>,
+    around: &Surroundings<'p>,
+    encoder: &mut Encoder<'p, '_>,
+) {
+    if let Arrived::Error(..) = arrived {
+        encoder.routed("decode");
+    }
+    match arrived {
+        Arrived::Event(node, event) | Arrived::Error(node, event) => {
+            let mut way = Graph::enter(node, event, around);
+            pipeline.graph.advance(&mut way, memory, around, encoder);
+        }
+        Arrived::Nothing => {}
+        Arrived::Unread(reason) => encoder.undecodable(&reason),
     }
 }
 

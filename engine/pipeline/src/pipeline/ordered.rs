@@ -4,6 +4,7 @@
 
 use super::PipelineWorker;
 use super::arrival::{self, Arrived, Input};
+use super::bug;
 use super::encode::{Encoder, Frame};
 use crate::event::Event;
 use crate::graph::{Graph, Memory, Receiver, Way};
@@ -101,7 +102,8 @@ impl PipelineWorker {
         for (frame, facts) in &frames {
             let mut keeper = Keeper { kept: Vec::new(), sources: &pipeline.sources };
             let mut way = None;
-            let arrived = input.arrive(decoder, *frame, facts, metadata, arena);
+            let arrived = bug::caught(|| input.arrive(decoder, *frame, facts, metadata, arena))
+                .unwrap_or_else(|reason| input.failed(&reason, *frame, facts, arena));
             if let Arrived::Error(..) = arrived {
                 keeper.kept.push(Kept::Routed);
             }
@@ -112,7 +114,13 @@ impl PipelineWorker {
                     let around = around(facts);
                     let start = way.insert(Graph::enter(node, event, &around));
                     let mut memory = Memory { local, shared: None };
-                    pipeline.graph.advance(start, &mut memory, &around, &mut keeper);
+                    let done = bug::caught(|| {
+                        pipeline.graph.advance(start, &mut memory, &around, &mut keeper);
+                    });
+                    if let Err(reason) = done {
+                        keeper.kept.push(Kept::Undecodable(reason));
+                        way = None;
+                    }
                 }
             }
             travellers.push(Traveller { frame: *frame, facts, way, keeper });
@@ -123,7 +131,12 @@ impl PipelineWorker {
             if let Some(way) = &mut traveller.way {
                 let mut memory = Memory { local, shared: Some(&mut shared) };
                 let around = around(traveller.facts);
-                pipeline.graph.advance(way, &mut memory, &around, &mut traveller.keeper);
+                let keeper = &mut traveller.keeper;
+                let done =
+                    bug::caught(|| pipeline.graph.advance(way, &mut memory, &around, keeper));
+                if let Err(reason) = done {
+                    traveller.keeper.kept.push(Kept::Undecodable(reason));
+                }
             }
         }
         drop(shared);

@@ -13,36 +13,75 @@ use crate::checkpoint::{Checkpoint, OutputMark};
 use crate::error::Error;
 use crate::limits::BLOCK_BYTES;
 
-/// Cuts off what the next run will write again, or at least a line that was not finished. Returns the
-/// number of bytes cut off.
-pub fn repair(checkpoint: &Checkpoint) -> std::result::Result<u64, Error> {
-    if checkpoint.finished {
-        return Ok(0);
-    }
-    let mut cut = 0;
-    for output in &checkpoint.outputs {
-        cut += repair_file(output, checkpoint.exact).map_err(|error| {
-            let help = "make it writable, or delete the state to start anew";
-            let reason = format!("cannot be repaired after a crash: {error}");
-            Error::output(output.path.display().to_string(), reason, help)
-        })?;
-    }
-    Ok(cut)
+/// What was done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// Bytes that were cut off.
+    pub cut: u64,
+    /// What could not be repaired, as sentences.
+    pub notes: Vec<String>,
 }
 
-fn repair_file(output: &OutputMark, exact: bool) -> Result<u64> {
-    // A file that is gone, or is another one, is none of ours.
-    let Ok(metadata) = output.path.metadata() else { return Ok(0) };
-    if (metadata.dev(), metadata.ino()) != (output.device, output.inode) {
-        return Ok(0);
+/// Cuts off what the next run will write again, or at least a line that was not finished.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn repair(checkpoint: &Checkpoint) -> std::result::Result<Repaired, Error> {
+    let mut repaired = Repaired::default();
+    if checkpoint.finished {
+        return Ok(repaired);
     }
-    if metadata.len() <= output.length {
-        return Ok(0);
+    for output in &checkpoint.outputs {
+        let place = output.path.display();
+        match repair_file(output, checkpoint.exact) {
+            Ok(Found::Cut(bytes)) => repaired.cut += bytes,
+            Ok(Found::Gone) => {}
+            Ok(Found::Replaced) => repaired.notes.push(format!(
+                "{place} is another file than before: what was written to the old one since the last \
+                 checkpoint is written again to the new one"
+            )),
+            Ok(Found::Shorter(length)) => repaired.notes.push(format!(
+                "{place} has {length} bytes where {} were written: somebody has shortened it, and what \
+                 is missing is not written again (--fresh-state begins anew)",
+                output.length
+            )),
+            Err(error) => {
+                let help = "make it writable, or delete the state to start anew";
+                let reason = format!("cannot be repaired after a crash: {error}");
+                return Err(Error::output(place.to_string(), reason, help));
+            }
+        }
+    }
+    Ok(repaired)
+}
+
+/// What became of an output file since the last run.
+enum Found {
+    /// Nothing but what the run itself did; so many bytes of that were cut off.
+    Cut(u64),
+    /// It is not there.
+    Gone,
+    /// Another file has its name.
+    Replaced,
+    /// It has fewer bytes than were written.
+    Shorter(u64),
+}
+
+fn repair_file(output: &OutputMark, exact: bool) -> Result<Found> {
+    let Ok(metadata) = output.path.metadata() else { return Ok(Found::Gone) };
+    if (metadata.dev(), metadata.ino()) != (output.device, output.inode) {
+        return Ok(Found::Replaced);
+    }
+    if metadata.len() < output.length {
+        return Ok(Found::Shorter(metadata.len()));
+    }
+    if metadata.len() == output.length {
+        return Ok(Found::Cut(0));
     }
     let file = OpenOptions::new().read(true).write(true).open(&output.path)?;
     let end = if exact { output.length } else { end_of_last_line(&file, output.length)? };
     file.set_len(end)?;
-    Ok(metadata.len() - end)
+    Ok(Found::Cut(metadata.len() - end))
 }
 
 /// Where the last whole line ends, at least `from`.
@@ -97,6 +136,22 @@ mod tests {
         long.resize(2 * BLOCK_BYTES, b'x');
         let outputs = vec![output("long", &long, 0)];
         assert_eq!(repaired(Checkpoint { outputs, ..Checkpoint::default() }), b"a\n");
+    }
+
+    #[test]
+    fn files_that_others_have_changed_are_told() {
+        let shorter = output("shorter", b"a\n", 4);
+        let mut other = output("replaced", b"a\nb", 2);
+        other.inode += 1;
+        let paths = [shorter.path.clone(), other.path.clone()];
+        let gone = OutputMark { path: "/nowhere/at/all".into(), ..shorter.clone() };
+        let outputs = vec![shorter, other, gone];
+        let checkpoint = Checkpoint { exact: true, outputs, ..Checkpoint::default() };
+        let notes = repair(&checkpoint).unwrap().notes;
+        paths.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+        assert!(notes[0].contains("2 bytes where 4 were written"), "{notes:?}");
+        assert!(notes[1].contains("another file than before"), "{notes:?}");
+        assert_eq!(notes.len(), 2);
     }
 
     #[test]
