@@ -83,9 +83,9 @@ impl Dfa {
         self.prefers_longest
     }
 
-    /// The end of the match that starts at `at`.
+    /// The end of the match that starts at `at`, and how far the text was read for it.
     #[inline]
-    pub(super) fn run(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    pub(super) fn run(&self, bytes: &[u8], at: usize) -> (Option<usize>, usize) {
         if self.first {
             return self.run_first(bytes, at);
         }
@@ -94,8 +94,8 @@ impl Dfa {
         }
         let (state, read) = self.walk(self.start, &bytes[at..]);
         match state {
-            FINISH => Some(at + read - 1),
-            DEAD => None,
+            FINISH => (Some(at + read - 1), at + read),
+            DEAD => (None, at + read),
             state => self.go_on(state, bytes, at + read),
         }
     }
@@ -116,11 +116,11 @@ impl Dfa {
 
     /// `Unique`: goes on in a state that is reached at `at`.
     #[inline(never)]
-    fn go_on(&self, mut state: u32, bytes: &[u8], mut at: usize) -> Option<usize> {
+    fn go_on(&self, mut state: u32, bytes: &[u8], mut at: usize) -> (Option<usize>, usize) {
         loop {
             match state {
-                DEAD => return None,
-                FINISH => return Some(at - 1),
+                DEAD => return (None, at),
+                FINISH => return (Some(at - 1), at),
                 special if special >= SPECIAL => {
                     state -= SPECIAL;
                     at = skip(&self.mark(state).leaves, bytes, at);
@@ -128,7 +128,7 @@ impl Dfa {
                 _ => {}
             }
             if at == bytes.len() {
-                return (self.edge && self.mark(state).accepts).then_some(at);
+                return ((self.edge && self.mark(state).accepts).then_some(at), at);
             }
             let read;
             (state, read) = self.walk(state, &bytes[at..]);
@@ -138,7 +138,7 @@ impl Dfa {
 
     /// `First`: the end that the order of preference puts first.
     #[inline(never)]
-    fn run_first(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
+    fn run_first(&self, bytes: &[u8], mut at: usize) -> (Option<usize>, usize) {
         let mut state = self.start;
         let mut end = (state & ACCEPTS != 0).then_some(at);
         loop {
@@ -150,7 +150,7 @@ impl Dfa {
             }
             let rows = self.rows.as_slice();
             loop {
-                let Some(&byte) = bytes.get(at) else { return end };
+                let Some(&byte) = bytes.get(at) else { return (end, at) };
                 let row = (state & !(SPECIAL | ACCEPTS)) as usize;
                 state = rows[row + usize::from(self.columns[usize::from(byte)])];
                 at += 1;
@@ -162,7 +162,7 @@ impl Dfa {
                 }
             }
             if state == DEAD {
-                return end;
+                return (end, at);
             }
         }
     }
