@@ -20,12 +20,13 @@ impl Arena {
         !self.is_spent()
     }
 
-    /// As [`super::equal`], as far as both may be walked.
+    /// As [`super::equal`], as far as that may be walked. Both are walked in step, so that what one of
+    /// them weighs is all that the walk can take.
     #[inline]
     #[must_use]
     pub fn equal(&self, left: Value<'_>, right: Value<'_>) -> bool {
         if is_container(left) && is_container(right) {
-            self.admits_walk(left) && self.admits_walk(right) && equal(left, right)
+            left.size() == right.size() && self.admits_walk(left) && equal(left, right)
         } else {
             equal(left, right)
         }

@@ -391,14 +391,14 @@ fn zip<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
 fn flatten<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let separator = text_or(arguments, 1, ".")?;
     let mut result = call.arena.record_builder(8);
-    flatten_into(call, "", separator, record(call, arguments, 0)?, &mut result);
+    let mut prefix = std::string::String::new();
+    flatten_into(call, (&mut prefix, separator), record(call, arguments, 0)?, &mut result);
     Ok(result.finish())
 }
 
 fn flatten_into<'a>(
     call: &Call<'a>,
-    prefix: &str,
-    separator: &str,
+    (prefix, separator): (&mut std::string::String, &str),
     record: &'a temblor_lang::value::Record<'a>,
     result: &mut RecordBuilder<'a>,
 ) {
@@ -406,15 +406,18 @@ fn flatten_into<'a>(
         if call.arena.is_spent() {
             return;
         }
-        let name = match prefix {
-            "" => key,
-            _ => call.arena.format(format_args!("{prefix}{separator}{key}")),
-        };
+        let length = prefix.len();
+        if !prefix.is_empty() {
+            prefix.push_str(separator);
+        }
         match value.as_record(call.arena) {
             Some(inner) if !inner.is_empty() => {
-                deeper(|| flatten_into(call, name, separator, inner, result));
+                prefix.push_str(key);
+                deeper(|| flatten_into(call, (prefix, separator), inner, result));
             }
-            _ => result.insert(name, value),
+            _ if length == 0 => result.insert(key, value),
+            _ => result.insert(call.arena.concat(prefix, key), value),
         }
+        prefix.truncate(length);
     }
 }
