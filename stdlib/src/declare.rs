@@ -3,7 +3,9 @@
 
 use std::cell::RefCell;
 use temblor_lang::builtin::{Addition, Arity, Call, CallError, Function, FunctionCode, Purity};
-use temblor_lang::value::{Arena, JsonStyle, Kind, Record, TextBuilder, Value, push_json, push_text};
+use temblor_lang::value::{
+    Arena, JsonStyle, Kind, Record, TextBuilder, Value, push_json, push_text,
+};
 
 /// What the code of a function gives back.
 pub(crate) type Outcome<'a> = Result<Value<'a>, CallError>;

@@ -110,10 +110,7 @@ fn cost(function: &Function, case: (Shape, usize, Which)) -> (usize, bool) {
     let given = arguments(function, case, &values);
     let (arena, facts) = (Arena::limited(EVENT_BYTES_MAX, EVENT_STEPS_MAX), Facts::default());
     let call = Call { arena: &arena, facts: &facts };
-    let start = std::time::Instant::now();
-    if std::env::var_os("TRACE").is_some() { eprintln!("{} {case:?}", function.path); }
     drop(function.invoke(&call, &given));
-    if start.elapsed().as_millis() > 200 { eprintln!("SLOW {} {case:?} {:?}", function.path, start.elapsed()); }
     let steps = EVENT_STEPS_MAX - arena.steps_left();
     (arena.charged_bytes() + steps, arena.is_spent())
 }

@@ -33,7 +33,9 @@ pub fn folded_too_much(excess: Excess, span: Span) -> EvalError {
     };
     EvalError::new("E0444", format!("the constants of the program take more than {what}"))
         .at(span)
-        .with_help("look for one that holds another twice again and again, or compute it in the run")
+        .with_help(
+            "look for one that holds another twice again and again, or compute it in the run",
+        )
 }
 
 pub fn duplicate(what: &str, name: &str, span: Span) -> Diagnostic {

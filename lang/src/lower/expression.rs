@@ -140,7 +140,7 @@ impl Compiler<'_> {
     ) -> Expr {
         let value = self.expression(value, Position::STATEMENT, (scope, names));
         let mut target = self.target(path, position.used, (scope, names));
-        target.grows = growth::grows(&target, &value);
+        target.grows = self.in_place && growth::grows(&target, &value);
         if let (TargetRoot::Local(slot), []) = (&target.root, target.segments.as_slice()) {
             names.give(*slot, &Origins::of(&value));
         }

@@ -11,10 +11,12 @@ use crate::span::Span;
 use crate::value::{Arena, Excess, Frozen, Owned, Value};
 use std::sync::Arc;
 
-/// Memory that the constants of a program may take together, in bytes.
+/// Memory that the constants of a program may take together, in bytes. Reached by
+/// `spec/limits/budgets.txt`.
 pub const FOLDED_BYTES_MAX: usize = 64 << 20;
-/// Work that the folding of constants may take, in steps as those of a run.
-pub const FOLDED_STEPS_MAX: usize = 4_000_000_000;
+/// Work that the folding of constants may take, in steps as those of a run. Reached by
+/// `spec/limits/budgets.txt`.
+pub const FOLDED_STEPS_MAX: usize = 2_000_000_000;
 
 /// What folding may still take.
 #[derive(Debug)]
@@ -67,8 +69,8 @@ impl Compiler<'_> {
             return Err(complain::folded_too_much(excess, formula.span));
         }
         let frozen = Frozen::within(result?, bytes_left);
-        let frozen = frozen
-            .ok_or_else(|| complain::folded_too_much(Excess::Bytes, formula.span))?;
+        let frozen =
+            frozen.ok_or_else(|| complain::folded_too_much(Excess::Bytes, formula.span))?;
         // What the constant is made of goes now, unless it has a name.
         let freed = parts_bytes(&formula.expr);
         let left = bytes_left.saturating_sub(frozen.bytes()).saturating_add(freed);
@@ -91,7 +93,9 @@ fn parts_bytes(expr: &Expr) -> usize {
         Expr::List(items) => items.iter().map(own).sum(),
         Expr::Record(fields) => fields
             .iter()
-            .map(|(key, value)| own(value) + if let Key::Text(parts) = key { text(parts) } else { 0 })
+            .map(|(key, value)| {
+                own(value) + if let Key::Text(parts) = key { text(parts) } else { 0 }
+            })
             .sum(),
         Expr::Text(parts) => text(parts),
         Expr::Binary(binary) | Expr::Logic(binary) => own(&binary.left) + own(&binary.right),

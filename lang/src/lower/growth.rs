@@ -17,7 +17,10 @@ pub(super) fn grows(target: &Target, value: &Expr) -> bool {
         Segment::Index(..) | Segment::Range(..) => false,
     };
     !matches!(target.root, TargetRoot::Invalid(_))
-        && !matches!((target.root, target.segments.len()), (TargetRoot::Event | TargetRoot::Meta, 0))
+        && !matches!(
+            (target.root, target.segments.len()),
+            (TargetRoot::Event | TargetRoot::Meta, 0)
+        )
         && target.segments.iter().all(is_fixed)
         && adds(target, value)
 }
@@ -54,8 +57,7 @@ fn block_adds(target: &Target, block: &Block) -> bool {
 
 fn adds_by_call(target: &Target, call: &Call) -> bool {
     let [first, second] = call.arguments.as_slice() else { return false };
-    call.function.addition != Addition::None
-        && target.is_read_by(first) && assigns_nothing(second)
+    call.function.addition != Addition::None && target.is_read_by(first) && assigns_nothing(second)
 }
 
 fn adds_by_patch(target: &Target, patch: &Patch) -> bool {

@@ -49,6 +49,9 @@ pub struct Compiler<'r> {
     pub diagnostics: Vec<Diagnostic>,
     /// Bounds the folding of constants, where programs are tried out.
     pub budget: Option<Arc<Budget>>,
+    /// Whether assignments may add to a value in place. Without, each builds its value anew, which
+    /// comes to the same and shows that it does.
+    pub in_place: bool,
     /// What the folding of constants may still take.
     folding: fold::Folding,
     /// Where the branches of the program are gathered, when they are to be counted.
@@ -76,6 +79,7 @@ impl<'r> Compiler<'r> {
             sources: Sources::default(),
             diagnostics: Vec::new(),
             budget: None,
+            in_place: true,
             folding: fold::Folding::default(),
             coverage: None,
             tables: None,

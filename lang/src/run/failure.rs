@@ -205,7 +205,9 @@ pub fn spent(excess: Option<Excess>, span: Span) -> EvalError {
                 EVENT_STEPS_MAX / 1_000_000
             ),
         )
-        .with_help("look for a loop within a loop over all of a long value, or for a costly pattern"),
+        .with_help(
+            "look for a loop within a loop over all of a long value, or for a costly pattern",
+        ),
     }
     .at(span)
 }

@@ -328,12 +328,7 @@ impl<'a> Run<'a, '_, '_> {
         Ok(true)
     }
 
-    fn add_to_state(
-        &mut self,
-        keys: &[Key<'a>],
-        more: &More<'a>,
-        target: &Target,
-    ) -> Eval<'a, ()> {
+    fn add_to_state(&mut self, keys: &[Key<'a>], more: &More<'a>, target: &Target) -> Eval<'a, ()> {
         let arena = self.arena();
         let (More::Element(value) | More::Whole(value)) = *more else {
             let More::Text(text) = *more else { return Ok(()) };
@@ -491,11 +486,7 @@ fn kind_of_draft<'a>(draft: &mut Draft<'a>, keys: &[Key<'a>]) -> Option<Kind> {
     kind_of_part(record, key, rest)
 }
 
-fn kind_of_part<'a>(
-    record: &mut RecordDraft<'a>,
-    key: &Key<'a>,
-    rest: &[Key<'a>],
-) -> Option<Kind> {
+fn kind_of_part<'a>(record: &mut RecordDraft<'a>, key: &Key<'a>, rest: &[Key<'a>]) -> Option<Kind> {
     if let Some(part) = record.drafted(key) {
         return kind_of_draft(part, rest);
     }

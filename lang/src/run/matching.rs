@@ -147,7 +147,9 @@ impl<'a> Run<'a, '_, '_> {
                 let wanted = self.eval(expr)?;
                 Ok(self.arena().equal(target, wanted))
             }
-            Pattern::Test(test) => Ok(target.as_str().is_some_and(|text| self.passes(&**test, text))),
+            Pattern::Test(test) => {
+                Ok(target.as_str().is_some_and(|text| self.passes(&**test, text)))
+            }
             Pattern::Record(record) => self.record_matches(record, Subject::Value(target)),
             Pattern::Array(patterns) => self.array_matches(patterns, target),
             Pattern::Tuple(patterns, open) => self.tuple_matches(patterns, *open, target),

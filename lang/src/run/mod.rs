@@ -25,7 +25,7 @@ use crate::error::EvalError;
 use crate::program::{Formula, Script};
 use crate::span::Span;
 use crate::value::{
-    Allowance, Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Owned, TURN_STEPS, Value,
+    Allowance, Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Owned, TURN_STEPS, Value, is_modest,
 };
 
 /// What a program sees of the world.
@@ -156,7 +156,7 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
 
     /// Ends the run: what came of it, unless it took more than it may.
     #[inline]
-    fn end<T>(self, result: Result<T, EvalError>, span: Span) -> Result<T, EvalError> {
+    fn end<T>(&self, result: Result<T, EvalError>, span: Span) -> Result<T, EvalError> {
         let arena = self.arena();
         let result = if arena.is_spent() { Err(self.stopped(span)) } else { result };
         arena.end(self.allowance, EVENT_STEPS_MAX);
@@ -217,8 +217,12 @@ impl Script {
         };
         let (event, meta) = (run.whole_event(), run.meta());
         // What leaves may share so much that it has no end when it is written.
-        for value in [outcome_value(&outcome), event, meta] {
-            if !matches!(value, Value::Lazy(_)) {
+        let value = outcome_value(&outcome);
+        for value in [(!value.is_same(event)).then_some(value), Some(event), Some(meta)] {
+            if let Some(value) = value
+                && !matches!(value, Value::Lazy(_))
+                && !is_modest(value)
+            {
                 let _ = run.arena().admits_copy(value);
             }
         }

@@ -160,12 +160,7 @@ impl<'a> Run<'a, '_, '_> {
         self.merge_of(target, with, span)
     }
 
-    pub(super) fn merge_of(
-        &mut self,
-        target: Value<'a>,
-        with: Value<'a>,
-        span: Span,
-    ) -> Eval<'a> {
+    pub(super) fn merge_of(&mut self, target: Value<'a>, with: Value<'a>, span: Span) -> Eval<'a> {
         for value in [target, with] {
             if value.kind() != Kind::Record {
                 return Err(failure::conflicting_type(value.kind(), "record", span).into());

@@ -447,7 +447,8 @@ mod tests {
     #[test]
     fn removed_fields_leave_nothing_behind() {
         let arena = Arena::new();
-        let names: std::vec::Vec<String> = (0..2_000).map(|number| format!("key{number}")).collect();
+        let names: std::vec::Vec<String> =
+            (0..2_000).map(|number| format!("key{number}")).collect();
         for kept in [0, 1, 300, 1_999] {
             let mut record = RecordBuilder::with_capacity(&arena, 0);
             for name in &names {

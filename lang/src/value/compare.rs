@@ -52,7 +52,10 @@ fn equal_containers(left: Value<'_>, right: Value<'_>) -> bool {
     }
 }
 
-fn equal_fields<'v>(mut left: impl Iterator<Item = (&'v str, Value<'v>)>, right: Value<'_>) -> bool {
+fn equal_fields<'v>(
+    mut left: impl Iterator<Item = (&'v str, Value<'v>)>,
+    right: Value<'_>,
+) -> bool {
     /// Each look for a field on the tape walks all of it: with more fields, all names are hashed.
     const WALKED_FIELDS_MAX: usize = 24;
     if let Value::Lazy(lazy) = right

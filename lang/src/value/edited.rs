@@ -40,6 +40,16 @@ impl<'a> Edited<'a> {
         self.tape.raw_len() + self.changes.iter().filter(is_new).count()
     }
 
+    /// The values that were set.
+    pub(super) fn changes(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
+        self.changes.iter().map(|change| change.value)
+    }
+
+    /// Bytes of the text that it was read from.
+    pub(super) fn text_bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// Nodes of the tape that it takes.
     pub(super) fn node_count(&self) -> usize {
         self.tape.node_count()

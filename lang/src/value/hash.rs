@@ -79,13 +79,18 @@ fn number(value: f64) -> u128 {
 }
 
 fn sequence<'a, const EQUALS: bool>(items: impl Iterator<Item = Value<'a>>) -> u128 {
-    items.fold(leaf(Tag::Array, &[]), |state, item| combine(Tag::Array, state, hash::<EQUALS>(item)))
+    items
+        .fold(leaf(Tag::Array, &[]), |state, item| combine(Tag::Array, state, hash::<EQUALS>(item)))
 }
 
 /// A sum of the fields' hashes, so that their order does not matter.
 fn fields<'a, const EQUALS: bool>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> u128 {
     let sum = fields.fold(0u128, |sum, (key, value)| {
-        sum.wrapping_add(combine(Tag::Record, leaf(Tag::Key, key.as_bytes()), hash::<EQUALS>(value)))
+        sum.wrapping_add(combine(
+            Tag::Record,
+            leaf(Tag::Key, key.as_bytes()),
+            hash::<EQUALS>(value),
+        ))
     });
     leaf(Tag::Record, &sum.to_le_bytes())
 }

@@ -4,11 +4,13 @@
 
 use std::cell::Cell;
 
-/// Memory that one run of a script or an expression may take for one event, in bytes.
+/// Memory that one run of a script or an expression may take for one event, in bytes. Reached by
+/// `spec/limits/budgets.txt`.
 pub const EVENT_BYTES_MAX: usize = 64 << 20;
 /// Work that one run of a script or an expression may do for one event, in steps. A step is about
-/// a byte that is looked at; see [`TURN_STEPS`]. They take seconds.
-pub const EVENT_STEPS_MAX: usize = 4_000_000_000;
+/// a byte that is looked at; see [`TURN_STEPS`]. They take seconds. Reached by
+/// `spec/limits/budgets.txt`.
+pub const EVENT_STEPS_MAX: usize = 2_000_000_000;
 /// Steps of a turn of a loop, a call of a function, or any other matter of a few dozen instructions.
 pub const TURN_STEPS: usize = 32;
 

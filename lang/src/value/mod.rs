@@ -38,6 +38,7 @@ pub use owned::Owned;
 pub(crate) use record::tagged;
 pub use record::{Entry, Record};
 pub use text::TextBuilder;
+pub(crate) use weight::is_modest;
 
 /// A value of the language.
 ///
@@ -248,6 +249,18 @@ impl<'a> Value<'a> {
             Value::Array(items) => items.get(index).copied(),
             Value::Lazy(lazy) => lazy.at(index),
             _ => None,
+        }
+    }
+
+    /// Whether both are the same container; two that are equal need not be.
+    #[inline]
+    pub(crate) fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Value::Record(left), Value::Record(right)) => std::ptr::eq(left, right),
+            (Value::Edited(left), Value::Edited(right)) => std::ptr::eq(left, right),
+            (Value::Array(left), Value::Array(right)) => std::ptr::eq(left, right),
+            (Value::Lazy(left), Value::Lazy(right)) => left.is_same(right),
+            _ => false,
         }
     }
 

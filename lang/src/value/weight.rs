@@ -1,10 +1,12 @@
 //! How large a value is when it is walked or written as a tree. Values share what they hold, so that
 //! a small one can stand for a tree without end: whoever walks all of a value weighs it first.
 
-use super::{Arena, Value, deeper, equal};
+use super::{Arena, TURN_STEPS, Value, deeper, equal};
 
 /// What a value weighs by itself, in bytes: about as long as it is when written.
 const VALUE_BYTES: usize = 8;
+/// Steps of a value that is looked at.
+const VALUE_STEPS: usize = 4;
 /// Bytes of a text that are copied or compared in a step.
 const TEXT_BYTES_PER_STEP: usize = 8;
 
@@ -49,6 +51,56 @@ impl Arena {
     }
 }
 
+/// Whether a value, which has been built, is so small that it need not be weighed before it leaves:
+/// a few values, none of them long, and fewer that stand on the tape.
+#[inline]
+pub(crate) fn is_modest(value: Value<'_>) -> bool {
+    const VALUES_MAX: usize = 256;
+    match value {
+        // All of its few fields are parts of one text.
+        Value::Record(record) if record.named.is_some() => true,
+        _ => are_modest(std::iter::once(value), 1, &mut { VALUES_MAX }),
+    }
+}
+
+/// Whether so many `values` are no more than are left.
+#[inline]
+fn are_modest<'a>(values: impl Iterator<Item = Value<'a>>, count: usize, left: &mut usize) -> bool {
+    const SHORT_BYTES_MAX: usize = 64 << 10;
+    if count > *left {
+        return false;
+    }
+    *left -= count;
+    for value in values {
+        let is_small = match value {
+            Value::Str(text) => text.len() <= SHORT_BYTES_MAX,
+            Value::Bytes(bytes) => bytes.len() <= SHORT_BYTES_MAX,
+            Value::Array(_) | Value::Record(_) | Value::Edited(_) | Value::Lazy(_) => {
+                is_modest_container(value, left)
+            }
+            _ => true,
+        };
+        if !is_small {
+            return false;
+        }
+    }
+    true
+}
+
+fn is_modest_container(value: Value<'_>, left: &mut usize) -> bool {
+    /// So many values one on the tape counts as.
+    const TAPE_VALUES: usize = 16;
+    match value {
+        Value::Array(items) => are_modest(items.iter().copied(), items.len(), left),
+        Value::Record(record) => {
+            let values = record.entries().iter().map(|entry| entry.value);
+            are_modest(values, record.len(), left)
+        }
+        Value::Edited(edited) => are_modest(edited.changes(), TAPE_VALUES, left),
+        _ => are_modest(std::iter::empty(), TAPE_VALUES, left),
+    }
+}
+
 #[inline]
 fn is_container(value: Value<'_>) -> bool {
     matches!(value, Value::Array(_) | Value::Record(_) | Value::Edited(_) | Value::Lazy(_))
@@ -63,13 +115,10 @@ fn weigh(value: Value<'_>, arena: &Arena, max: usize) -> usize {
             let names = record.entries().iter().map(|entry| entry.key.len()).sum();
             sum(record.entries().iter().map(|entry| entry.value), names, arena, max)
         }),
-        Value::Edited(edited) => deeper(|| {
-            let names = edited.fields().map(|(name, _)| name.len()).sum();
-            sum(edited.fields().map(|(_, value)| value), names, arena, max)
-        }),
+        Value::Edited(edited) => deeper(|| sum(edited.changes(), edited.text_bytes(), arena, max)),
         Value::Lazy(lazy) => {
             let bytes = lazy.text_bytes();
-            arena.step(lazy.node_count() + bytes / TEXT_BYTES_PER_STEP);
+            arena.step(lazy.node_count() * VALUE_STEPS + bytes / TEXT_BYTES_PER_STEP);
             bytes + lazy.node_count() * VALUE_BYTES
         }
         Value::Str(text) => text.len() + VALUE_BYTES,
@@ -102,6 +151,6 @@ fn sum<'a>(
             break;
         }
     }
-    arena.step(1 + count + own / TEXT_BYTES_PER_STEP);
+    arena.step(TURN_STEPS + count * VALUE_STEPS + own / TEXT_BYTES_PER_STEP);
     total
 }

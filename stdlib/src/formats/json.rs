@@ -19,8 +19,8 @@ pub fn parse<'a>(text: &str, arena: &'a Arena) -> Result<Value<'a>, FormatError>
     let bytes = arena.bytes_mut(text.as_bytes());
     let parsed = simd_json::to_tape(bytes);
     let tape = parsed.and_then(|tape| check_numbers(&tape.0).map(|()| tape));
-    let tape = tape
-        .map_err(|error| FormatError::new(text, mistake_at(&error, text.as_bytes()), "JSON"))?;
+    let tape =
+        tape.map_err(|error| FormatError::new(text, mistake_at(&error, text.as_bytes()), "JSON"))?;
     let nodes = arena.nodes(&tape.0);
     Ok(Value::from(nodes))
 }

@@ -45,37 +45,43 @@ pub static FUNCTIONS: &[Function] = &[
     ),
     warned(
         "`array::push(a, v)` can be written `a + [v]`, which is faster",
-        adding(Addition::Element, pure(
-            "std::array::push",
-            &[("array", Array), ("element", Any)],
-            Array,
-            "The array with `element` as its new last element.",
-            &["array::push([1], 2) == [1, 2]"],
-            |call, arguments| {
-                let array = items(call, arguments, 0)?;
-                let mut result = call.arena.array_builder(array.len() + 1);
-                result.extend(array);
-                result.push(value(arguments, 1));
-                Ok(result.finish())
-            },
-        )),
+        adding(
+            Addition::Element,
+            pure(
+                "std::array::push",
+                &[("array", Array), ("element", Any)],
+                Array,
+                "The array with `element` as its new last element.",
+                &["array::push([1], 2) == [1, 2]"],
+                |call, arguments| {
+                    let array = items(call, arguments, 0)?;
+                    let mut result = call.arena.array_builder(array.len() + 1);
+                    result.extend(array);
+                    result.push(value(arguments, 1));
+                    Ok(result.finish())
+                },
+            ),
+        ),
     ),
     warned(
         "`array::concatenate(a, b)` can be written `a + b`, which is faster",
-        adding(Addition::Whole, pure(
-            "std::array::concatenate",
-            &[("left", Array), ("right", Array)],
-            Array,
-            "The elements of `left`, then those of `right`.",
-            &["array::concatenate([1], [2, 3]) == [1, 2, 3]"],
-            |call, arguments| {
-                let (left, right) = (items(call, arguments, 0)?, items(call, arguments, 1)?);
-                let mut result = call.arena.array_builder(left.len() + right.len());
-                result.extend(left);
-                result.extend(right);
-                Ok(result.finish())
-            },
-        )),
+        adding(
+            Addition::Whole,
+            pure(
+                "std::array::concatenate",
+                &[("left", Array), ("right", Array)],
+                Array,
+                "The elements of `left`, then those of `right`.",
+                &["array::concatenate([1], [2, 3]) == [1, 2, 3]"],
+                |call, arguments| {
+                    let (left, right) = (items(call, arguments, 0)?, items(call, arguments, 1)?);
+                    let mut result = call.arena.array_builder(left.len() + right.len());
+                    result.extend(left);
+                    result.extend(right);
+                    Ok(result.finish())
+                },
+            ),
+        ),
     ),
     pure(
         "std::array::zip",

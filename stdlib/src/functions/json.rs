@@ -3,8 +3,8 @@
 
 use crate::declare::{Outcome, json_text, pure, text, value};
 use temblor_lang::builtin::{Call, CallError, Function};
-use temblor_lang::value::Kind::{Any, String};
 use temblor_lang::tape::{check_numbers, mistake_at};
+use temblor_lang::value::Kind::{Any, String};
 use temblor_lang::value::{JsonStyle, Value, deeper};
 
 /// Arrays and records nest no deeper than this in text that `json::decode` takes.

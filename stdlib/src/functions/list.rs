@@ -1,8 +1,8 @@
 //! What `std::array` and `std::record` offer beyond tremor: picking, ordering, grouping and
 //! adding up. Elements that a function cannot use are an error, never skipped in silence.
 
-use crate::declare::{Outcome, Params, count, integer, items, optional, plain_text, pure};
 use super::members;
+use crate::declare::{Outcome, Params, count, integer, items, optional, plain_text, pure};
 use crate::declare::{record, text, text_or, value};
 use halfbrown::HashMap;
 use std::cmp::Ordering;

@@ -27,10 +27,7 @@ pub(super) fn parted<'a>(
 
 enum Members<'a> {
     Few(&'a [Value<'a>]),
-    Many {
-        numbers: Numbers,
-        others: HashMap<u128, Vec<Value<'a>>>,
-    },
+    Many { numbers: Numbers, others: HashMap<u128, Vec<Value<'a>>> },
 }
 
 impl<'a> Members<'a> {

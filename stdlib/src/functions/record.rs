@@ -1,6 +1,8 @@
 //! `std::record` as tremor has it. Results keep the order in which fields came.
 
-use crate::declare::{Outcome, adding, integer, items, json_text, pure, record, text, value, warned};
+use crate::declare::{
+    Outcome, adding, integer, items, json_text, pure, record, text, value, warned,
+};
 use temblor_lang::builtin::{Addition, Call, CallError, Function};
 use temblor_lang::value::Kind::{Array, Bool, Integer, Record, String};
 use temblor_lang::value::{JsonStyle, Value};
@@ -91,19 +93,22 @@ pub static FUNCTIONS: &[Function] = &[
     ),
     warned(
         "`record::combine(a, b)` can be written `merge a of b end`, which is faster",
-        adding(Addition::Whole, pure(
-            "std::record::combine",
-            &[("left", Record), ("right", Record)],
-            Record,
-            "The fields of both records; where both have a field, the value of `right`.",
-            &[r#"record::combine({"a": 1, "b": 1}, {"b": 2}) == {"a": 1, "b": 2}"#],
-            |call, arguments| {
-                let (left, right) = (record(call, arguments, 0)?, record(call, arguments, 1)?);
-                let mut result = call.arena.record_builder(left.len() + right.len());
-                left.iter().chain(right.iter()).for_each(|(key, v)| result.insert(key, v));
-                Ok(result.finish())
-            },
-        )),
+        adding(
+            Addition::Whole,
+            pure(
+                "std::record::combine",
+                &[("left", Record), ("right", Record)],
+                Record,
+                "The fields of both records; where both have a field, the value of `right`.",
+                &[r#"record::combine({"a": 1, "b": 1}, {"b": 2}) == {"a": 1, "b": 2}"#],
+                |call, arguments| {
+                    let (left, right) = (record(call, arguments, 0)?, record(call, arguments, 1)?);
+                    let mut result = call.arena.record_builder(left.len() + right.len());
+                    left.iter().chain(right.iter()).for_each(|(key, v)| result.insert(key, v));
+                    Ok(result.finish())
+                },
+            ),
+        ),
     ),
     pure(
         "std::record::rename",

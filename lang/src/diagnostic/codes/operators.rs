@@ -115,14 +115,14 @@ pub(super) const PAGES: &[Page] = &[
     page(
         "E0443",
         "an event that takes too much work",
-        "What one script, or one expression, does for one event is counted: bytes and elements that functions look at, turns of loops, calls. After four thousand million such steps, which take seconds, the event fails; others do not. Look for loops within loops over all of a long value.",
-        "let s = string::repeat(\"x\", 16000000);\nfor range::range(0, 400) of case (_, n) => string::contains(s, \"#{n}\") end",
+        "What one script, or one expression, does for one event is counted: bytes and elements that functions look at, turns of loops, calls. After two thousand million such steps, which take seconds, the event fails; others do not. Look for loops within loops over all of a long value.",
+        "let s = string::repeat(\"x\", 16000000);\nfor range::range(0, 200) of case (i, n) => string::contains(s, \"#{n}\") end",
         "let s = string::repeat(\"x\", 16000000);\nstring::contains(s, \"y\")",
     ),
     page(
         "E0444",
         "constants that take too much memory or work",
-        "What is known at load is computed at load. All constants of a program may take 64 MiB together, and four thousand million steps. Compute what is larger in the run, where it is gone after each event.",
+        "What is known at load is computed at load. All constants of a program may take 64 MiB together, and two thousand million steps. Compute what is larger in the run, where it is gone after each event.",
         "const A = string::repeat(\"x\", 16000000);\nconst B = A + A + A;\nconst C = B + A;\nC",
         "const A = string::repeat(\"x\", 16000000);\nA",
     ),

@@ -8,6 +8,7 @@ use regex_syntax::try_is_word_character;
 
 use crate::onigmo::Assertion;
 
+use super::dfa::NO_END;
 use super::lower::NO_MEMORY;
 use super::program::{Address, LeadingRun, NO_SLOT, Operation, Program, Run};
 
@@ -23,7 +24,7 @@ const STEPS_PER_BYTE: usize = 32;
 /// Steps of a second try, which remembers where it has been.
 const MEMORY_STEPS_PER_BYTE: usize = 256;
 /// Steps of one search, however long the text is.
-const STEPS_MAX: usize = 1 << 28;
+const STEPS_MAX: usize = 1 << 26;
 /// Choices that can be open at a time; each may remember slots as well.
 const CHOICES_MAX: usize = 1 << 21;
 /// Memory for choices that is kept for the next text.
@@ -33,9 +34,9 @@ const ALTERNATIVES_PER_STEP: usize = 8;
 /// Most bits of that memory.
 const MEMORY_BITS_MAX: usize = 1 << 28;
 /// Bytes of a run that count as one step.
-const RUN_BYTES_PER_STEP: usize = 64;
+const RUN_BYTES_PER_STEP: usize = 16;
 /// Bytes of a run that take as long as a character that is looked at by itself.
-const BYTES_OF_A_CHARACTER: usize = 8;
+const BYTES_OF_A_CHARACTER: usize = 4;
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,7 +104,8 @@ impl Program {
         scratch.furthest = None;
         scratch.registers.resize(self.registers.max(scratch.registers.len()), (0, 0));
         let remembers = false;
-        let outcome = Machine { program: self, text, scratch, slots, steps, remembers }.search(whole);
+        let outcome =
+            Machine { program: self, text, scratch, slots, steps, remembers }.search(whole);
         scratch.shrink();
         outcome
     }
@@ -125,7 +127,8 @@ impl Program {
         slots.fill(UNSET);
         let steps = (STEPS_BASE + MEMORY_STEPS_PER_BYTE * text.len()).min(STEPS_MAX);
         let remembers = true;
-        let outcome = Machine { program: self, text, scratch, slots, steps, remembers }.search(whole);
+        let outcome =
+            Machine { program: self, text, scratch, slots, steps, remembers }.search(whole);
         scratch.shrink();
         outcome
     }
@@ -204,7 +207,7 @@ impl Machine<'_> {
                 Operation::Automaton { automaton, slot, then, next } => {
                     let (end, read) = automaton.run(bytes, at);
                     self.charge(read - at);
-                    if let Some(end) = end
+                    if end != NO_END
                         && let Some(after) = after(bytes, end, *then)
                     {
                         self.save_both(*slot, at, end);
@@ -411,8 +414,11 @@ impl Machine<'_> {
         if self.remembers && !run.exclusive && self.visit(run.memory, at) {
             return None;
         }
-        let low = if run.min == 0 { at } else { self.minimum(run, at)? };
-        self.charge((low - at) * BYTES_OF_A_CHARACTER);
+        let mut low = at;
+        if run.min > 0 {
+            low = self.minimum(run, at)?;
+            self.charge((low - at) * BYTES_OF_A_CHARACTER);
+        }
         if run.lazy {
             return self.lengthen(run, address, low);
         }
