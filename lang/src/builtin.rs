@@ -115,6 +115,18 @@ pub enum Purity {
     Impure,
 }
 
+/// What a function adds to its first argument, if that is all it does: where the sum takes the place
+/// of that argument, it grows in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addition {
+    /// It does something else.
+    None,
+    /// The second argument as the new last element.
+    Element,
+    /// All that the second argument holds, which is of the same kind.
+    Whole,
+}
+
 /// The code of a function.
 pub type FunctionCode = for<'a> fn(&Call<'a>, &[Value<'a>]) -> Result<Value<'a>, CallError>;
 
@@ -131,6 +143,8 @@ pub struct Function {
     pub returns: Kind,
     /// Whether constant calls are folded.
     pub purity: Purity,
+    /// What it adds to its first argument.
+    pub addition: Addition,
     /// One or more sentences for the manual.
     pub doc: &'static str,
     /// Expressions that are `true`; each runs as a test. Paths start at the last module
@@ -187,6 +201,12 @@ pub trait Extractor: Send + Sync + fmt::Debug {
     /// Extracting mode: the result, or `None` when the text does not match. Parts of `text` and of
     /// the extractor itself may be referred to without a copy.
     fn extract<'a>(&'a self, text: &'a str, call: &Call<'a>) -> Option<Value<'a>>;
+
+    /// Whether the last look on this thread, which found nothing, gave up because it took too many
+    /// steps.
+    fn gave_up(&self) -> bool {
+        false
+    }
 
     /// For `check` and for lookups over many arms: the text that must be equal, if that is all.
     fn literal(&self) -> Option<&str> {

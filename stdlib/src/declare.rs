@@ -1,10 +1,11 @@
 //! The short way to declare a function, and the reading of its arguments. Reading never panics:
 //! an argument of another kind than declared is [`CallError::BadType`].
 
-use bumpalo::collections::String as ArenaString;
 use std::cell::RefCell;
-use temblor_lang::builtin::{Arity, Call, CallError, Function, FunctionCode, Purity};
-use temblor_lang::value::{Arena, JsonStyle, Kind, Record, Value, push_json, push_text};
+use temblor_lang::builtin::{Addition, Arity, Call, CallError, Function, FunctionCode, Purity};
+use temblor_lang::value::{
+    Arena, JsonStyle, Kind, Record, TextBuilder, Value, push_json, push_text,
+};
 
 /// What the code of a function gives back.
 pub(crate) type Outcome<'a> = Result<Value<'a>, CallError>;
@@ -21,8 +22,8 @@ pub(crate) const fn pure(
     examples: &'static [&'static str],
     call: FunctionCode,
 ) -> Function {
-    let (arity, purity, warning) = (Arity::Exact, Purity::Pure, None);
-    Function { path, params, arity, returns, purity, doc, examples, warning, call }
+    let (arity, purity, addition) = (Arity::Exact, Purity::Pure, Addition::None);
+    Function { path, params, arity, returns, purity, addition, doc, examples, warning: None, call }
 }
 
 /// A function that depends on the event, on time or on chance.
@@ -45,6 +46,11 @@ pub(crate) const fn optional(count: usize, function: Function) -> Function {
 /// The same function with its last parameter repeatable.
 pub(crate) const fn variadic(function: Function) -> Function {
     Function { arity: Arity::Variadic, ..function }
+}
+
+/// The same function, which does nothing but add to its first argument.
+pub(crate) const fn adding(addition: Addition, function: Function) -> Function {
+    Function { addition, ..function }
 }
 
 /// The same function with a performance warning for `check`.
@@ -128,17 +134,20 @@ pub(crate) fn integer<'a>(size: usize) -> Value<'a> {
 }
 
 /// An empty text in the arena with room for `capacity` bytes.
-pub(crate) fn text_in(arena: &Arena, capacity: usize) -> ArenaString<'_> {
-    ArenaString::with_capacity_in(capacity, arena.bump())
+pub(crate) fn text_in(arena: &Arena, capacity: usize) -> TextBuilder<'_> {
+    arena.text_builder(capacity)
 }
 
 /// The finished text as a value.
-pub(crate) fn finish(text: ArenaString<'_>) -> Value<'_> {
-    Value::Str(text.into_bump_str())
+pub(crate) fn finish(text: TextBuilder<'_>) -> Value<'_> {
+    text.finish()
 }
 
 /// `value` as JSON text in the arena.
 pub(crate) fn json_text<'a>(arena: &'a Arena, value: Value<'_>, style: JsonStyle) -> &'a str {
+    if !arena.admits_copy(value) {
+        return "";
+    }
     written(arena, |out| push_json(out, value, style))
 }
 
@@ -146,6 +155,7 @@ pub(crate) fn json_text<'a>(arena: &'a Arena, value: Value<'_>, style: JsonStyle
 pub(crate) fn plain_text<'a>(arena: &'a Arena, value: Value<'a>) -> &'a str {
     match value {
         Value::Str(text) => text,
+        _ if !arena.admits_copy(value) => "",
         _ => written(arena, |out| push_text(out, value)),
     }
 }

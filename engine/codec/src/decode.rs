@@ -3,7 +3,7 @@
 
 use crate::format::Format;
 use simd_json::ErrorType;
-use temblor_lang::tape::{Reader, utf8};
+use temblor_lang::tape::{Reader, mistake_at, utf8};
 use temblor_lang::value::{Arena, Value};
 
 /// How frames are read.
@@ -60,7 +60,7 @@ impl Decoder {
 /// What is wrong with a JSON text, and where.
 #[cold]
 fn explain(error: &simd_json::Error, text: &[u8]) -> String {
-    let at = error.index().min(text.len());
+    let at = mistake_at(error, text);
     let found = text.get(at).map(|byte| char::from(*byte)).filter(char::is_ascii_graphic);
     let what = match (error.error(), found) {
         // The parser says so of all that cannot stand where it is.
@@ -68,6 +68,9 @@ fn explain(error: &simd_json::Error, text: &[u8]) -> String {
         (ErrorType::InternalError, None) => "unexpected byte".to_string(),
         (ErrorType::Syntax, Some('"')) => "a text without its end".to_string(),
         (ErrorType::Syntax, _) => "it ends too early".to_string(),
+        (ErrorType::InvalidNumber, _) if error.index() == 0 && at > 0 => {
+            "a number that is too large for 64 bits".to_string()
+        }
         (other, _) => words(other),
     };
     format!("not JSON: {what} at byte {at}")
@@ -97,6 +100,8 @@ mod tests {
             ("\"x", "a text without its end at byte 0"),
             ("[1,", "it ends too early at byte 2"),
             ("{\"a\" 1}", "expected object colon at byte 5"),
+            ("[1, 1.0e999999999]", "a number that is too large for 64 bits at byte 4"),
+            ("[\"\\ud800\"]", "invalid unicode codepoint at byte 2"),
         ] {
             let arena = Arena::new();
             let error = Decoder::default().decode(InputCodec::Json, text.as_bytes(), 0, &arena);

@@ -1,9 +1,11 @@
 //! Named constructors of compile-time diagnostics. Codes `E03xx` and `W06xx` are used here and
 //! nowhere else.
 
+use super::fold::{FOLDED_BYTES_MAX, FOLDED_STEPS_MAX};
 use crate::diagnostic::{Class, Diagnostic, nearest};
 use crate::error::EvalError;
 use crate::span::Span;
+use crate::value::Excess;
 
 pub fn not_constant(span: Span) -> Diagnostic {
     Diagnostic::error("E0301", span, "this expression isn't constant").with_help(
@@ -20,6 +22,20 @@ pub fn folding(error: &EvalError, span: Span) -> Diagnostic {
         Some(help) => diagnostic.with_help(help),
         None => diagnostic,
     }
+}
+
+/// The constants take more than they may.
+#[cold]
+pub fn folded_too_much(excess: Excess, span: Span) -> EvalError {
+    let what = match excess {
+        Excess::Bytes => format!("{} MiB of memory", FOLDED_BYTES_MAX >> 20),
+        Excess::Steps => format!("{} million steps", FOLDED_STEPS_MAX / 1_000_000),
+    };
+    EvalError::new("E0444", format!("the constants of the program take more than {what}"))
+        .at(span)
+        .with_help(
+            "look for one that holds another twice again and again, or compute it in the run",
+        )
 }
 
 pub fn duplicate(what: &str, name: &str, span: Span) -> Diagnostic {

@@ -3,7 +3,7 @@
 use super::inference::Origins;
 use super::module::Scope;
 use super::names::{Names, Position};
-use super::{Compiler, complain, opposites};
+use super::{Compiler, complain, growth, opposites};
 use crate::program::{Binary, Block, EventChanges, Expr, Key, Path, Root, TargetRoot, TextPart};
 use crate::span::Span;
 use crate::syntax::tree::{self, BinaryOp, ExprKind, UnaryOp};
@@ -139,7 +139,8 @@ impl Compiler<'_> {
         (scope, names): Code<'_, '_>,
     ) -> Expr {
         let value = self.expression(value, Position::STATEMENT, (scope, names));
-        let target = self.target(path, position.used, (scope, names));
+        let mut target = self.target(path, position.used, (scope, names));
+        target.grows = self.in_place && growth::grows(&target, &value);
         if let (TargetRoot::Local(slot), []) = (&target.root, target.segments.as_slice()) {
             names.give(*slot, &Origins::of(&value));
         }

@@ -9,6 +9,7 @@ mod expression;
 mod fields;
 mod fold;
 mod function;
+mod growth;
 mod inference;
 mod kinds;
 mod lookups;
@@ -19,6 +20,7 @@ mod opposites;
 mod patch;
 mod path;
 
+pub use fold::{FOLDED_BYTES_MAX, FOLDED_STEPS_MAX};
 pub use module::{Loader, ModuleId, NoModules, Scope};
 pub use names::Rules;
 
@@ -47,6 +49,11 @@ pub struct Compiler<'r> {
     pub diagnostics: Vec<Diagnostic>,
     /// Bounds the folding of constants, where programs are tried out.
     pub budget: Option<Arc<Budget>>,
+    /// Whether assignments may add to a value in place. Without, each builds its value anew, which
+    /// comes to the same and shows that it does.
+    pub in_place: bool,
+    /// What the folding of constants may still take.
+    folding: fold::Folding,
     /// Where the branches of the program are gathered, when they are to be counted.
     pub coverage: Option<Coverage>,
     /// The names of all lookup tables that there will be; `None` when that is not known.
@@ -72,6 +79,8 @@ impl<'r> Compiler<'r> {
             sources: Sources::default(),
             diagnostics: Vec::new(),
             budget: None,
+            in_place: true,
+            folding: fold::Folding::default(),
             coverage: None,
             tables: None,
             state: None,

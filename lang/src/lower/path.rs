@@ -217,7 +217,7 @@ impl Compiler<'_> {
                 (TargetRoot::Invalid("a constant expression"), "constant")
             }
         };
-        Target { root, name: name.into(), segments, span: path.span }
+        Target { root, name: name.into(), segments, grows: false, span: path.span }
     }
 }
 

@@ -258,8 +258,44 @@ pub struct Target {
     pub name: Box<str>,
     /// How it goes on.
     pub segments: Vec<Segment>,
+    /// Whether what is assigned may be the present value with more to it.
+    pub grows: bool,
     /// All of it.
     pub span: Span,
+}
+
+impl Target {
+    /// Whether `expr` reads just this place.
+    #[must_use]
+    pub fn is_read_by(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Local(slot, _) => {
+                self.segments.is_empty() && self.root == TargetRoot::Local(*slot)
+            }
+            Expr::Path(path) => self.is_path(path),
+            _ => false,
+        }
+    }
+
+    fn is_path(&self, path: &Path) -> bool {
+        let is_same_root = match (&path.root, self.root) {
+            (Root::Event, TargetRoot::Event)
+            | (Root::Meta, TargetRoot::Meta)
+            | (Root::State, TargetRoot::State) => true,
+            (Root::Local(one, _), TargetRoot::Local(other)) => *one == other,
+            _ => false,
+        };
+        let is_same_step = |segments: (&Segment, &Segment)| match segments {
+            (Segment::Field(one, ..), Segment::Field(other, ..)) => one == other,
+            (Segment::Expr(Expr::Local(one, _), _), Segment::Expr(Expr::Local(other, _), _)) => {
+                one == other
+            }
+            _ => false,
+        };
+        is_same_root
+            && path.segments.len() == self.segments.len()
+            && path.segments.iter().zip(&self.segments).all(is_same_step)
+    }
 }
 
 /// What can be assigned to.
@@ -340,6 +376,22 @@ impl Patch {
         self.ops.len() <= Editor::CHANGES_MAX
             && self.ops.iter().all(|(op, _)| matches!(op, Insert(..) | Update(..) | Upsert(..)))
     }
+
+    /// Whether the patch does all or nothing when it is applied in place: no operation can fail
+    /// after another one has been applied, and none evaluates anything while it is applied.
+    #[must_use]
+    pub fn is_in_one_go(&self) -> bool {
+        use PatchOp::{Default, DefaultAll, Erase, Upsert};
+        match self.ops.as_slice() {
+            [(op, _)] => !matches!(op, Default(..) | DefaultAll(_)),
+            ops => ops.iter().all(|(op, _)| matches!(op, Erase(_) | Upsert(..))),
+        }
+    }
+
+    /// The keys and expressions of all operations.
+    pub fn parts(&self) -> impl Iterator<Item = (Option<&Key>, Option<&Expr>)> {
+        self.ops.iter().flat_map(|(op, _)| op.parts())
+    }
 }
 
 /// The operations of a patch.
@@ -365,6 +417,25 @@ pub enum PatchOp {
     Default(Key, Expr),
     /// `default => v`
     DefaultAll(Expr),
+}
+
+impl PatchOp {
+    fn parts(&self) -> [(Option<&Key>, Option<&Expr>); 2] {
+        match self {
+            PatchOp::Insert(key, value)
+            | PatchOp::Upsert(key, value)
+            | PatchOp::Update(key, value)
+            | PatchOp::Merge(key, value)
+            | PatchOp::Default(key, value) => [(Some(key), Some(value)), (None, None)],
+            PatchOp::Erase(key) => [(Some(key), None), (None, None)],
+            PatchOp::Move(from, to) | PatchOp::Copy(from, to) => {
+                [(Some(from), None), (Some(to), None)]
+            }
+            PatchOp::MergeAll(value) | PatchOp::DefaultAll(value) => {
+                [(None, Some(value)), (None, None)]
+            }
+        }
+    }
 }
 
 /// A function of the user.

@@ -5,7 +5,7 @@ use super::failure;
 use crate::error::EvalError;
 use crate::span::Span;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
-use crate::value::{Arena, NotOrdered, RecordBuilder, Value, equal, order};
+use crate::value::{Arena, NotOrdered, RecordBuilder, Value, order};
 use std::cmp::Ordering;
 
 type Result<T> = std::result::Result<T, EvalError>;
@@ -38,9 +38,11 @@ pub(crate) fn binary<'a>(
 ) -> Result<Value<'a>> {
     use BinaryOp as Op;
     match op {
-        Op::Eq => Ok(Value::Bool(equal(left, right))),
-        Op::NotEq => Ok(Value::Bool(!equal(left, right))),
-        Op::Gte | Op::Gt | Op::Lte | Op::Lt => compare(op, left, right, span).map(Value::Bool),
+        Op::Eq => Ok(Value::Bool(arena.equal(left, right))),
+        Op::NotEq => Ok(Value::Bool(!arena.equal(left, right))),
+        Op::Gte | Op::Gt | Op::Lte | Op::Lt => {
+            compare(op, left, right, span, arena).map(Value::Bool)
+        }
         Op::Add => add(left, right, span, arena),
         Op::Sub | Op::Mul => arithmetic(op, left, right, span),
         Op::Div => divide(left, right, span),
@@ -56,10 +58,16 @@ fn undefined(op: BinaryOp, left: Value<'_>, right: Value<'_>, span: Span) -> Eva
     failure::binary(op.text(), left.kind(), right.kind(), span)
 }
 
-pub(super) fn compare(op: BinaryOp, left: Value<'_>, right: Value<'_>, span: Span) -> Result<bool> {
+pub(super) fn compare(
+    op: BinaryOp,
+    left: Value<'_>,
+    right: Value<'_>,
+    span: Span,
+    arena: &Arena,
+) -> Result<bool> {
     match op {
-        BinaryOp::Eq => return Ok(equal(left, right)),
-        BinaryOp::NotEq => return Ok(!equal(left, right)),
+        BinaryOp::Eq => return Ok(arena.equal(left, right)),
+        BinaryOp::NotEq => return Ok(!arena.equal(left, right)),
         _ => {}
     }
     let order = order(left, right).map_err(|NotOrdered| undefined(op, left, right, span))?;
@@ -127,7 +135,7 @@ fn subtract<'a>(left: u64, right: u64) -> Option<Value<'a>> {
 
 fn add<'a>(left: Value<'a>, right: Value<'a>, span: Span, arena: &'a Arena) -> Result<Value<'a>> {
     if let (Value::Str(l), Value::Str(r)) = (left, right) {
-        return Ok(Value::Str(arena.format(format_args!("{l}{r}"))));
+        return Ok(Value::Str(arena.concat(l, r)));
     }
     if let (Some(l), Some(r)) = (left.as_array(arena), right.as_array(arena)) {
         let mut items = arena.array_builder(l.len() + r.len());

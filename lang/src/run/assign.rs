@@ -24,11 +24,25 @@ impl<'a> Run<'a, '_, '_> {
         let keys = self.keys(&target.segments)?;
         let arena = self.arena();
         match target.root {
-            TargetRoot::Event => self.put_event(&keys, value, target)?,
-            TargetRoot::Meta => {
-                self.context.meta = put(arena, Some(self.context.meta), &keys, value, target)?;
+            TargetRoot::Event => {
+                if !self.put_into_event(target, &keys, value)? {
+                    self.put_event(&keys, value, target)?;
+                }
             }
-            TargetRoot::State => put_state(self.context.state, &keys, value, target)?,
+            TargetRoot::Meta => {
+                if !self.put_into_draft(target, &keys, value)? {
+                    let meta = self.meta();
+                    self.context.meta = put(arena, Some(meta), &keys, value, target)?;
+                }
+            }
+            TargetRoot::State => {
+                // What is incomplete, or too large to be copied, must not get there.
+                if !arena.admits_copy(value) {
+                    return Err(self.stopped(target.span).into());
+                }
+                put_state(self.context.state, &keys, value, target)?;
+            }
+            TargetRoot::Local(_) if self.put_into_draft(target, &keys, value)? => {}
             TargetRoot::Local(slot) => {
                 let Some(current) = self.local(slot) else {
                     return Err(failure::missing_local(&target.name, target.span).into());
@@ -92,7 +106,7 @@ impl<'a> Run<'a, '_, '_> {
 }
 
 /// `current` with `value` at the end of `keys`; missing records on the way are made.
-fn put<'a>(
+pub(super) fn put<'a>(
     arena: &'a Arena,
     current: Option<Value<'a>>,
     keys: &[&'a str],
@@ -143,6 +157,6 @@ fn kind_of(state: &Owned) -> Kind {
 }
 
 #[cold]
-fn wrong_container(kind: Kind, target: &Target) -> EvalError {
+pub(super) fn wrong_container(kind: Kind, target: &Target) -> EvalError {
     failure::conflicting_type(kind, "record", target.span)
 }

@@ -48,6 +48,13 @@ impl<'a> Run<'a, '_, '_> {
         let mut packer = Packer::default();
         for part in parts {
             let value = self.eval(&part.value)?;
+            let length = value.shallow_steps();
+            self.arena().step(length);
+            if packer.bytes.len() + length > self.arena().bytes_left() {
+                // What cannot be had is asked for, so that it is known what is used up.
+                let _ = self.arena().charge(packer.bytes.len() + length);
+            }
+            self.afford(part.span)?;
             push_part(&mut packer, part, value)?;
         }
         Ok(Value::Bytes(self.arena().bytes(&packer.finish())))

@@ -17,9 +17,7 @@ impl<'a> Run<'a, '_, '_> {
     ) -> Eval<'a> {
         let arguments = self.values(arguments)?;
         if let UserFnBody::Intrinsic(builtin) = &function.body {
-            return builtin
-                .invoke(&self.context.call, arguments)
-                .map_err(|error| failure::call(builtin, &error, arguments, span).into());
+            return self.invoke_at(builtin, arguments, span);
         }
         let saved = self.enter(function.slots);
         // Functions call those before them: a long file can nest calls deep.
@@ -30,6 +28,7 @@ impl<'a> Run<'a, '_, '_> {
 
     /// Hides the caller's locals and everything that belongs to the event.
     fn enter(&mut self, slots: usize) -> Saved<'a> {
+        self.meta();
         let context = &mut self.context;
         let hide = |value: &mut Value<'a>| std::mem::replace(value, Value::Null);
         let saved = Saved {
@@ -47,6 +46,7 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     fn leave(&mut self, saved: Saved<'a>) {
+        self.drafts.forget(self.base);
         self.locals.truncate(self.base);
         self.base = saved.base;
         let context = &mut self.context;
@@ -84,6 +84,7 @@ impl<'a> Run<'a, '_, '_> {
 
     fn bind_arguments(&mut self, function: &UserFn, arguments: &'a [Value<'a>]) {
         let base = self.base;
+        self.drafts.forget(base);
         self.locals[base..].fill(None);
         for (slot, argument) in arguments.iter().take(function.params).enumerate() {
             self.locals[base + slot] = Some(*argument);

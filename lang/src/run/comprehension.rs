@@ -25,6 +25,7 @@ pub(crate) struct Verdicts<'a> {
 impl<'a> Run<'a, '_, '_> {
     pub(super) fn comprehension(&mut self, comprehension: &'a Comprehension) -> Eval<'a> {
         let target = self.eval(&comprehension.target)?;
+        let target = self.tapes.opened(target, self.context.call.arena);
         let items = target.as_array(self.arena());
         let record = target.as_record(self.arena());
         let turns = items.map_or(0, <[_]>::len) + record.map_or(0, Record::len);
@@ -152,6 +153,10 @@ impl<'a> Run<'a, '_, '_> {
         let Some(arm) = arm else { return Ok(true) };
         if let (Gather::Record(record), Some(fields)) = (&mut *gather, literal(&arm.body)) {
             self.add_fields(record, fields)?;
+            return Ok(true);
+        }
+        if let Gather::Nowhere = gather {
+            self.perform_block(&arm.body)?;
             return Ok(true);
         }
         let result = self.block(&arm.body)?;

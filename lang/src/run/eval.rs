@@ -1,8 +1,10 @@
 //! One arm for each kind of expression. Small ones are done here, larger ones in files of their
 //! own; none of them looks at the program again.
 
-use super::{Eval, Run, Stop, arithmetic, failure};
+use super::{Eval, Run, Stop, arithmetic, failure, steps};
+use crate::builtin::Function;
 use crate::program::{Binary, Block, Call, Expr, Key, Target, TargetRoot, TextPart};
+use crate::span::Span;
 use crate::value::Value;
 
 impl<'a> Run<'a, '_, '_> {
@@ -15,7 +17,7 @@ impl<'a> Run<'a, '_, '_> {
         }
     }
 
-    fn perform_all(&mut self, effects: &'a [Expr]) -> Eval<'a, ()> {
+    pub(super) fn perform_all(&mut self, effects: &'a [Expr]) -> Eval<'a, ()> {
         effects.iter().try_for_each(|effect| self.perform(effect))
     }
 
@@ -24,13 +26,25 @@ impl<'a> Run<'a, '_, '_> {
         let block = match expr {
             Expr::Let(target, value) => return self.perform_let(target, value),
             Expr::Match(matching) => self.arm_of(matching)?,
+            Expr::If(arms, otherwise) => match self.chosen(arms, otherwise.as_ref())? {
+                Some(block) => block,
+                None => return Ok(()),
+            },
             expr => return self.eval(expr).map(|_| ()),
         };
+        self.perform_block(block)
+    }
+
+    /// Runs a block whose value nobody takes.
+    pub(super) fn perform_block(&mut self, block: &'a Block) -> Eval<'a, ()> {
         self.perform_all(&block.effects)?;
         block.last.as_deref().map_or(Ok(()), |last| self.perform(last))
     }
 
     fn perform_let(&mut self, target: &'a Target, value: &'a Expr) -> Eval<'a, ()> {
+        if target.grows {
+            return self.grow(target, value);
+        }
         if let (TargetRoot::Event, true) = (target.root, target.segments.is_empty()) {
             match value {
                 Expr::Patch(patch) if matches!(patch.target, Expr::Event) => {
@@ -42,6 +56,11 @@ impl<'a> Run<'a, '_, '_> {
                 _ => {}
             }
         }
+        self.assign_plainly(target, value)
+    }
+
+    #[inline]
+    pub(super) fn assign_plainly(&mut self, target: &'a Target, value: &'a Expr) -> Eval<'a, ()> {
         let value = self.eval(value)?;
         self.assign(target, value)
     }
@@ -127,10 +146,24 @@ impl<'a> Run<'a, '_, '_> {
     fn binary(&mut self, binary: &'a Binary) -> Eval<'a> {
         let left = self.operand(&binary.left)?;
         let right = self.operand(&binary.right)?;
+        self.binary_of(binary, left, right)
+    }
+
+    pub(super) fn binary_of(
+        &mut self,
+        binary: &Binary,
+        left: Value<'a>,
+        right: Value<'a>,
+    ) -> Eval<'a> {
         Ok(arithmetic::binary(binary.op, left, right, binary.span, self.arena())?)
     }
 
     fn call(&mut self, call: &'a Call) -> Eval<'a> {
+        if !self.drafts.is_empty()
+            && let Some(result) = self.call_on_draft(call)?
+        {
+            return Ok(result);
+        }
         // Most functions take one or two arguments: those need no memory of the event.
         match call.arguments.as_slice() {
             [only] => {
@@ -150,10 +183,21 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     #[inline]
-    fn invoke(&self, call: &Call, arguments: &[Value<'a>]) -> Eval<'a> {
-        call.function
-            .invoke(&self.context.call, arguments)
-            .map_err(|error| failure::call(call.function, &error, arguments, call.span).into())
+    pub(super) fn invoke(&self, call: &Call, arguments: &[Value<'a>]) -> Eval<'a> {
+        self.invoke_at(call.function, arguments, call.span)
+    }
+
+    #[inline]
+    pub(super) fn invoke_at(
+        &self,
+        function: &'static Function,
+        arguments: &[Value<'a>],
+        span: Span,
+    ) -> Eval<'a> {
+        self.arena().step(steps(arguments));
+        let result = function.invoke(&self.context.call, arguments);
+        self.afford(span)?;
+        result.map_err(|error| failure::call(function, &error, arguments, span).into())
     }
 
     fn aggregate(&mut self, call: usize) -> Eval<'a> {
@@ -179,15 +223,25 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     fn choose(&mut self, arms: &'a [(Expr, Block)], otherwise: Option<&'a Block>) -> Eval<'a> {
+        let chosen = self.chosen(arms, otherwise)?;
+        chosen.map_or(Ok(Value::Null), |block| self.block(block))
+    }
+
+    /// The block that is to be run, if one is.
+    pub(super) fn chosen(
+        &mut self,
+        arms: &'a [(Expr, Block)],
+        otherwise: Option<&'a Block>,
+    ) -> Eval<'a, Option<&'a Block>> {
         for (condition, block) in arms {
             let value = self.eval(condition)?;
             match value.as_bool() {
-                Some(true) => return self.block(block),
+                Some(true) => return Ok(Some(block)),
                 Some(false) => {}
                 None => return Err(failure::not_bool_here(value, "a condition").into()),
             }
         }
-        otherwise.map_or(Ok(Value::Null), |block| self.block(block))
+        Ok(otherwise)
     }
 
     fn assign_value(&mut self, target: &'a Target, value: &'a Expr) -> Eval<'a> {

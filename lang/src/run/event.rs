@@ -3,6 +3,7 @@
 //! a value never changes.
 
 use super::Run;
+use super::draft::{Draft, RecordDraft};
 use crate::program::EventChanges;
 use crate::value::{Editor, Key, Kind, Lazy, RecordBuilder, Value};
 
@@ -22,6 +23,8 @@ enum Form<'a> {
     Edited(Editor<'a>),
     /// As a record.
     Open(RecordBuilder<'a>),
+    /// As a record of which some fields grow.
+    Growing(RecordDraft<'a>),
 }
 
 /// The event's fields, when they have been put in reach.
@@ -53,6 +56,7 @@ impl<'a> Run<'a, '_, '_> {
             self.context.event = match std::mem::take(&mut self.event.form) {
                 Form::Open(record) => record.finish(),
                 Form::Edited(editor) => editor.finish(),
+                Form::Growing(record) => record.finish().finish(),
                 Form::Closed => self.context.event,
             };
         }
@@ -71,16 +75,17 @@ impl<'a> Run<'a, '_, '_> {
     pub(super) fn event_kind(&self) -> Kind {
         match &self.event.form {
             Form::Closed => self.context.event.kind(),
-            Form::Edited(_) | Form::Open(_) => Kind::Record,
+            Form::Edited(_) | Form::Open(_) | Form::Growing(_) => Kind::Record,
         }
     }
 
     /// A field of the event; `None` when there is none, or the event is no record.
     #[inline]
     pub(super) fn event_field(&mut self, key: &Key<'_>) -> Option<Value<'a>> {
-        match (&self.event.form, self.context.event) {
+        match (&mut self.event.form, self.context.event) {
             (Form::Edited(editor), _) => editor.get(key),
             (Form::Open(record), _) => record.get_key(key),
+            (Form::Growing(record), _) => record.get(key),
             (Form::Closed, Value::Lazy(lazy)) => self.tape_field(lazy, key),
             (Form::Closed, event) => event.get(key),
         }
@@ -107,8 +112,13 @@ impl<'a> Run<'a, '_, '_> {
     /// The event's record, to look into; `None` when the event is no record.
     fn open_event(&mut self) -> Option<&mut RecordBuilder<'a>> {
         let arena = self.arena();
+        if let Form::Growing(_) = &self.event.form
+            && let Form::Growing(record) = std::mem::take(&mut self.event.form)
+        {
+            self.event.form = Form::Open(record.finish());
+        }
         let opened = match (&self.event.form, self.context.event) {
-            (Form::Open(_), _) => None,
+            (Form::Open(_) | Form::Growing(_), _) => None,
             (Form::Edited(editor), _) => Some(editor.open(MORE_FIELDS)),
             (Form::Closed, Value::Record(record)) => {
                 Some(RecordBuilder::from_record(arena, record, MORE_FIELDS))
@@ -124,7 +134,28 @@ impl<'a> Run<'a, '_, '_> {
         }
         match &mut self.event.form {
             Form::Open(record) => Some(record),
-            Form::Closed | Form::Edited(_) => None,
+            Form::Closed | Form::Edited(_) | Form::Growing(_) => None,
+        }
+    }
+
+    /// The draft of a field, if there is one.
+    pub(super) fn event_draft(&mut self, key: &Key<'_>) -> Option<&mut Draft<'a>> {
+        match &mut self.event.form {
+            Form::Growing(record) => record.drafted(key),
+            Form::Closed | Form::Edited(_) | Form::Open(_) => None,
+        }
+    }
+
+    /// The event's record, for fields of it to grow; `None` when the event is no record.
+    pub(super) fn grow_event(&mut self) -> Option<&mut RecordDraft<'a>> {
+        if !matches!(self.event.form, Form::Growing(_)) {
+            let record = self.take_event()?;
+            self.event.form = Form::Growing(RecordDraft::of(record));
+        }
+        self.event.changed = true;
+        match &mut self.event.form {
+            Form::Growing(record) => Some(record),
+            Form::Closed | Form::Edited(_) | Form::Open(_) => None,
         }
     }
 
@@ -135,6 +166,10 @@ impl<'a> Run<'a, '_, '_> {
             && let Some(editor) = Editor::of(self.arena(), lazy, self.context.text)
         {
             self.event.form = Form::Edited(editor);
+        }
+        if let Form::Growing(record) = &mut self.event.form {
+            record.set(key, value);
+            return true;
         }
         if let Form::Edited(editor) = &mut self.event.form
             && editor.set(key, value)
@@ -191,7 +226,7 @@ impl<'a> Run<'a, '_, '_> {
         self.open_event()?;
         match std::mem::take(&mut self.event.form) {
             Form::Open(record) => Some(record),
-            Form::Closed | Form::Edited(_) => None,
+            Form::Closed | Form::Edited(_) | Form::Growing(_) => None,
         }
     }
 

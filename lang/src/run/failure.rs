@@ -4,13 +4,18 @@ use crate::builtin::{CallError, Function};
 use crate::diagnostic::nearest;
 use crate::error::EvalError;
 use crate::span::Span;
-use crate::value::{Kind, Value, to_json};
+use crate::value::{Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Excess, Kind, Value, to_json};
 
 /// Values longer than this are cut in messages.
 const SHOWN_CHARS_MAX: usize = 80;
 
 /// The value as it is shown in a message.
 fn shown(value: Value<'_>) -> String {
+    /// Values that take more than this to write are not written for their first letters.
+    const SHOWN_BYTES_MAX: usize = 1 << 20;
+    if !Arena::limited(SHOWN_BYTES_MAX, SHOWN_BYTES_MAX).admits_copy(value) {
+        return format!("a large {}", value.kind().name());
+    }
     let text = to_json(value);
     match text.char_indices().nth(SHOWN_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -178,6 +183,31 @@ pub fn call(
         )
         .with_help(format!("it takes {signature}")),
         CallError::Failed(reason) => EvalError::new("E0420", format!("{name}: {reason}")),
+    }
+    .at(span)
+}
+
+#[cold]
+pub fn spent(excess: Option<Excess>, span: Span) -> EvalError {
+    match excess {
+        Some(Excess::Bytes) | None => EvalError::new(
+            "E0442",
+            format!(
+                "the program needs more than {} MiB of memory for this event",
+                EVENT_BYTES_MAX >> 20
+            ),
+        )
+        .with_help("look for a value that holds itself twice again and again, or keep less of it"),
+        Some(Excess::Steps) => EvalError::new(
+            "E0443",
+            format!(
+                "the program takes more than {} million steps for this event",
+                EVENT_STEPS_MAX / 1_000_000
+            ),
+        )
+        .with_help(
+            "look for a loop within a loop over all of a long value, or for a costly pattern",
+        ),
     }
     .at(span)
 }

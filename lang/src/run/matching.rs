@@ -1,11 +1,12 @@
 //! `match`: which arm takes the target, and what its pattern extracts from it.
 
 use super::{Eval, Run, arithmetic, failure};
+use crate::builtin::Extractor;
 use crate::program::{
     Arm, Block, Expr, FieldPattern, FieldTest, Lookup, Match, Pattern, RecordPattern, Switch,
 };
 use crate::span::Span;
-use crate::value::{Key, Kind, Value, equal};
+use crate::value::{Key, Kind, Value};
 
 /// What a pattern is held against. The event is not taken as a whole unless a pattern asks for
 /// it, so that a script can look at the event and change it in turns without a copy.
@@ -87,7 +88,10 @@ impl<'a> Run<'a, '_, '_> {
             return number;
         }
         let from = number - lookup.first;
-        let hit = tested.and_then(Value::as_str).and_then(|text| lookup.tests.first(text, from));
+        let hit = tested.and_then(Value::as_str).and_then(|text| {
+            self.arena().step(text.len());
+            lookup.tests.first(text, from)
+        });
         hit.map_or(lookup.end, |hit| lookup.first + hit)
     }
 
@@ -139,12 +143,39 @@ impl<'a> Run<'a, '_, '_> {
     pub(super) fn matches(&mut self, pattern: &'a Pattern, target: Value<'a>) -> Eval<'a, bool> {
         match pattern {
             Pattern::Any => Ok(true),
-            Pattern::Expr(expr) => Ok(equal(target, self.eval(expr)?)),
-            Pattern::Test(test) => Ok(target.as_str().is_some_and(|text| test.matches(text))),
+            Pattern::Expr(expr) => {
+                let wanted = self.eval(expr)?;
+                Ok(self.arena().equal(target, wanted))
+            }
+            Pattern::Test(test) => {
+                Ok(target.as_str().is_some_and(|text| self.passes(&**test, text)))
+            }
             Pattern::Record(record) => self.record_matches(record, Subject::Value(target)),
             Pattern::Array(patterns) => self.array_matches(patterns, target),
             Pattern::Tuple(patterns, open) => self.tuple_matches(patterns, *open, target),
         }
+    }
+
+    /// Whether a text passes a test. Its bytes are work; a test that gives up has done too much.
+    #[inline]
+    fn passes(&self, test: &dyn Extractor, text: &str) -> bool {
+        self.arena().step(text.len());
+        let passes = test.matches(text);
+        if !passes && test.gave_up() {
+            self.arena().step(usize::MAX);
+        }
+        passes
+    }
+
+    /// As [`Run::passes`], with what the test extracts.
+    #[inline]
+    fn extracted(&self, test: &'a dyn Extractor, text: &'a str) -> Option<Value<'a>> {
+        self.arena().step(text.len());
+        let found = test.extract(text, &self.context.call);
+        if found.is_none() && test.gave_up() {
+            self.arena().step(usize::MAX);
+        }
+        found
     }
 
     fn record_matches(
@@ -161,7 +192,7 @@ impl<'a> Run<'a, '_, '_> {
                 (FieldTest::Absent, value) => value.is_none(),
                 (_, None) => false,
                 (FieldTest::Test(test), Some(value)) => {
-                    value.as_str().is_some_and(|text| test.matches(text))
+                    value.as_str().is_some_and(|text| self.passes(&**test, text))
                 }
                 (FieldTest::Pattern(pattern), Some(value)) => self.matches(pattern, value)?,
                 (_, Some(value)) => self.field_holds(field, value)?,
@@ -178,7 +209,7 @@ impl<'a> Run<'a, '_, '_> {
         match &field.test {
             FieldTest::Compare(op, expr) => {
                 let wanted = self.operand(expr)?;
-                Ok(arithmetic::compare(*op, value, wanted, field.span)?)
+                Ok(arithmetic::compare(*op, value, wanted, field.span, self.arena())?)
             }
             _ => Ok(true),
         }
@@ -225,10 +256,10 @@ impl<'a> Run<'a, '_, '_> {
             Pattern::Any => Ok(Some(target)),
             Pattern::Expr(expr) => {
                 let wanted = self.eval(expr)?;
-                Ok(equal(target, wanted).then_some(wanted))
+                Ok(self.arena().equal(target, wanted).then_some(wanted))
             }
             Pattern::Test(test) => {
-                Ok(target.as_str().and_then(|text| test.extract(text, &self.context.call)))
+                Ok(target.as_str().and_then(|text| self.extracted(&**test, text)))
             }
             Pattern::Record(record) => self.extract_record(record, Subject::Value(target)),
             Pattern::Array(patterns) => self.extract_array(patterns, target),
@@ -260,7 +291,7 @@ impl<'a> Run<'a, '_, '_> {
                 FieldTest::Compare(..) if self.field_holds(field, value)? => continue,
                 FieldTest::Compare(..) => None,
                 FieldTest::Test(test) => {
-                    value.as_str().and_then(|text| test.extract(text, &self.context.call))
+                    value.as_str().and_then(|text| self.extracted(&**test, text))
                 }
                 FieldTest::Pattern(pattern) => self.extract(pattern, value)?,
             };

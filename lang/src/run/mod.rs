@@ -6,12 +6,15 @@ mod assign;
 mod bytes;
 mod call;
 mod comprehension;
+mod draft;
 mod eval;
 mod event;
 mod failure;
+mod growing;
 mod matching;
 mod patch;
 mod path;
+mod tapes;
 mod text;
 mod truth;
 
@@ -21,7 +24,9 @@ use crate::builtin::{Accumulator, Call, Facts};
 use crate::error::EvalError;
 use crate::program::{Formula, Script};
 use crate::span::Span;
-use crate::value::{Arena, Owned, Value};
+use crate::value::{
+    Allowance, Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Owned, TURN_STEPS, Value, is_modest,
+};
 
 /// What a program sees of the world.
 #[derive(Debug)]
@@ -112,6 +117,12 @@ pub(crate) struct Run<'a, 'c, 'm> {
     pub memo: path::Memo<'a>,
     /// What the guard of the last loop has said, if the next loop wants to know.
     pub verdicts: Option<comprehension::Verdicts<'a>>,
+    /// Values that grow in place.
+    pub drafts: growing::Drafts<'a>,
+    /// Containers on the tape that were looked into before.
+    pub tapes: tapes::Tapes<'a>,
+    /// What the arena allowed before.
+    allowance: Allowance,
     /// Locals of all active functions; `None` is a local that has no value.
     pub locals: bumpalo::collections::Vec<'a, Option<Value<'a>>>,
     /// First slot of the running function.
@@ -123,28 +134,68 @@ pub(crate) struct Run<'a, 'c, 'm> {
 impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
     fn new(context: &'c mut Context<'a, 'm>, slots: usize) -> Self {
         let arena = context.call.arena;
+        let allowance = arena.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
         let mut locals = bumpalo::collections::Vec::with_capacity_in(slots, arena.bump());
         locals.resize(slots, None);
         let event = event::Working::default();
         let memo = path::Memo::default();
-        Self { context, event, memo, verdicts: None, locals, base: 0, emitted: None, recur: None }
+        Self {
+            context,
+            event,
+            memo,
+            verdicts: None,
+            drafts: growing::Drafts::default(),
+            tapes: tapes::Tapes::default(),
+            allowance,
+            locals,
+            base: 0,
+            emitted: None,
+            recur: None,
+        }
+    }
+
+    /// Ends the run: what came of it, unless it took more than it may.
+    #[inline]
+    fn end<T>(&self, result: Result<T, EvalError>, span: Span) -> Result<T, EvalError> {
+        let arena = self.arena();
+        let result = if arena.is_spent() { Err(self.stopped(span)) } else { result };
+        arena.end(self.allowance, EVENT_STEPS_MAX);
+        result
     }
 
     pub fn arena(&self) -> &'a Arena {
         self.context.call.arena
     }
 
-    pub fn local(&self, slot: usize) -> Option<Value<'a>> {
-        self.locals[self.base + slot]
+    #[inline]
+    pub fn local(&mut self, slot: usize) -> Option<Value<'a>> {
+        match self.locals[self.base + slot] {
+            None if !self.drafts.is_empty() => self.settle_local(slot),
+            value => value,
+        }
     }
 
-    /// Takes a step of the budget, where there is one.
+    /// Does the work of a turn of a loop, or of a call.
     #[inline]
     pub fn spend(&self, span: Span) -> Result<(), EvalError> {
+        self.arena().step(TURN_STEPS);
+        self.afford(span)?;
         match &self.context.call.facts.budget {
             None => Ok(()),
             Some(budget) => budget.spend(span),
         }
+    }
+
+    /// Fails when memory or work is used up.
+    #[inline]
+    pub fn afford(&self, span: Span) -> Result<(), EvalError> {
+        if self.arena().is_spent() { Err(self.stopped(span)) } else { Ok(()) }
+    }
+
+    /// Says what is used up.
+    #[cold]
+    pub fn stopped(&self, span: Span) -> EvalError {
+        failure::spent(self.arena().excess(), span)
     }
 
     pub fn set_local(&mut self, slot: usize, value: Value<'a>) {
@@ -164,9 +215,32 @@ impl Script {
             Ok(value) => Ok(Outcome::Emit { value, port: None }),
             Err(stop) => run.outcome(stop),
         };
-        run.whole_event();
-        outcome
+        let (event, meta) = (run.whole_event(), run.meta());
+        // What leaves may share so much that it has no end when it is written.
+        let value = outcome_value(&outcome);
+        for value in [(!value.is_same(event)).then_some(value), Some(event), Some(meta)] {
+            if let Some(value) = value
+                && !matches!(value, Value::Lazy(_))
+                && !is_modest(value)
+            {
+                let _ = run.arena().admits_copy(value);
+            }
+        }
+        run.end(outcome, self.span)
     }
+}
+
+fn outcome_value<'a>(outcome: &Result<Outcome<'a>, EvalError>) -> Value<'a> {
+    match outcome {
+        Ok(Outcome::Emit { value, .. }) => *value,
+        Ok(Outcome::Drop) | Err(_) => Value::Null,
+    }
+}
+
+/// What a function that is called with these does at the least, in steps.
+#[inline]
+fn steps(arguments: &[Value<'_>]) -> usize {
+    TURN_STEPS + arguments.iter().map(|argument| argument.shallow_steps()).sum::<usize>()
 }
 
 impl<'a> Run<'a, '_, '_> {
@@ -189,7 +263,8 @@ impl Formula {
     /// When the evaluation fails.
     pub fn eval<'a>(&'a self, context: &mut Context<'a, '_>) -> Result<Value<'a>, EvalError> {
         let mut run = Run::new(context, self.slots);
-        pure(run.eval(&self.expr))
+        let value = pure(run.eval(&self.expr));
+        run.end(value, self.span)
     }
 
     /// The arguments of the aggregate call number `call` for the event in `context`.
@@ -202,7 +277,8 @@ impl Formula {
         context: &mut Context<'a, '_>,
     ) -> Result<&'a [Value<'a>], EvalError> {
         let mut run = Run::new(context, self.slots);
-        pure(run.values(&self.aggregates[call].arguments))
+        let values = pure(run.values(&self.aggregates[call].arguments));
+        run.end(values, self.aggregates[call].span)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::value::{Arena, Editor, Key, Kind, RecordBuilder, Value, deeper};
 use bumpalo::collections::Vec;
 
 /// Key and value of an operation, evaluated.
-struct Prepared<'a> {
+pub(super) struct Prepared<'a> {
     key: Key<'a>,
     /// The second key of `move` and `copy`.
     to: Key<'a>,
@@ -58,7 +58,7 @@ impl<'a> Run<'a, '_, '_> {
             self.replace_event(value);
             return Ok(());
         }
-        if !is_in_one_go(patch) {
+        if !patch.is_in_one_go() {
             let value = self.patch(patch)?;
             self.replace_event(value);
             return Ok(());
@@ -83,7 +83,7 @@ impl<'a> Run<'a, '_, '_> {
         Ok(())
     }
 
-    fn prepare_all(&mut self, patch: &'a Patch) -> Eval<'a, Vec<'a, Prepared<'a>>> {
+    pub(super) fn prepare_all(&mut self, patch: &'a Patch) -> Eval<'a, Vec<'a, Prepared<'a>>> {
         let mut prepared = Vec::with_capacity_in(patch.ops.len(), self.arena().bump());
         for (op, _) in &patch.ops {
             prepared.push(self.prepare(op)?);
@@ -124,54 +124,20 @@ impl<'a> Run<'a, '_, '_> {
         &mut self,
         record: &mut RecordBuilder<'a>,
         op: &'a PatchOp,
-        Prepared { key, to, value }: Prepared<'a>,
+        prepared: Prepared<'a>,
         span: Span,
     ) -> Eval<'a, ()> {
-        check_presence(op, &key, |key| record.contains_key(key), span)?;
         match op {
-            PatchOp::Insert(..) | PatchOp::Upsert(..) | PatchOp::Update(..) => {
-                record.insert_key(&key, value);
-            }
-            PatchOp::Erase(_) => {
-                record.remove_key(&key);
-            }
-            PatchOp::Move(..) | PatchOp::Copy(..) => transfer(record, op, &key, &to, span)?,
-            PatchOp::Merge(..) => self.merge_field(record, &key, value, span)?,
-            PatchOp::MergeAll(_) => {
-                if value.kind() != Kind::Record {
-                    return Err(failure::conflicting_type(value.kind(), "record", span).into());
-                }
-                merge_into(self.arena(), record, value);
-            }
             PatchOp::Default(_, default) => {
-                if !record.contains_key(&key) {
+                if !record.contains_key(&prepared.key) {
                     let value = self.eval(default)?;
-                    record.insert_key(&key, value);
+                    record.insert_key(&prepared.key, value);
                 }
+                Ok(())
             }
-            PatchOp::DefaultAll(default) => self.default_all(record, default, span)?,
+            PatchOp::DefaultAll(default) => self.default_all(record, default, span),
+            op => Ok(apply_one(self.arena(), record, op, prepared, span)?),
         }
-        Ok(())
-    }
-
-    fn merge_field(
-        &self,
-        record: &mut RecordBuilder<'a>,
-        key: &Key<'a>,
-        value: Value<'a>,
-        span: Span,
-    ) -> Result<(), EvalError> {
-        let merged = match record.get_key(key) {
-            None => value,
-            Some(field) => match (field.kind(), value.kind()) {
-                (Kind::Record, Kind::Record) => merged(self.arena(), field, value),
-                (Kind::Record, other) | (other, _) => {
-                    return Err(failure::conflicting_type(other, "record", span));
-                }
-            },
-        };
-        record.insert_key(key, merged);
-        Ok(())
     }
 
     fn default_all(
@@ -191,6 +157,10 @@ impl<'a> Run<'a, '_, '_> {
     pub(super) fn merge(&mut self, target: &'a Expr, with: &'a Expr, span: Span) -> Eval<'a> {
         let target = self.eval(target)?;
         let with = self.eval(with)?;
+        self.merge_of(target, with, span)
+    }
+
+    pub(super) fn merge_of(&mut self, target: Value<'a>, with: Value<'a>, span: Span) -> Eval<'a> {
         for value in [target, with] {
             if value.kind() != Kind::Record {
                 return Err(failure::conflicting_type(value.kind(), "record", span).into());
@@ -219,6 +189,70 @@ impl<'a> Run<'a, '_, '_> {
         }
         Ok(())
     }
+}
+
+/// The operations of a patch that does all or nothing.
+pub(super) fn apply_in_place<'a>(
+    arena: &'a Arena,
+    record: &mut RecordBuilder<'a>,
+    patch: &'a Patch,
+    prepared: Vec<'a, Prepared<'a>>,
+) -> Result<(), EvalError> {
+    for ((op, span), prepared) in patch.ops.iter().zip(prepared) {
+        apply_one(arena, record, op, prepared, *span)?;
+    }
+    Ok(())
+}
+
+/// An operation that evaluates nothing.
+fn apply_one<'a>(
+    arena: &'a Arena,
+    record: &mut RecordBuilder<'a>,
+    op: &PatchOp,
+    Prepared { key, to, value }: Prepared<'a>,
+    span: Span,
+) -> Result<(), EvalError> {
+    check_presence(op, &key, |key| record.contains_key(key), span)?;
+    match op {
+        PatchOp::Insert(..) | PatchOp::Upsert(..) | PatchOp::Update(..) => {
+            record.insert_key(&key, value);
+        }
+        PatchOp::Erase(_) => {
+            record.remove_key(&key);
+        }
+        PatchOp::Move(..) | PatchOp::Copy(..) => transfer(record, op, &key, &to, span)?,
+        PatchOp::Merge(..) => merge_field(arena, record, &key, value, span)?,
+        PatchOp::MergeAll(_) => {
+            if value.kind() != Kind::Record {
+                return Err(failure::conflicting_type(value.kind(), "record", span));
+            }
+            merge_into(arena, record, value);
+        }
+        PatchOp::Default(..) | PatchOp::DefaultAll(_) => {
+            unreachable!("defaults are evaluated, and only where they are missing")
+        }
+    }
+    Ok(())
+}
+
+fn merge_field<'a>(
+    arena: &'a Arena,
+    record: &mut RecordBuilder<'a>,
+    key: &Key<'a>,
+    value: Value<'a>,
+    span: Span,
+) -> Result<(), EvalError> {
+    let merged = match record.get_key(key) {
+        None => value,
+        Some(field) => match (field.kind(), value.kind()) {
+            (Kind::Record, Kind::Record) => merged(arena, field, value),
+            (Kind::Record, other) | (other, _) => {
+                return Err(failure::conflicting_type(other, "record", span));
+            }
+        },
+    };
+    record.insert_key(key, merged);
+    Ok(())
 }
 
 /// Fails when `insert` finds the field, or `update` does not.
@@ -279,15 +313,6 @@ fn transfer<'a>(
     Ok(())
 }
 
-/// Whether the patch does all or nothing when it is applied in place: no operation can fail after
-/// another one has been applied, and none evaluates anything while it is applied.
-fn is_in_one_go(patch: &Patch) -> bool {
-    match patch.ops.as_slice() {
-        [(op, _)] => !matches!(op, PatchOp::Default(..) | PatchOp::DefaultAll(_)),
-        ops => ops.iter().all(|(op, _)| matches!(op, PatchOp::Erase(_) | PatchOp::Upsert(..))),
-    }
-}
-
 /// Both are records: `with` overrides, records on both sides are merged recursively.
 fn merged<'a>(arena: &'a Arena, target: Value<'a>, with: Value<'a>) -> Value<'a> {
     let Some(record) = target.as_record(arena) else { return with };
@@ -297,7 +322,8 @@ fn merged<'a>(arena: &'a Arena, target: Value<'a>, with: Value<'a>) -> Value<'a>
 }
 
 fn merge_into<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, with: Value<'a>) {
-    let Some(with) = with.as_record(arena) else { return };
+    // Records that share what they hold have no end: then there is one to memory.
+    let Some(with) = with.as_record(arena).filter(|_| !arena.is_spent()) else { return };
     record.reserve(with.len());
     for field in with.entries() {
         record.upsert(&field.name(), |old| match old {
@@ -311,7 +337,7 @@ fn merge_into<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, with: Value<
 
 /// Adds what is missing, at all levels where both sides hold records.
 fn fill<'a>(arena: &'a Arena, record: &mut RecordBuilder<'a>, default: Value<'a>) {
-    let Some(default) = default.as_record(arena) else { return };
+    let Some(default) = default.as_record(arena).filter(|_| !arena.is_spent()) else { return };
     for field in default.entries() {
         let (key, value) = (field.name(), field.value);
         let Some(old) = record.get_key(&key) else {

@@ -1,5 +1,6 @@
 //! Reading along a path, and asking whether it leads anywhere.
 
+use super::draft::Draft;
 use super::{Eval, Run, failure};
 use crate::error::EvalError;
 use crate::program::{Expr, Path, Root, Segment};
@@ -78,13 +79,43 @@ impl<'a> Run<'a, '_, '_> {
         };
         let table = match &path.root {
             Root::Expr(Expr::Const(value)) => value.get(),
-            Root::Local(slot, _) => self.local(*slot)?,
+            Root::Local(slot, _) => match self.locals[self.base + *slot] {
+                Some(table) => table,
+                None => return self.growing_field(*slot, *name),
+            },
             _ => return None,
         };
         match (table, self.local(*name)?) {
             (Value::Record(record), Value::Str(name)) => Some(self.memo.find(record, name)),
             _ => None,
         }
+    }
+
+    /// As [`Run::table_field`], of a table that grows.
+    #[cold]
+    fn growing_field(&mut self, table: usize, name: usize) -> Option<Option<Value<'a>>> {
+        let name = self.local(name)?.as_str()?;
+        let is_record = matches!(self.local_draft(table)?, Draft::Record(_));
+        is_record.then(|| self.glimpse(table, &Key::new(name)))
+    }
+
+    /// The first step into a local that grows, and where the path goes on; `None` where the local
+    /// has to become a value.
+    #[cold]
+    fn read_growing(&mut self, path: &'a Path) -> Eval<'a, Option<(Value<'a>, &'a [Segment])>> {
+        let (Root::Local(slot, _), Some((first, rest))) = (&path.root, path.segments.split_first())
+        else {
+            return Ok(None);
+        };
+        let Some(draft) = self.local_draft(*slot) else { return Ok(None) };
+        let kind = draft.kind();
+        let found = match self.step(first, kind)? {
+            Step::Field(key) => self.glimpse(*slot, &key),
+            Step::Name(name) => self.glimpse(*slot, &Key::new(name)),
+            Step::Index(index) => self.glimpse_at(*slot, index),
+            Step::Range(..) => None,
+        };
+        Ok(found.map(|found| (found, rest)))
     }
 
     pub(super) fn read(&mut self, path: &'a Path) -> Eval<'a> {
@@ -102,13 +133,24 @@ impl<'a> Run<'a, '_, '_> {
         }
         let (mut value, rest) = match (&path.root, path.segments.split_first()) {
             (Root::Event, Some((first, rest))) => (self.read_event(first)?, rest),
-            (root, _) => (self.root(root)?, path.segments.as_slice()),
+            (root, _) => match self.read_growing_local(path)? {
+                Some(found) => found,
+                None => (self.root(root)?, path.segments.as_slice()),
+            },
         };
         for segment in rest {
             let step = self.step(segment, value.kind())?;
             value = self.follow(value, &step, path.root.noun(), segment.span())?;
         }
         Ok(value)
+    }
+
+    #[inline]
+    fn read_growing_local(
+        &mut self,
+        path: &'a Path,
+    ) -> Eval<'a, Option<(Value<'a>, &'a [Segment])>> {
+        if self.drafts.is_empty() { Ok(None) } else { self.read_growing(path) }
     }
 
     /// The first step from the event, which does not ask for all of it.
@@ -130,7 +172,7 @@ impl<'a> Run<'a, '_, '_> {
     fn root(&mut self, root: &'a Root) -> Eval<'a> {
         Ok(match root {
             Root::Event => self.whole_event(),
-            Root::Meta => self.context.meta,
+            Root::Meta => self.meta(),
             Root::Args => self.context.args,
             Root::Group => self.context.group,
             Root::Window => self.context.window,
@@ -209,6 +251,7 @@ impl<'a> Run<'a, '_, '_> {
         noun: &str,
         span: Span,
     ) -> Result<Value<'a>, EvalError> {
+        let value = self.tapes.near(value, self.context.call.arena);
         match (step, value.kind()) {
             (Step::Field(key), Kind::Record) => {
                 value.get(key).ok_or_else(|| failure::missing_key(noun, key.text(), value, span))
@@ -220,7 +263,8 @@ impl<'a> Run<'a, '_, '_> {
                 failure::index_out_of_bounds(*index, value.size().unwrap_or(0), span)
             }),
             (Step::Range(start, end), Kind::Array) => {
-                let items = value.as_array(self.arena()).unwrap_or(&[]);
+                let items = self.tapes.opened(value, self.context.call.arena);
+                let items = items.as_array(self.arena()).unwrap_or(&[]);
                 match items.get(*start..*end) {
                     Some(items) => Ok(Value::Array(items)),
                     None => Err(failure::bad_range(*start, *end, items.len(), span)),
@@ -272,6 +316,10 @@ impl<'a> Run<'a, '_, '_> {
         Ok(value)
     }
 
+    fn is_growing_record(&mut self, slot: usize) -> bool {
+        matches!(self.local_draft(slot), Some(Draft::Record(_)))
+    }
+
     /// `present path`: false when the path leads nowhere, an error only for a dynamic segment of
     /// a bad kind and for a reversed range.
     pub(super) fn is_present(&mut self, path: &'a Path) -> Eval<'a, bool> {
@@ -284,11 +332,23 @@ impl<'a> Run<'a, '_, '_> {
                 segments = rest;
                 self.event_field(&Key::with_hash(name, *hash))
             }
+            (Root::Local(slot, _), [first, rest @ ..]) if self.is_growing_record(*slot) => {
+                let Some(step) = self.presence_step(first, Kind::Record)? else {
+                    return Ok(false);
+                };
+                segments = rest;
+                match step {
+                    Step::Field(key) => self.glimpse(*slot, &key),
+                    Step::Name(name) => self.glimpse(*slot, &Key::new(name)),
+                    Step::Index(_) | Step::Range(..) => return Ok(false),
+                }
+            }
             (Root::Local(slot, _), _) => self.local(*slot),
             (root, _) => Some(self.root(root)?),
         };
         let Some(mut value) = root else { return Ok(false) };
         for segment in segments {
+            value = self.tapes.near(value, self.context.call.arena);
             let Some(step) = self.presence_step(segment, value.kind())? else {
                 return Ok(false);
             };

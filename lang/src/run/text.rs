@@ -12,22 +12,27 @@ impl<'a> Run<'a, '_, '_> {
         if let [TextPart::Expr(expr)] = parts {
             return Ok(match self.operand(expr)? {
                 Value::Str(text) => text,
-                value => self.arena().str(&to_json(value)),
+                value => self.arena().str(&self.json(value)),
             });
         }
         /// Most texts fit without growing.
         const ROOM: usize = 64;
-        let mut text = bumpalo::collections::String::with_capacity_in(ROOM, self.arena().bump());
+        let mut text = self.arena().text_builder(ROOM);
         for part in parts {
             match part {
                 TextPart::Text(piece) => text.push_str(piece),
                 TextPart::Expr(expr) => match self.operand(expr)? {
                     Value::Str(piece) => text.push_str(piece),
-                    value => text.push_str(&to_json(value)),
+                    value => text.push_str(&self.json(value)),
                 },
             }
         }
-        Ok(text.into_bump_str())
+        Ok(text.into_str())
+    }
+
+    /// A value as JSON, unless that is too large.
+    fn json(&self, value: Value<'_>) -> String {
+        if self.arena().admits_copy(value) { to_json(value) } else { String::new() }
     }
 
     pub(super) fn key(&mut self, key: &'a program::Key) -> Eval<'a, Key<'a>> {

@@ -1,12 +1,12 @@
 //! Conditions: guards, operands of `and` and `or`, `if`. Tests that give nothing but a boolean are
 //! answered as one, without a value in between.
 
-use super::{Eval, Run, arithmetic, failure};
+use super::{Eval, Run, arithmetic, failure, steps};
 use crate::builtin::Purity;
 use crate::program::Expr;
 use crate::span::Span;
 use crate::syntax::tree::{BinaryOp, UnaryOp};
-use crate::value::{Value, equal};
+use crate::value::Value;
 
 impl<'a> Run<'a, '_, '_> {
     /// Whether `expr` holds, if it consists of what is [`Run::at_hand`]. Nothing has happened when
@@ -24,7 +24,7 @@ impl<'a> Run<'a, '_, '_> {
             Expr::Binary(binary) if matches!(binary.op, BinaryOp::Eq | BinaryOp::NotEq) => {
                 let left = self.at_hand(&binary.left)?;
                 let right = self.at_hand(&binary.right)?;
-                Some(equal(left, right) == (binary.op == BinaryOp::Eq))
+                Some(self.arena().equal(left, right) == (binary.op == BinaryOp::Eq))
             }
             Expr::Unary(UnaryOp::Not, operand, _) => Some(!self.known(operand)?),
             _ => None,
@@ -42,6 +42,7 @@ impl<'a> Run<'a, '_, '_> {
             Expr::Call(call) if call.function.purity == Purity::Pure => {
                 let [Expr::Local(slot, _)] = call.arguments.as_slice() else { return None };
                 let argument = self.local(*slot)?;
+                self.arena().step(steps(&[argument]));
                 call.function.invoke(&self.context.call, &[argument]).ok()
             }
             _ => None,
@@ -68,7 +69,7 @@ impl<'a> Run<'a, '_, '_> {
             Expr::Binary(binary) if is_comparison(binary.op) => {
                 let left = self.operand(&binary.left)?;
                 let right = self.operand(&binary.right)?;
-                Ok(arithmetic::compare(binary.op, left, right, binary.span)?)
+                Ok(arithmetic::compare(binary.op, left, right, binary.span, self.arena())?)
             }
             Expr::Unary(UnaryOp::Not, operand, span) if is_condition(operand) => {
                 Ok(!self.truth(operand, "the operand", span)?)

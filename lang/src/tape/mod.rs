@@ -4,9 +4,12 @@
 //! What is read is the same, so that it decides what is JSON and how its mistakes are told.
 
 mod escapes;
+mod mistake;
 mod number;
 mod quotes;
 mod walk;
+
+pub use mistake::{check_numbers, mistake_at};
 
 use crate::value::{Arena, Value};
 use quotes::Strings;
@@ -41,7 +44,8 @@ impl Reader {
     /// names of all fields of which the text has no escapes, stand in `text`.
     ///
     /// # Errors
-    /// When `text` is not one JSON value (RFC 8259).
+    /// When `text` is not one JSON value (RFC 8259), or has a number that no 64-bit float holds;
+    /// [`mistake_at`] says where.
     pub fn read<'a>(
         &mut self,
         text: &'a [u8],
@@ -68,7 +72,9 @@ impl Reader {
         let copy = arena.padded(text, INPUT_PADDING);
         let mut tape = Tape(std::mem::take(&mut self.tape)).reset();
         let parsed = simd_json::fill_tape_padded(copy, text.len(), &mut self.buffers, &mut tape);
-        let value = parsed.map(|()| Value::from(arena.nodes(&tape.0)));
+        let value = parsed
+            .and_then(|()| check_numbers(&tape.0))
+            .map(|()| Value::from(arena.nodes(&tape.0)));
         self.tape = tape.reset().0;
         value
     }

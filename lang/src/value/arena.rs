@@ -1,15 +1,22 @@
 //! The memory of one event or one batch: everything in it goes at once. Nothing in an arena is
-//! ever freed alone, so values that point into it need no count and no drop.
+//! ever freed alone, so values that point into it need no count and no drop. An arena that runs a
+//! program counts what is taken; when that is too much, it gives empty values instead of memory, and
+//! [`Arena::excess`] says so.
 
+use super::meter::{Allowance, Excess, Meter};
 use super::record::SMALL_FIELDS;
-use super::{Key, Record, RecordBuilder, Value};
+use super::{Key, Record, RecordBuilder, TextBuilder, Value};
 use bumpalo::Bump;
 use std::fmt::{Arguments, Write};
+
+/// An arena that has grown beyond this gives its memory back when it is reset, in bytes.
+const KEPT_BYTES_MAX: usize = 32 << 20;
 
 /// Bump-allocated memory for values.
 #[derive(Debug, Default)]
 pub struct Arena {
     bump: Bump,
+    meter: Meter,
 }
 
 impl Arena {
@@ -19,9 +26,77 @@ impl Arena {
         Self::default()
     }
 
-    /// Forgets everything and keeps the largest block for the next event.
+    /// An empty arena that gives no more than so many bytes, and allows no more than so many steps
+    /// of work.
+    #[must_use]
+    pub fn limited(bytes: usize, steps: usize) -> Self {
+        Self { bump: Bump::new(), meter: Meter::limited(bytes, steps) }
+    }
+
+    /// Forgets everything and keeps the largest block for the next event, unless it is very large.
     pub fn reset(&mut self) {
-        self.bump.reset();
+        if self.bump.allocated_bytes() > KEPT_BYTES_MAX {
+            self.bump = Bump::new();
+        } else {
+            self.bump.reset();
+        }
+        self.meter.reset();
+    }
+
+    /// Asks for memory that is then taken from [`Arena::bump`]; false when it must not be.
+    #[inline]
+    #[must_use]
+    pub fn charge(&self, bytes: usize) -> bool {
+        self.meter.charge(bytes)
+    }
+
+    /// Counts work, about a step for each byte or value that is looked at; false when it is to end.
+    #[inline]
+    pub fn step(&self, steps: usize) -> bool {
+        self.meter.step(steps)
+    }
+
+    /// Whether memory or work is used up: what is in the arena may be incomplete from then on.
+    #[inline]
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.meter.is_spent()
+    }
+
+    /// What is used up, if something is.
+    #[must_use]
+    pub fn excess(&self) -> Option<Excess> {
+        self.meter.excess()
+    }
+
+    /// Bytes that have been asked for since the last reset.
+    #[must_use]
+    pub fn charged_bytes(&self) -> usize {
+        self.meter.bytes()
+    }
+
+    /// Bytes that may still be asked for.
+    #[must_use]
+    pub fn bytes_left(&self) -> usize {
+        self.meter.bytes_left()
+    }
+
+    /// Steps that may still be done.
+    #[must_use]
+    pub fn steps_left(&self) -> usize {
+        self.meter.steps()
+    }
+
+    /// Limits what is taken from here on; to be followed by [`Arena::end`].
+    #[inline]
+    pub fn begin(&self, bytes: usize, steps: usize) -> Allowance {
+        self.meter.begin(bytes, steps)
+    }
+
+    /// What was allowed `before` is allowed again; `steps` are those that [`Arena::begin`] was given.
+    #[inline]
+    pub fn end(&self, before: Allowance, steps: usize) {
+        self.meter.end(before, steps);
     }
 
     /// Bytes that this arena holds from the system.
@@ -33,19 +108,37 @@ impl Arena {
     /// A copy of `text`.
     #[must_use]
     pub fn str(&self, text: &str) -> &str {
-        self.bump.alloc_str(text)
+        if self.charge(text.len()) { self.bump.alloc_str(text) } else { "" }
     }
 
     /// A copy of `bytes`.
     #[must_use]
     pub fn bytes(&self, bytes: &[u8]) -> &[u8] {
-        self.bump.alloc_slice_copy(bytes)
+        if self.charge(bytes.len()) { self.bump.alloc_slice_copy(bytes) } else { &[] }
     }
 
     /// A mutable copy of `bytes`, for parsers that work in place.
     #[must_use]
     pub fn bytes_mut(&self, bytes: &[u8]) -> &mut [u8] {
-        self.bump.alloc_slice_copy(bytes)
+        if self.charge(bytes.len()) { self.bump.alloc_slice_copy(bytes) } else { &mut [] }
+    }
+
+    /// So many bytes that are zero, to be written to.
+    #[must_use]
+    pub fn zeros(&self, count: usize) -> &mut [u8] {
+        if self.charge(count) { self.bump.alloc_slice_fill_copy(count, 0) } else { &mut [] }
+    }
+
+    /// A mutable copy of `text`.
+    #[must_use]
+    pub fn str_mut(&self, text: &str) -> &mut str {
+        self.bump.alloc_str(if self.charge(text.len()) { text } else { "" })
+    }
+
+    /// A mutable copy of `values`, to be put in order.
+    #[must_use]
+    pub fn values_mut<'a>(&'a self, values: &[Value<'a>]) -> &'a mut [Value<'a>] {
+        if self.charge(size_of_val(values)) { self.bump.alloc_slice_copy(values) } else { &mut [] }
     }
 
     /// As [`Arena::bytes_mut`], followed by `padding` zeros.
@@ -61,9 +154,25 @@ impl Arena {
     /// Formatted text: `arena.format(format_args!("{n} items"))`.
     #[must_use]
     pub fn format(&self, arguments: Arguments<'_>) -> &str {
-        let mut text = bumpalo::collections::String::new_in(&self.bump);
+        let mut text = self.text_builder(0);
         text.write_fmt(arguments).expect("writing into memory does not fail");
-        text.into_bump_str()
+        text.into_str()
+    }
+
+    /// One text behind the other.
+    #[must_use]
+    pub fn concat(&self, left: &str, right: &str) -> &str {
+        let mut text = self.text_builder(left.len() + right.len());
+        text.push_str(left);
+        text.push_str(right);
+        text.into_str()
+    }
+
+    /// An empty text with room for `capacity` bytes.
+    #[must_use]
+    #[inline]
+    pub fn text_builder(&self, capacity: usize) -> TextBuilder<'_> {
+        TextBuilder::with_capacity(self, capacity)
     }
 
     /// A slice of values whose number the iterator may not know.
@@ -84,7 +193,10 @@ impl Arena {
     /// An empty list to push values to.
     #[must_use]
     pub fn array_builder(&self, capacity: usize) -> ArrayBuilder<'_> {
-        ArrayBuilder { items: bumpalo::collections::Vec::with_capacity_in(capacity, &self.bump) }
+        let room = capacity.saturating_mul(size_of::<Value<'_>>());
+        let capacity = if self.charge(room) { capacity } else { 0 };
+        let items = bumpalo::collections::Vec::with_capacity_in(capacity, &self.bump);
+        ArrayBuilder { arena: self, items }
     }
 
     /// An empty record to insert fields to.
@@ -121,14 +233,15 @@ impl Arena {
     /// A copy of the nodes of a tape, so that the tape can be used for the next event.
     #[must_use]
     pub fn nodes<'a>(&'a self, nodes: &[simd_json::Node<'a>]) -> &'a [simd_json::Node<'a>] {
-        self.bump.alloc_slice_copy(nodes)
+        if self.charge(size_of_val(nodes)) { self.bump.alloc_slice_copy(nodes) } else { &[] }
     }
 
     pub(super) fn alloc_record<'a>(&'a self, record: Record<'a>) -> &'a Record<'a> {
-        self.bump.alloc(record)
+        if self.charge(size_of::<Record<'_>>()) { self.bump.alloc(record) } else { Record::EMPTY }
     }
 
-    /// The allocator itself, for collections that live in the arena.
+    /// The allocator itself, for collections that live in the arena. What depends on data asks by
+    /// [`Arena::charge`] first.
     #[must_use]
     pub fn bump(&self) -> &Bump {
         &self.bump
@@ -138,18 +251,43 @@ impl Arena {
 /// A growing array in an arena.
 #[derive(Debug)]
 pub struct ArrayBuilder<'a> {
+    arena: &'a Arena,
     items: bumpalo::collections::Vec<'a, Value<'a>>,
 }
 
 impl<'a> ArrayBuilder<'a> {
     /// Appends one value.
+    #[inline]
     pub fn push(&mut self, value: Value<'a>) {
-        self.items.push(value);
+        if self.items.len() < self.items.capacity() || self.grow(1) {
+            self.items.push(value);
+        }
     }
 
     /// Appends all of `values`.
     pub fn extend(&mut self, values: &[Value<'a>]) {
-        self.items.extend_from_slice(values);
+        if self.items.capacity() - self.items.len() >= values.len() || self.grow(values.len()) {
+            self.items.extend_from_slice_copy(values);
+        }
+    }
+
+    /// Makes room for `more` values and as many as there are; false when there is no memory.
+    #[cold]
+    fn grow(&mut self, more: usize) -> bool {
+        const LEAST: usize = 4;
+        let more = more.max(self.items.len()).max(LEAST);
+        let room = (self.items.len() + more).saturating_mul(size_of::<Value<'_>>());
+        let granted = self.arena.charge(room);
+        if granted {
+            self.items.reserve_exact(more);
+        }
+        granted
+    }
+
+    /// The values so far.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Value<'a>] {
+        &self.items
     }
 
     /// Number of values so far.

@@ -6,11 +6,17 @@ use super::verbatim::Verbatim;
 use super::{Arena, Key, Lazy, Value};
 use bumpalo::collections::Vec;
 
-/// A record under construction in an arena.
+/// Where a field ends that has been removed from among many; see [`RecordBuilder::remove_key`].
+const REMOVED: u32 = u32::MAX;
+
+/// A record under construction in an arena. When the arena has no memory left, new fields are left
+/// out.
 #[derive(Debug)]
 pub struct RecordBuilder<'a> {
     arena: &'a Arena,
     entries: Vec<'a, Entry<'a>>,
+    /// So many of the entries have been removed.
+    removed: usize,
     tags: Vec<'a, u8>,
     filter: Filter,
     /// As in [`Record`], but with room to grow; empty while the record is small.
@@ -27,9 +33,11 @@ impl<'a> RecordBuilder<'a> {
     /// An empty record with room for `capacity` fields.
     #[must_use]
     pub fn with_capacity(arena: &'a Arena, capacity: usize) -> Self {
+        let capacity = if arena.charge(field_bytes(capacity)) { capacity } else { 0 };
         Self {
             arena,
             entries: Vec::with_capacity_in(capacity, arena.bump()),
+            removed: 0,
             tags: Vec::with_capacity_in(capacity, arena.bump()),
             filter: Filter::default(),
             index: Vec::new_in(arena.bump()),
@@ -43,9 +51,15 @@ impl<'a> RecordBuilder<'a> {
     #[must_use]
     pub fn from_record(arena: &'a Arena, record: &Record<'a>, more: usize) -> Self {
         let mut builder = Self::with_capacity(arena, record.len() + more);
+        let has_index = record.len() > TAGGED_MAX;
+        if builder.entries.capacity() < record.len()
+            || (has_index && !arena.charge(size_of_val(record.index)))
+        {
+            return builder;
+        }
         builder.entries.extend_from_slice_copy(record.entries);
         builder.tags.extend_from_slice_copy(record.tags);
-        if record.len() > TAGGED_MAX {
+        if has_index {
             builder.index.extend_from_slice_copy(record.index);
         }
         builder.filter = record.filter;
@@ -80,13 +94,13 @@ impl<'a> RecordBuilder<'a> {
     /// Number of fields so far.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.entries.len() - self.removed
     }
 
     /// Whether there is no field yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     #[inline]
@@ -182,8 +196,22 @@ impl<'a> RecordBuilder<'a> {
 
     /// Makes room for `more` fields.
     pub fn reserve(&mut self, more: usize) {
-        self.entries.reserve(more);
-        self.tags.reserve(more);
+        if self.entries.capacity() - self.entries.len() < more {
+            self.grow(more);
+        }
+    }
+
+    /// Makes room for `more` fields and as many as there are; false when there is no memory.
+    #[cold]
+    fn grow(&mut self, more: usize) -> bool {
+        const LEAST: usize = 4;
+        let more = more.max(self.entries.len()).max(LEAST);
+        let granted = self.arena.charge(field_bytes(self.entries.len() + more));
+        if granted {
+            self.entries.reserve_exact(more);
+            self.tags.reserve_exact(more);
+        }
+        granted
     }
 
     /// Adds a field whose key is known to be new.
@@ -199,6 +227,9 @@ impl<'a> RecordBuilder<'a> {
 
     #[inline]
     fn append_entry(&mut self, entry: Entry<'a>) {
+        if self.entries.len() == self.entries.capacity() && !self.grow(1) {
+            return;
+        }
         let tag = entry.name().tag();
         self.entries.push(entry);
         self.tags.push(tag);
@@ -223,16 +254,38 @@ impl<'a> RecordBuilder<'a> {
         self.remove_key(&Key::new(key))
     }
 
-    /// As [`RecordBuilder::remove`], for a key whose hash is known.
+    /// As [`RecordBuilder::remove`], for a key whose hash is known. Of a record with an index a field
+    /// goes in two steps, so that nothing has to move for each: it keeps its place under a hash by
+    /// which it is not found, since no other key of this text has that, and goes when the record is
+    /// finished or half of its places are such.
     pub fn remove_key(&mut self, key: &Key<'_>) -> Option<Value<'a>> {
         let at = self.position(key)?;
         self.touch(at);
-        let entry = self.entries.remove(at);
-        self.tags.remove(at);
-        if !self.index.is_empty() {
-            self.rebuild_index(self.index.len());
+        if self.index.is_empty() {
+            let entry = self.entries.remove(at);
+            self.tags.remove(at);
+            return Some(entry.value);
         }
-        Some(entry.value)
+        let entry = &mut self.entries[at];
+        let value = entry.value;
+        (entry.hash, entry.end) = (!entry.hash, REMOVED);
+        self.removed += 1;
+        if self.removed * 2 > self.entries.len() {
+            self.close_gaps();
+        }
+        Some(value)
+    }
+
+    /// Lets go of the places of removed fields.
+    fn close_gaps(&mut self) {
+        if self.removed == 0 {
+            return;
+        }
+        self.removed = 0;
+        self.entries.retain(|entry| entry.end != REMOVED);
+        self.tags.clear();
+        self.tags.extend(self.entries.iter().map(|entry| entry.name().tag()));
+        self.rebuild_index(self.index.len());
     }
 
     /// Makes an index although the record is not large: for records that are kept for long.
@@ -245,8 +298,11 @@ impl<'a> RecordBuilder<'a> {
     }
 
     fn rebuild_index(&mut self, room: usize) {
+        let room = room.next_power_of_two();
+        // There is memory for an index wherever there is some for the fields: it is small.
+        let _ = room <= self.index.capacity() || self.arena.charge(room * size_of::<u32>());
         self.index.clear();
-        self.index.resize(room.next_power_of_two(), 0);
+        self.index.resize(room, 0);
         for number in 0..self.entries.len() {
             self.index_entry(number);
         }
@@ -262,6 +318,7 @@ impl<'a> RecordBuilder<'a> {
     /// The finished record.
     #[must_use]
     pub fn into_record(mut self) -> &'a Record<'a> {
+        self.close_gaps();
         if self.entries.is_empty() {
             return Record::EMPTY;
         }
@@ -298,6 +355,11 @@ impl<'a> RecordBuilder<'a> {
     pub fn finish(self) -> Value<'a> {
         Value::Record(self.into_record())
     }
+}
+
+/// Memory of so many fields.
+fn field_bytes(count: usize) -> usize {
+    count.saturating_mul(size_of::<Entry<'_>>() + size_of::<u8>())
 }
 
 #[cfg(test)]
@@ -380,6 +442,45 @@ mod tests {
         let inner = tape(&arena, r#"{"a":1,"b":2}"#);
         let record = RecordBuilder::from_tape(&arena, inner, 0, br#"{"x":{"a":1,"b":2}}"#);
         assert_eq!(written(record.finish(), JsonStyle::AsRead), r#"{"a":1,"b":2}"#);
+    }
+
+    #[test]
+    fn removed_fields_leave_nothing_behind() {
+        let arena = Arena::new();
+        let names: std::vec::Vec<String> =
+            (0..2_000).map(|number| format!("key{number}")).collect();
+        for kept in [0, 1, 300, 1_999] {
+            let mut record = RecordBuilder::with_capacity(&arena, 0);
+            for name in &names {
+                record.append(arena.str(name), Value::Null);
+            }
+            for name in &names[kept..] {
+                assert!(record.remove(name).is_some() && record.remove(name).is_none());
+            }
+            record.insert("key5", Value::Bool(true));
+            record.insert("last", Value::Bool(true));
+            let expected = kept + 1 + usize::from(kept <= 5);
+            assert_eq!(record.len(), expected);
+            let record = record.into_record();
+            assert_eq!((record.len(), record.iter().count()), (expected, expected));
+            assert_eq!(record.get("key5"), Some(Value::Bool(true)));
+            assert_eq!(record.iter().last().map(|(key, _)| key), Some("last"));
+        }
+    }
+
+    /// Bytes asked for grow as the record does, whatever is done to it.
+    #[test]
+    fn records_grow_in_proportion() {
+        let bytes = |count: usize| {
+            let arena = Arena::new();
+            let mut record = RecordBuilder::with_capacity(&arena, 0);
+            for number in 0..count {
+                record.insert(arena.format(format_args!("k{number:07}")), Value::Null);
+                record.remove(arena.format(format_args!("k{:07}", number / 2)));
+            }
+            arena.charged_bytes()
+        };
+        assert!(bytes(20_000) < 5 * bytes(5_000), "{} and {}", bytes(20_000), bytes(5_000));
     }
 
     #[test]

@@ -44,18 +44,27 @@ fn equal_containers(left: Value<'_>, right: Value<'_>) -> bool {
     if left.size() != right.size() {
         return false;
     }
-    match (left, right) {
-        (Value::Lazy(lazy), _) if lazy.is_record() => lazy
-            .fields()
-            .all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other))),
-        (Value::Edited(edited), _) => edited
-            .fields()
-            .all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other))),
-        (Value::Record(record), _) => record
-            .iter()
-            .all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other))),
+    match left {
+        Value::Lazy(lazy) if lazy.is_record() => equal_fields(lazy.fields(), right),
+        Value::Edited(edited) => equal_fields(edited.fields(), right),
+        Value::Record(record) => equal_fields(record.iter(), right),
         _ => elements(left).zip(elements(right)).all(|(l, r)| equal(l, r)),
     }
+}
+
+fn equal_fields<'v>(
+    mut left: impl Iterator<Item = (&'v str, Value<'v>)>,
+    right: Value<'_>,
+) -> bool {
+    /// Each look for a field on the tape walks all of it: with more fields, all names are hashed.
+    const WALKED_FIELDS_MAX: usize = 24;
+    if let Value::Lazy(lazy) = right
+        && lazy.raw_len() > WALKED_FIELDS_MAX
+    {
+        let fields: halfbrown::HashMap<&str, Value<'_>> = lazy.raw_fields().collect();
+        return left.all(|(key, value)| fields.get(key).is_some_and(|other| equal(value, *other)));
+    }
+    left.all(|(key, value)| field(right, key).is_some_and(|other| equal(value, other)))
 }
 
 fn field<'a>(value: Value<'a>, key: &str) -> Option<Value<'a>> {

@@ -16,6 +16,7 @@ pub fn deeper<T>(step: impl FnOnce() -> T) -> T {
 mod tests {
     use super::super::{Arena, Frozen, JsonStyle, Owned, Value};
     use super::super::{canonical_key, equal, hash128, push_json, total_order};
+    use crate::tape::Reader;
 
     const LEVELS: usize = 100_000;
 
@@ -44,6 +45,30 @@ mod tests {
         let mut text = Vec::new();
         push_json(&mut text, value, JsonStyle::Compact);
         assert!(text.len() > 2 * LEVELS);
+    }
+
+    /// As deep as JSON nests, within as many levels of a program, on the stack of a worker.
+    #[test]
+    fn a_deep_tape_within_deep_records_needs_no_deep_stack() {
+        let walk = || {
+            let arena = Arena::new();
+            let text = format!("{}1{}", "{\"a\":[".repeat(510), "]}".repeat(510));
+            for levels in (0..2_000).step_by(61) {
+                let tape = Reader::default().read(text.as_bytes(), &arena).expect("JSON");
+                let value = (0..levels).fold(tape, |inner, _| {
+                    let mut record = arena.record_builder(1);
+                    record.insert("a", inner);
+                    record.finish()
+                });
+                let copy = Frozen::new(value);
+                assert!(equal(value, copy.get()) && total_order(value, copy.get()).is_eq());
+                assert_eq!(hash128(value), hash128(copy.get()));
+                assert!(equal(Owned::from(value).read(&arena), value));
+                assert_eq!(canonical_key(value).len(), text.len() + 6 * levels);
+            }
+        };
+        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(walk);
+        thread.expect("a thread starts").join().expect("no step fails");
     }
 
     #[test]

@@ -40,6 +40,21 @@ impl<'a> Edited<'a> {
         self.tape.raw_len() + self.changes.iter().filter(is_new).count()
     }
 
+    /// The values that were set.
+    pub(super) fn changes(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
+        self.changes.iter().map(|change| change.value)
+    }
+
+    /// Bytes of the text that it was read from.
+    pub(super) fn text_bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Nodes of the tape that it takes.
+    pub(super) fn node_count(&self) -> usize {
+        self.tape.node_count()
+    }
+
     /// Whether there is no field: never, since one was set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -103,6 +118,9 @@ impl<'a> Editor<'a> {
         let verbatim = Verbatim::of(tape, text)?;
         let (mut tags, mut filter) = (Tags::default(), Filter::default());
         let (mut next, mut is_certain) = (1, true);
+        // Few and small: what an editor takes needs no leave, but counts.
+        let room = count * size_of::<u32>() + Self::CHANGES_MAX * size_of::<Change<'_>>();
+        let _ = arena.charge(room + size_of::<Edited<'_>>());
         let places = arena.bump().alloc_slice_fill_with(count, |number| {
             let place = next;
             let (name, after) = tape.name_at(place).unwrap_or(("", place));

@@ -20,7 +20,24 @@ enum Tag {
 /// A 128-bit hash of the whole value.
 #[must_use]
 pub fn hash128(value: Value<'_>) -> u128 {
+    hash::<EXACT>(value)
+}
+
+/// A hash that is the same for values that are [`super::equal`], which numbers are that differ by
+/// very little, and that is the same for few others but numbers between -1 and 1.
+#[must_use]
+pub fn hash_of_equals(value: Value<'_>) -> u128 {
+    hash::<EQUALS>(value)
+}
+
+const EXACT: bool = false;
+const EQUALS: bool = true;
+
+fn hash<const EQUALS: bool>(value: Value<'_>) -> u128 {
     match value {
+        Value::Int(_) | Value::UInt(_) | Value::Float(_) if EQUALS => {
+            near(value.as_f64().unwrap_or_default())
+        }
         Value::Null => leaf(Tag::Null, &[]),
         Value::Bool(value) => leaf(Tag::Bool, &[u8::from(value)]),
         Value::Int(value) => whole(i128::from(value)),
@@ -28,12 +45,19 @@ pub fn hash128(value: Value<'_>) -> u128 {
         Value::Float(value) => number(value),
         Value::Str(text) => leaf(Tag::Text, text.as_bytes()),
         Value::Bytes(bytes) => leaf(Tag::Text, bytes),
-        Value::Array(items) => deeper(|| sequence(items.iter().copied())),
-        Value::Record(record) => deeper(|| fields(record.iter())),
-        Value::Lazy(lazy) if lazy.is_record() => fields(lazy.fields()),
-        Value::Edited(edited) => deeper(|| fields(edited.fields())),
-        Value::Lazy(lazy) => sequence(lazy.elements()),
+        Value::Array(items) => deeper(|| sequence::<EQUALS>(items.iter().copied())),
+        Value::Record(record) => deeper(|| fields::<EQUALS>(record.iter())),
+        Value::Lazy(lazy) if lazy.is_record() => deeper(|| fields::<EQUALS>(lazy.fields())),
+        Value::Edited(edited) => deeper(|| fields::<EQUALS>(edited.fields())),
+        Value::Lazy(lazy) => deeper(|| sequence::<EQUALS>(lazy.elements())),
     }
+}
+
+/// Numbers from 1 on are so far from each other that only the same are equal; integers beyond 53
+/// bits are equal to the float next to them.
+fn near(value: f64) -> u128 {
+    let bits = if value.abs() < 1.0 { 0 } else { value.to_bits() };
+    leaf(Tag::Fraction, &bits.to_le_bytes())
 }
 
 fn leaf(tag: Tag, bytes: &[u8]) -> u128 {
@@ -54,14 +78,19 @@ fn number(value: f64) -> u128 {
     }
 }
 
-fn sequence<'a>(items: impl Iterator<Item = Value<'a>>) -> u128 {
-    items.fold(leaf(Tag::Array, &[]), |state, item| combine(Tag::Array, state, hash128(item)))
+fn sequence<'a, const EQUALS: bool>(items: impl Iterator<Item = Value<'a>>) -> u128 {
+    items
+        .fold(leaf(Tag::Array, &[]), |state, item| combine(Tag::Array, state, hash::<EQUALS>(item)))
 }
 
 /// A sum of the fields' hashes, so that their order does not matter.
-fn fields<'a>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> u128 {
+fn fields<'a, const EQUALS: bool>(fields: impl Iterator<Item = (&'a str, Value<'a>)>) -> u128 {
     let sum = fields.fold(0u128, |sum, (key, value)| {
-        sum.wrapping_add(combine(Tag::Record, leaf(Tag::Key, key.as_bytes()), hash128(value)))
+        sum.wrapping_add(combine(
+            Tag::Record,
+            leaf(Tag::Key, key.as_bytes()),
+            hash::<EQUALS>(value),
+        ))
     });
     leaf(Tag::Record, &sum.to_le_bytes())
 }

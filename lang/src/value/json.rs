@@ -4,7 +4,7 @@
 use super::json_block::{FIELDS_MIN, push_by_blocks, push_named, push_parts};
 use super::json_string::push_json_string;
 use super::record::Entry;
-use super::{Record, Value, deeper};
+use super::{Lazy, Record, Value, deeper};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -52,10 +52,17 @@ pub(super) fn push_compact(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
         Value::Array(items) => deeper(|| push_items(out, items.iter().copied(), push_compact)),
         Value::Record(record) => deeper(|| push_record(out, record)),
-        Value::Lazy(lazy) if lazy.is_record() => push_fields(out, lazy.fields(), push_compact),
-        Value::Lazy(lazy) => push_items(out, lazy.elements(), push_compact),
+        Value::Lazy(lazy) => deeper(|| push_lazy(out, lazy)),
         Value::Edited(edited) => deeper(|| push_fields(out, edited.fields(), push_compact)),
         scalar => push_scalar(out, scalar),
+    }
+}
+
+fn push_lazy(out: &mut Vec<u8>, lazy: Lazy<'_>) {
+    if lazy.is_record() {
+        push_fields(out, lazy.fields(), push_compact);
+    } else {
+        push_items(out, lazy.elements(), push_compact);
     }
 }
 
@@ -101,9 +108,9 @@ fn push_sorted(out: &mut Vec<u8>, value: Value<'_>) {
         Value::Array(items) => deeper(|| push_items(out, items.iter().copied(), push_sorted)),
         Value::Record(record) => deeper(|| push_fields(out, sorted(record.iter()), push_sorted)),
         Value::Lazy(lazy) if lazy.is_record() => {
-            push_fields(out, sorted(lazy.fields()), push_sorted)
+            deeper(|| push_fields(out, sorted(lazy.fields()), push_sorted));
         }
-        Value::Lazy(lazy) => push_items(out, lazy.elements(), push_sorted),
+        Value::Lazy(lazy) => deeper(|| push_items(out, lazy.elements(), push_sorted)),
         Value::Edited(edited) => {
             deeper(|| push_fields(out, sorted(edited.fields()), push_sorted));
         }
@@ -159,8 +166,10 @@ fn push_pretty(out: &mut Vec<u8>, value: Value<'_>, depth: usize) {
     match value {
         Value::Array(items) => deeper(|| pretty_items(out, items.iter().copied(), depth)),
         Value::Record(record) => deeper(|| pretty_fields(out, record.iter(), depth)),
-        Value::Lazy(lazy) if lazy.is_record() => pretty_fields(out, lazy.fields(), depth),
-        Value::Lazy(lazy) => pretty_items(out, lazy.elements(), depth),
+        Value::Lazy(lazy) if lazy.is_record() => {
+            deeper(|| pretty_fields(out, lazy.fields(), depth));
+        }
+        Value::Lazy(lazy) => deeper(|| pretty_items(out, lazy.elements(), depth)),
         Value::Edited(edited) => deeper(|| pretty_fields(out, edited.fields(), depth)),
         scalar => push_scalar(out, scalar),
     }
@@ -196,8 +205,10 @@ fn new_line(out: &mut Vec<u8>, after_comma: bool, depth: usize) {
     if after_comma {
         out.push(b',');
     }
+    /// Levels below this one stand as far in as it: blanks must not outgrow what they lay out.
+    const INDENTED_LEVELS_MAX: usize = 256;
     out.push(b'\n');
-    out.extend(std::iter::repeat_n(b' ', depth * 2));
+    out.extend(std::iter::repeat_n(b' ', depth.min(INDENTED_LEVELS_MAX) * 2));
 }
 
 fn push_scalar(out: &mut Vec<u8>, value: Value<'_>) {

@@ -74,6 +74,27 @@ impl<'a> Lazy<'a> {
         Fields { nodes: self.0.get(1..).unwrap_or_default(), count }
     }
 
+    /// Nodes of the tape that it takes, its own included.
+    #[must_use]
+    pub fn node_count(self) -> usize {
+        match self.0.first() {
+            Some(Node::Object { count, .. } | Node::Array { count, .. }) => count + 1,
+            _ => self.0.len().min(1),
+        }
+    }
+
+    /// Bytes of all texts in it, names included.
+    pub(super) fn text_bytes(self) -> usize {
+        let text = |node: &Node<'_>| if let Node::String(text) = node { text.len() } else { 0 };
+        self.0.iter().take(self.node_count()).map(text).sum()
+    }
+
+    /// Where it stands: the same for the same place of the same tape.
+    #[must_use]
+    pub fn address(self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
     /// The name at this place of a record's tape, and the place of the next one. The first name
     /// stands at 1.
     #[inline]

@@ -13,10 +13,13 @@ mod json_block;
 mod json_string;
 mod key;
 mod lazy;
+mod meter;
 mod names;
 mod owned;
 mod record;
+mod text;
 mod verbatim;
+mod weight;
 
 pub use arena::{Arena, ArrayBuilder};
 pub use builder::RecordBuilder;
@@ -24,15 +27,18 @@ pub use compare::{NotOrdered, canonical_key, equal, order, total_order};
 pub use deep::deeper;
 pub use edited::{Edited, Editor};
 pub use frozen::Frozen;
-pub use hash::hash128;
+pub use hash::{hash_of_equals, hash128};
 pub use json::{JsonStyle, push_json, push_text, to_json};
 pub use json_string::push_json_string;
 pub use key::{Key, OwnedKey};
 pub use lazy::Lazy;
+pub use meter::{Allowance, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Excess, TURN_STEPS};
 pub use names::Names;
 pub use owned::Owned;
 pub(crate) use record::tagged;
 pub use record::{Entry, Record};
+pub use text::TextBuilder;
+pub(crate) use weight::is_modest;
 
 /// A value of the language.
 ///
@@ -126,7 +132,7 @@ impl Kind {
 
 impl<'a> Value<'a> {
     /// `{}`
-    pub(crate) const EMPTY_RECORD: Self = Value::Record(Record::EMPTY);
+    pub const EMPTY_RECORD: Self = Value::Record(Record::EMPTY);
 
     /// The kind of this value.
     #[must_use]
@@ -246,6 +252,34 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// Whether both are the same container; two that are equal need not be.
+    #[inline]
+    pub(crate) fn is_same(self, other: Self) -> bool {
+        match (self, other) {
+            (Value::Record(left), Value::Record(right)) => std::ptr::eq(left, right),
+            (Value::Edited(left), Value::Edited(right)) => std::ptr::eq(left, right),
+            (Value::Array(left), Value::Array(right)) => std::ptr::eq(left, right),
+            (Value::Lazy(left), Value::Lazy(right)) => left.is_same(right),
+            _ => false,
+        }
+    }
+
+    /// What a look at this value takes at the most, in steps, if what it holds is not looked into:
+    /// bytes of a text, elements of a container.
+    #[must_use]
+    #[inline]
+    pub fn shallow_steps(self) -> usize {
+        match self {
+            Value::Str(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            Value::Array(items) => items.len(),
+            Value::Record(record) => record.len(),
+            Value::Lazy(lazy) => lazy.node_count(),
+            Value::Edited(edited) => edited.node_count(),
+            _ => 1,
+        }
+    }
+
     /// Number of elements or fields; `None` for scalars.
     #[must_use]
     pub fn size(self) -> Option<usize> {
@@ -264,6 +298,8 @@ impl<'a> Value<'a> {
     #[must_use]
     pub fn copy_into<'b>(self, arena: &'b Arena) -> Value<'b> {
         match self {
+            // What has no room is no copy, and need not be walked either.
+            _ if arena.is_spent() => Value::Null,
             Value::Null => Value::Null,
             Value::Bool(value) => Value::Bool(value),
             Value::Int(value) => Value::Int(value),
@@ -276,10 +312,12 @@ impl<'a> Value<'a> {
             }
             Value::Record(record) => deeper(|| copy_fields(record.iter(), record.len(), arena)),
             Value::Lazy(lazy) if lazy.is_record() => {
-                copy_fields(lazy.fields(), lazy.raw_len(), arena)
+                deeper(|| copy_fields(lazy.fields(), lazy.raw_len(), arena))
             }
             Value::Edited(edited) => deeper(|| copy_fields(edited.fields(), edited.len(), arena)),
-            Value::Lazy(lazy) => arena.array(lazy.elements().map(|item| item.copy_into(arena))),
+            Value::Lazy(lazy) => {
+                deeper(|| arena.array(lazy.elements().map(|item| item.copy_into(arena))))
+            }
         }
     }
 }

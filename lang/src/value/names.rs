@@ -57,6 +57,8 @@ impl Names {
         arena: &'a Arena,
         values: impl Iterator<Item = Option<Value<'a>>>,
     ) -> Value<'a> {
+        // Few fields: they need no leave, but count.
+        let _ = arena.charge(self.names.len() * size_of::<Entry<'_>>());
         let mut entries = Vec::with_capacity_in(self.names.len(), arena.bump());
         let mut tags = [0; NAMES_MAX];
         let (mut present, mut bit) = (0, 1_u64);
@@ -69,7 +71,7 @@ impl Names {
             present |= this;
             entries.push(Entry { key: key.text(), value, end: 0, hash: key.hash() });
         }
-        let tags = arena.bytes(&tags[..entries.len()]);
+        let tags = arena.bump().alloc_slice_copy(&tags[..entries.len()]);
         let named = Some(Named { names: self, present });
         let record = Record {
             entries: entries.into_bump_slice(),

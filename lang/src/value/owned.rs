@@ -33,6 +33,7 @@ impl Owned {
     #[must_use]
     pub fn read<'a>(&self, arena: &'a Arena) -> Value<'a> {
         match self {
+            _ if arena.is_spent() => Value::Null,
             Owned::Null => Value::Null,
             Owned::Bool(value) => Value::Bool(*value),
             Owned::Int(value) => Value::Int(*value),
@@ -94,9 +95,11 @@ impl From<Value<'_>> for Owned {
                 deeper(|| Owned::Array(items.iter().map(|item| (*item).into()).collect()))
             }
             Value::Record(record) => deeper(|| own_fields(record.iter())),
-            Value::Lazy(lazy) if lazy.is_record() => own_fields(lazy.fields()),
+            Value::Lazy(lazy) if lazy.is_record() => deeper(|| own_fields(lazy.fields())),
             Value::Edited(edited) => deeper(|| own_fields(edited.fields())),
-            Value::Lazy(lazy) => Owned::Array(lazy.elements().map(Owned::from).collect()),
+            Value::Lazy(lazy) => {
+                deeper(|| Owned::Array(lazy.elements().map(Owned::from).collect()))
+            }
         }
     }
 }

@@ -75,6 +75,8 @@ impl<'a> Record<'a> {
         capacity: usize,
         fields: impl Iterator<Item = (Key<'a>, Value<'a>)>,
     ) -> Self {
+        // Few fields: they need no leave, but count.
+        let _ = arena.charge(capacity * size_of::<Entry<'_>>());
         let mut entries = Vec::with_capacity_in(capacity, arena.bump());
         let mut tags = [0; SMALL_FIELDS];
         let mut filter = Filter::default();
@@ -84,7 +86,7 @@ impl<'a> Record<'a> {
             filter.add(tag);
             entries.push(Entry { key: key.text(), value, end: 0, hash: key.hash() });
         }
-        let tags = arena.bytes(&tags[..entries.len()]);
+        let tags = arena.bump().alloc_slice_copy(&tags[..entries.len()]);
         Self { entries: entries.into_bump_slice(), tags, filter, ..*Record::EMPTY }
     }
 

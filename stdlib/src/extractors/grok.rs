@@ -104,6 +104,10 @@ fn check_references(pattern: &str) -> Result<(), String> {
 }
 
 impl Extractor for Grok {
+    fn gave_up(&self) -> bool {
+        CAPTURES.with_borrow(Captures::exhausted)
+    }
+
     fn matches(&self, text: &str) -> bool {
         CAPTURES.with_borrow_mut(|captures| self.search(text, captures))
     }

@@ -16,7 +16,7 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
 /// # Errors
 /// At the first character that is not of the alphabet, or at the end if that is cut short.
 pub fn decode<'a>(text: &str, arena: &'a Arena) -> Result<&'a [u8], FormatError> {
-    let room = arena.bump().alloc_slice_fill_copy(base64::decoded_len_estimate(text.len()), 0);
+    let room = arena.zeros(base64::decoded_len_estimate(text.len()));
     match ENGINE.decode_slice(text, room) {
         Ok(length) => Ok(&room[..length]),
         Err(DecodeSliceError::DecodeError(base64::DecodeError::InvalidByte(at, _))) => {

@@ -1,6 +1,7 @@
 //! JSON text (RFC 8259) as a value. Containers stay on the parser's tape until they are asked for.
 
 use super::FormatError;
+use temblor_lang::tape::{check_numbers, mistake_at};
 use temblor_lang::value::{Arena, Value};
 
 /// Containers nested deeper than this are refused, so that no walk over a value can run out of
@@ -16,11 +17,11 @@ pub fn parse<'a>(text: &str, arena: &'a Arena) -> Result<Value<'a>, FormatError>
         return Err(FormatError::new(text, 0, "JSON that is nested less deeply"));
     }
     let bytes = arena.bytes_mut(text.as_bytes());
-    let tape = simd_json::to_tape(bytes).map_err(|error| {
-        // The parser's place may lie one past the end.
-        FormatError::new(text, error.index().min(text.len()), "JSON")
-    })?;
-    let nodes: &'a [simd_json::Node<'a>] = arena.bump().alloc_slice_copy(&tape.0);
+    let parsed = simd_json::to_tape(bytes);
+    let tape = parsed.and_then(|tape| check_numbers(&tape.0).map(|()| tape));
+    let tape =
+        tape.map_err(|error| FormatError::new(text, mistake_at(&error, text.as_bytes()), "JSON"))?;
+    let nodes = arena.nodes(&tape.0);
     Ok(Value::from(nodes))
 }
 

@@ -1,9 +1,9 @@
 //! `std::array` as tremor has it. No function changes its argument: each builds a new array.
 
-use crate::declare::{Outcome, integer, items, pure, text, text_in, value, warned};
+use crate::declare::{Outcome, adding, integer, items, pure, text, text_in, value, warned};
 use crate::declare::{finish, json_text};
 use std::fmt::Write;
-use temblor_lang::builtin::{Call, CallError, Function};
+use temblor_lang::builtin::{Addition, Call, CallError, Function};
 use temblor_lang::value::Kind::{Any, Array, Bool, Integer, String};
 use temblor_lang::value::{ArrayBuilder, JsonStyle, Value, deeper, total_order};
 
@@ -45,36 +45,42 @@ pub static FUNCTIONS: &[Function] = &[
     ),
     warned(
         "`array::push(a, v)` can be written `a + [v]`, which is faster",
-        pure(
-            "std::array::push",
-            &[("array", Array), ("element", Any)],
-            Array,
-            "The array with `element` as its new last element.",
-            &["array::push([1], 2) == [1, 2]"],
-            |call, arguments| {
-                let array = items(call, arguments, 0)?;
-                let mut result = call.arena.array_builder(array.len() + 1);
-                result.extend(array);
-                result.push(value(arguments, 1));
-                Ok(result.finish())
-            },
+        adding(
+            Addition::Element,
+            pure(
+                "std::array::push",
+                &[("array", Array), ("element", Any)],
+                Array,
+                "The array with `element` as its new last element.",
+                &["array::push([1], 2) == [1, 2]"],
+                |call, arguments| {
+                    let array = items(call, arguments, 0)?;
+                    let mut result = call.arena.array_builder(array.len() + 1);
+                    result.extend(array);
+                    result.push(value(arguments, 1));
+                    Ok(result.finish())
+                },
+            ),
         ),
     ),
     warned(
         "`array::concatenate(a, b)` can be written `a + b`, which is faster",
-        pure(
-            "std::array::concatenate",
-            &[("left", Array), ("right", Array)],
-            Array,
-            "The elements of `left`, then those of `right`.",
-            &["array::concatenate([1], [2, 3]) == [1, 2, 3]"],
-            |call, arguments| {
-                let (left, right) = (items(call, arguments, 0)?, items(call, arguments, 1)?);
-                let mut result = call.arena.array_builder(left.len() + right.len());
-                result.extend(left);
-                result.extend(right);
-                Ok(result.finish())
-            },
+        adding(
+            Addition::Whole,
+            pure(
+                "std::array::concatenate",
+                &[("left", Array), ("right", Array)],
+                Array,
+                "The elements of `left`, then those of `right`.",
+                &["array::concatenate([1], [2, 3]) == [1, 2, 3]"],
+                |call, arguments| {
+                    let (left, right) = (items(call, arguments, 0)?, items(call, arguments, 1)?);
+                    let mut result = call.arena.array_builder(left.len() + right.len());
+                    result.extend(left);
+                    result.extend(right);
+                    Ok(result.finish())
+                },
+            ),
         ),
     ),
     pure(
@@ -140,7 +146,10 @@ pub static FUNCTIONS: &[Function] = &[
         ],
         |call, arguments| {
             let items = items(call, arguments, 0)?;
-            let sorted = call.arena.bump().alloc_slice_copy(items);
+            if !call.arena.admits_walk(Value::Array(items)) {
+                return Ok(Value::Null);
+            }
+            let sorted = call.arena.values_mut(items);
             sorted.sort_by(|left, right| total_order(*left, *right));
             Ok(Value::Array(sorted))
         },
@@ -157,6 +166,9 @@ pub static FUNCTIONS: &[Function] = &[
 
 fn contains<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let wanted = value(arguments, 1);
+    if !call.arena.admits_walk(value(arguments, 0)) || !call.arena.admits_walk(wanted) {
+        return Ok(Value::Null);
+    }
     let found = items(call, arguments, 0)?.iter().any(|item| is_same(call, *item, wanted));
     Ok(Value::Bool(found))
 }
@@ -167,7 +179,7 @@ pub(super) fn is_same<'a>(call: &Call<'a>, left: Value<'a>, right: Value<'a>) ->
         (Value::Float(left), Value::Float(right)) => is_same_float(left, right),
         (Value::Float(_), _) | (_, Value::Float(_)) => false,
         (Value::Str(_), Value::Bytes(_)) | (Value::Bytes(_), Value::Str(_)) => false,
-        _ if left.size().is_some() => is_same_tree(call, left, right),
+        _ if left.size().is_some() => deeper(|| is_same_tree(call, left, right)),
         _ => left == right,
     }
 }
@@ -230,7 +242,9 @@ fn unzip<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
 
 fn flatten_into<'a>(call: &Call<'a>, value: Value<'a>, result: &mut ArrayBuilder<'a>) {
     match value.as_array(call.arena) {
+        Some(_) if call.arena.is_spent() => {}
         Some(items) => {
+            call.arena.step(items.len());
             deeper(|| items.iter().for_each(|item| flatten_into(call, *item, result)));
         }
         None => result.push(value),

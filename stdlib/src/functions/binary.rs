@@ -73,15 +73,14 @@ pub static FUNCTIONS: &[Function] = &[
         &["binary::from_bytes([1, 2]) == << 1, 2 >>"],
         |call, arguments| {
             let numbers = items(call, arguments, 0)?;
-            let mut result =
-                bumpalo::collections::Vec::with_capacity_in(numbers.len(), call.arena.bump());
+            let mut result = Vec::with_capacity(numbers.len());
             for number in numbers {
                 let byte = number.as_u64().and_then(|number| u8::try_from(number).ok());
                 result.push(byte.ok_or_else(|| {
                     CallError::failed("the array holds something else than integers from 0 to 255")
                 })?);
             }
-            Ok(Value::Bytes(result.into_bump_slice()))
+            Ok(Value::Bytes(call.arena.bytes(&result)))
         },
     ),
     pure(
@@ -119,11 +118,10 @@ fn decode_hex<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     if !digits.len().is_multiple_of(2) {
         return Err(bad());
     }
-    let mut result =
-        bumpalo::collections::Vec::with_capacity_in(digits.len() / 2, call.arena.bump());
+    let mut result = Vec::with_capacity(digits.len() / 2);
     for pair in digits.chunks_exact(2) {
         let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(bad);
         result.push((digit(pair[0])? << 4 | digit(pair[1])?) as u8);
     }
-    Ok(Value::Bytes(result.into_bump_slice()))
+    Ok(Value::Bytes(call.arena.bytes(&result)))
 }

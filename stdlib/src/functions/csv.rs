@@ -5,7 +5,7 @@ use crate::declare::text_or;
 use crate::declare::{Outcome, finish, items, optional, plain_text, pure, record, text, text_in};
 use temblor_lang::builtin::{Call, CallError, Function};
 use temblor_lang::value::Kind::{Array, Record, String};
-use temblor_lang::value::Value;
+use temblor_lang::value::{TextBuilder, Value};
 
 /// The functions of these modules.
 pub static FUNCTIONS: &[Function] = &[
@@ -144,7 +144,7 @@ fn quoted_field<'a>(call: &Call<'a>, text: &'a str) -> Result<(&'a str, &'a str)
             (None, Some(_)) => {
                 let mut whole = unquoted.take().unwrap_or_else(|| text_in(call.arena, 0));
                 whole.push_str(&rest[..end]);
-                return Ok((whole.into_bump_str(), after));
+                return Ok((whole.into_str(), after));
             }
         }
     }
@@ -237,7 +237,7 @@ fn unescaped<'a>(call: &Call<'a>, text: &'a str) -> Result<(&'a str, &'a str), C
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {
         match character {
-            '"' => return Ok((result.into_bump_str(), &text[at + 1..])),
+            '"' => return Ok((result.into_str(), &text[at + 1..])),
             '\\' => match characters.next() {
                 Some((_, 'n')) => result.push('\n'),
                 Some((_, 't')) => result.push('\t'),
@@ -271,7 +271,7 @@ fn format_logfmt<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     Ok(finish(result))
 }
 
-fn push_quoted(out: &mut bumpalo::collections::String<'_>, text: &str) {
+fn push_quoted(out: &mut TextBuilder<'_>, text: &str) {
     out.push('"');
     for character in text.chars() {
         match character {

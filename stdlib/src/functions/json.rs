@@ -3,6 +3,7 @@
 
 use crate::declare::{Outcome, json_text, pure, text, value};
 use temblor_lang::builtin::{Call, CallError, Function};
+use temblor_lang::tape::{check_numbers, mistake_at};
 use temblor_lang::value::Kind::{Any, String};
 use temblor_lang::value::{JsonStyle, Value, deeper};
 
@@ -58,10 +59,16 @@ fn decode<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
         return Err(CallError::failed(format!("the JSON text nests deeper than {DEPTH_MAX}")));
     }
     let bytes = call.arena.bytes_mut(text.as_bytes());
-    let tape = simd_json::to_tape(bytes)
-        .map_err(|why| CallError::failed(format!("the text is no JSON: {why}")))?;
-    let nodes: &[simd_json::Node<'a>] = call.arena.bump().alloc_slice_copy(&tape.0);
-    Ok(Value::from(nodes))
+    if bytes.len() < text.len() {
+        return Ok(Value::Null);
+    }
+    let parsed = simd_json::to_tape(bytes);
+    let tape = parsed.and_then(|tape| check_numbers(&tape.0).map(|()| tape));
+    let tape = tape.map_err(|error| {
+        let (what, at) = (error.error(), mistake_at(&error, text.as_bytes()));
+        CallError::failed(format!("the text is no JSON: {what:?} at byte {at}"))
+    })?;
+    Ok(Value::from(call.arena.nodes(&tape.0)))
 }
 
 /// The value with bytes as arrays of integers, which is how tremor encodes them here, and here
@@ -71,6 +78,7 @@ fn bytes_as_arrays<'a>(call: &Call<'a>, value: Value<'a>) -> Value<'a> {
         Value::Bytes(bytes) => {
             call.arena.array(bytes.iter().map(|byte| Value::UInt(u64::from(*byte))))
         }
+        _ if call.arena.is_spent() => Value::Null,
         Value::Array(items) if holds_bytes(value) => {
             deeper(|| call.arena.array(items.iter().map(|item| bytes_as_arrays(call, *item))))
         }

@@ -1,6 +1,7 @@
 //! What `std::array` and `std::record` offer beyond tremor: picking, ordering, grouping and
 //! adding up. Elements that a function cannot use are an error, never skipped in silence.
 
+use super::members;
 use crate::declare::{Outcome, Params, count, integer, items, optional, plain_text, pure};
 use crate::declare::{record, text, text_or, value};
 use halfbrown::HashMap;
@@ -118,6 +119,9 @@ pub static FUNCTIONS: &[Function] = &[
         &[r#"array::index_of(["a", "b"], "b") == 1"#, "array::index_of([], 1) == null"],
         |call, arguments| {
             let wanted = value(arguments, 1);
+            if !call.arena.admits_walk(value(arguments, 0)) || !call.arena.admits_walk(wanted) {
+                return Ok(Value::Null);
+            }
             let at = items(call, arguments, 0)?.iter().position(|item| equal(*item, wanted));
             Ok(at.map_or(Value::Null, integer))
         },
@@ -176,7 +180,7 @@ pub static FUNCTIONS: &[Function] = &[
         &["array::difference([1, 2, 3], [2]) == [1, 3]"],
         |call, arguments| {
             let (left, right) = (items(call, arguments, 0)?, items(call, arguments, 1)?);
-            Ok(call.arena.array(left.iter().copied().filter(|item| !holds(right, *item))))
+            Ok(call.arena.array(members::parted(call.arena, left, right, false)?))
         },
     ),
     pure(
@@ -187,7 +191,7 @@ pub static FUNCTIONS: &[Function] = &[
         &["array::intersection([1, 2, 3], [3, 2]) == [2, 3]"],
         |call, arguments| {
             let (left, right) = (items(call, arguments, 0)?, items(call, arguments, 1)?);
-            Ok(call.arena.array(left.iter().copied().filter(|item| holds(right, *item))))
+            Ok(call.arena.array(members::parted(call.arena, left, right, true)?))
         },
     ),
     pure(
@@ -224,11 +228,14 @@ pub static FUNCTIONS: &[Function] = &[
         &[r#"record::without({"a": 1, "b": 2}, ["a"]) == {"b": 2}"#],
         |call, arguments| {
             let (fields, keys) = (record(call, arguments, 0)?, items(call, arguments, 1)?);
+            let mut left_out = vec![false; fields.len()];
+            for at in keys.iter().filter_map(|key| fields.position(key.as_str()?)) {
+                left_out[at] = true;
+            }
             let mut result = call.arena.record_builder(fields.len());
-            fields
-                .iter()
-                .filter(|(key, _)| !keys.iter().any(|other| other.as_str() == Some(key)))
-                .for_each(|(key, value)| result.append(key, value));
+            for (field, _) in fields.entries().iter().zip(left_out).filter(|(_, out)| !*out) {
+                result.append_key(&field.name(), field.value);
+            }
             Ok(result.finish())
         },
     ),
@@ -266,6 +273,9 @@ fn holds(items: &[Value<'_>], wanted: Value<'_>) -> bool {
 fn unique<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     /// Up to this many elements, comparing each with each is faster than hashing.
     const PAIRWISE_MAX: usize = 16;
+    if !call.arena.admits_walk(value(arguments, 0)) {
+        return Ok(Value::Null);
+    }
     let items = items(call, arguments, 0)?;
     let mut result = call.arena.array_builder(items.len());
     if items.len() <= PAIRWISE_MAX {
@@ -352,14 +362,18 @@ fn group_by<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
 
 fn sort_by<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let key = key(arguments)?;
-    let sorted = call.arena.bump().alloc_slice_copy(items(call, arguments, 0)?);
-    sorted.sort_by(|left, right| match (left.get(&key), right.get(&key)) {
-        (Some(left), Some(right)) => total_order(left, right),
+    if !call.arena.admits_walk(value(arguments, 0)) {
+        return Ok(Value::Null);
+    }
+    let mut sorted: Vec<_> =
+        items(call, arguments, 0)?.iter().map(|item| (item.get(&key), *item)).collect();
+    sorted.sort_by(|(left, _), (right, _)| match (left, right) {
+        (Some(left), Some(right)) => total_order(*left, *right),
         (Some(_), None) => Ordering::Less,
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,
     });
-    Ok(Value::Array(sorted))
+    Ok(call.arena.array(sorted.into_iter().map(|(_, item)| item)))
 }
 
 fn zip<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
@@ -377,27 +391,33 @@ fn zip<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
 fn flatten<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let separator = text_or(arguments, 1, ".")?;
     let mut result = call.arena.record_builder(8);
-    flatten_into(call, "", separator, record(call, arguments, 0)?, &mut result);
+    let mut prefix = std::string::String::new();
+    flatten_into(call, (&mut prefix, separator), record(call, arguments, 0)?, &mut result);
     Ok(result.finish())
 }
 
 fn flatten_into<'a>(
     call: &Call<'a>,
-    prefix: &str,
-    separator: &str,
+    (prefix, separator): (&mut std::string::String, &str),
     record: &'a temblor_lang::value::Record<'a>,
     result: &mut RecordBuilder<'a>,
 ) {
     for (key, value) in record.iter() {
-        let name = match prefix {
-            "" => key,
-            _ => call.arena.format(format_args!("{prefix}{separator}{key}")),
-        };
+        if call.arena.is_spent() {
+            return;
+        }
+        let length = prefix.len();
+        if !prefix.is_empty() {
+            prefix.push_str(separator);
+        }
         match value.as_record(call.arena) {
             Some(inner) if !inner.is_empty() => {
-                deeper(|| flatten_into(call, name, separator, inner, result));
+                prefix.push_str(key);
+                deeper(|| flatten_into(call, (prefix, separator), inner, result));
             }
-            _ => result.insert(name, value),
+            _ if length == 0 => result.insert(key, value),
+            _ => result.insert(call.arena.concat(prefix, key), value),
         }
+        prefix.truncate(length);
     }
 }

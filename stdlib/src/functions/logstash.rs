@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use temblor_lang::builtin::{Call, CallError, Function};
 use temblor_lang::value::Kind::{Any, Array, Bool, String as Text};
-use temblor_lang::value::{Key, Value, equal, to_json};
+use temblor_lang::value::{Key, Value, deeper, to_json};
 
 /// Compiled expressions that one thread keeps; the oldest goes first.
 const KEPT_MAX: usize = 256;
@@ -78,7 +78,7 @@ pub static FUNCTIONS: &[Function] = &[
                 (Value::Null, _) | (_, Value::Null) => false,
                 _ if !scalar => false,
                 (Value::Str(part), Value::Str(text)) => text.contains(part),
-                _ => has(call, container, item) || equal(item, container),
+                _ => has(call, container, item) || call.arena.equal(item, container),
             };
             Ok(Value::Bool(found))
         },
@@ -127,7 +127,7 @@ pub static FUNCTIONS: &[Function] = &[
 
 fn tagged<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let (tags, tag) = (value(arguments, 0), value(arguments, 1));
-    if tags == tag || has_item(call, tags, tag) {
+    if call.arena.equal(tags, tag) || has_item(call, tags, tag) {
         return Ok(tags);
     }
     let before = match tags {
@@ -164,7 +164,7 @@ fn has<'a>(call: &Call<'a>, container: Value<'a>, item: Value<'a>) -> bool {
 
 fn has_item<'a>(call: &Call<'a>, list: Value<'a>, item: Value<'a>) -> bool {
     let items = list.as_array(call.arena);
-    items.is_some_and(|items| items.iter().any(|one| equal(*one, item)))
+    items.is_some_and(|items| items.iter().any(|one| call.arena.equal(*one, item)))
 }
 
 fn is_one_of<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
@@ -173,22 +173,34 @@ fn is_one_of<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     if given == Value::Null {
         return Ok(Value::Bool(false));
     }
-    let printed = printed(call, given);
-    Ok(Value::Bool(items.iter().any(|item| self::printed(call, *item) == printed)))
+    if ![given, value(arguments, 1)].iter().all(|value| call.arena.admits_copy(*value)) {
+        return Ok(Value::Null);
+    }
+    let mut printed = String::new();
+    print(call, given, &mut printed);
+    let mut other = String::new();
+    let is_same = |item: &Value<'a>| {
+        other.clear();
+        print(call, *item, &mut other);
+        other == printed
+    };
+    Ok(Value::Bool(items.iter().any(is_same)))
 }
 
-/// As Logstash prints a value.
-fn printed<'a>(call: &Call<'a>, value: Value<'a>) -> String {
+/// Appends a value as Logstash prints it.
+fn print<'a>(call: &Call<'a>, value: Value<'a>, out: &mut String) {
     if let Some(text) = value.as_str() {
-        return text.to_string();
+        return out.push_str(text);
     }
-    match value.as_array(call.arena) {
-        Some(items) => {
-            let items: Vec<_> = items.iter().map(|item| printed(call, *item)).collect();
-            items.join(",")
+    let Some(items) = value.as_array(call.arena) else { return out.push_str(&to_json(value)) };
+    deeper(|| {
+        for (at, item) in items.iter().enumerate() {
+            if at > 0 {
+                out.push(',');
+            }
+            print(call, *item, out);
         }
-        None => to_json(value),
-    }
+    });
 }
 
 /// The compiled expression, from this thread's store when it has been used lately.

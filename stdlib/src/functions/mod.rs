@@ -16,6 +16,7 @@ mod list;
 mod logstash;
 mod lookup;
 mod math;
+mod members;
 mod path;
 mod random;
 mod range;

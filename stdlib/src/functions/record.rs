@@ -1,7 +1,9 @@
 //! `std::record` as tremor has it. Results keep the order in which fields came.
 
-use crate::declare::{Outcome, integer, items, json_text, pure, record, text, value, warned};
-use temblor_lang::builtin::{Call, CallError, Function};
+use crate::declare::{
+    Outcome, adding, integer, items, json_text, pure, record, text, value, warned,
+};
+use temblor_lang::builtin::{Addition, Call, CallError, Function};
 use temblor_lang::value::Kind::{Array, Bool, Integer, Record, String};
 use temblor_lang::value::{JsonStyle, Value};
 
@@ -91,18 +93,21 @@ pub static FUNCTIONS: &[Function] = &[
     ),
     warned(
         "`record::combine(a, b)` can be written `merge a of b end`, which is faster",
-        pure(
-            "std::record::combine",
-            &[("left", Record), ("right", Record)],
-            Record,
-            "The fields of both records; where both have a field, the value of `right`.",
-            &[r#"record::combine({"a": 1, "b": 1}, {"b": 2}) == {"a": 1, "b": 2}"#],
-            |call, arguments| {
-                let (left, right) = (record(call, arguments, 0)?, record(call, arguments, 1)?);
-                let mut result = call.arena.record_builder(left.len() + right.len());
-                left.iter().chain(right.iter()).for_each(|(key, v)| result.insert(key, v));
-                Ok(result.finish())
-            },
+        adding(
+            Addition::Whole,
+            pure(
+                "std::record::combine",
+                &[("left", Record), ("right", Record)],
+                Record,
+                "The fields of both records; where both have a field, the value of `right`.",
+                &[r#"record::combine({"a": 1, "b": 1}, {"b": 2}) == {"a": 1, "b": 2}"#],
+                |call, arguments| {
+                    let (left, right) = (record(call, arguments, 0)?, record(call, arguments, 1)?);
+                    let mut result = call.arena.record_builder(left.len() + right.len());
+                    left.iter().chain(right.iter()).for_each(|(key, v)| result.insert(key, v));
+                    Ok(result.finish())
+                },
+            ),
         ),
     ),
     pure(
@@ -140,11 +145,17 @@ fn from_array<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
 
 fn extract<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let (fields, keys) = (record(call, arguments, 0)?, items(call, arguments, 1)?);
-    let mut result = call.arena.record_builder(keys.len());
-    for (key, value) in fields.iter() {
-        if keys.iter().any(|wanted| matches!(wanted, Value::Str(wanted) if *wanted == key)) {
-            result.append(key, value);
+    let mut taken = vec![false; fields.len()];
+    for key in keys {
+        if let Value::Str(key) = key
+            && let Some(at) = fields.position(key)
+        {
+            taken[at] = true;
         }
+    }
+    let mut result = call.arena.record_builder(keys.len().min(fields.len()));
+    for (field, _) in fields.entries().iter().zip(taken).filter(|(_, taken)| *taken) {
+        result.append_key(&field.name(), field.value);
     }
     Ok(result.finish())
 }

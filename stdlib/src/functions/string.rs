@@ -186,7 +186,7 @@ pub(super) fn lowercase<'a>(call: &Call<'a>, text: &'a str) -> Value<'a> {
         return Value::Str(text);
     }
     if text.is_ascii() {
-        let lower = call.arena.bump().alloc_str(text);
+        let lower = call.arena.str_mut(text);
         lower.make_ascii_lowercase();
         return Value::Str(lower);
     }
@@ -199,7 +199,7 @@ pub(super) fn uppercase<'a>(call: &Call<'a>, text: &'a str) -> Value<'a> {
         return Value::Str(text);
     }
     if text.is_ascii() {
-        let upper = call.arena.bump().alloc_str(text);
+        let upper = call.arena.str_mut(text);
         upper.make_ascii_uppercase();
         return Value::Str(upper);
     }
@@ -225,6 +225,9 @@ fn replace<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     for (at, found) in text.match_indices(old) {
         result.push_str(&text[copied..at]);
         result.push_str(new);
+        if call.arena.is_spent() {
+            break;
+        }
         copied = at + found.len();
     }
     if copied == 0 && result.is_empty() {

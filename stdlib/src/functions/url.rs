@@ -2,10 +2,9 @@
 //! no URL is an error, never a half-filled record.
 
 use crate::declare::{Outcome, finish, plain_text, pure, record, text, text_in};
-use bumpalo::collections::Vec as ArenaVec;
 use temblor_lang::builtin::{Call, CallError, Function};
 use temblor_lang::value::Kind::{Record, String};
-use temblor_lang::value::Value;
+use temblor_lang::value::{TextBuilder, Value};
 
 /// The functions of this module.
 pub static FUNCTIONS: &[Function] = &[
@@ -65,7 +64,7 @@ pub static FUNCTIONS: &[Function] = &[
     ),
 ];
 
-fn push_encoded(out: &mut bumpalo::collections::String<'_>, text: &str) {
+fn push_encoded(out: &mut TextBuilder<'_>, text: &str) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() {
             out.push(char::from(byte));
@@ -83,7 +82,7 @@ fn decoded<'a>(call: &Call<'a>, text: &'a str, plus_is_blank: bool) -> Result<&'
     if memchr::memchr2(b'%', b'+', text.as_bytes()).is_none() {
         return Ok(text);
     }
-    let mut result = ArenaVec::with_capacity_in(text.len(), call.arena.bump());
+    let mut result = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
         rest = after;
@@ -96,7 +95,7 @@ fn decoded<'a>(call: &Call<'a>, text: &'a str, plus_is_blank: bool) -> Result<&'
             _ => result.push(*first),
         }
     }
-    std::str::from_utf8(result.into_bump_slice())
+    std::str::from_utf8(call.arena.bytes(&result))
         .map_err(|_| CallError::failed(format!("`{text}` does not decode to UTF-8")))
 }
 

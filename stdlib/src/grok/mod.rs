@@ -25,6 +25,8 @@ pub use pattern::{Anchor, Grok, Options, Strategy};
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod bounds;
+#[cfg(test)]
 mod equality;
 #[cfg(test)]
 mod logstash_cases;

@@ -1,4 +1,4 @@
-//! Pages about selects, windows, flows and operators: `E0426` to `E0441`, `E0521` and up, `E06xx`.
+//! Pages about selects, windows, flows, operators and budgets: `E0426` to `E0444`, `E0521` and up, `E06xx`.
 
 use super::Page;
 
@@ -104,6 +104,27 @@ pub(super) const PAGES: &[Page] = &[
         "Ctrl-C was typed while the REPL evaluated. What was entered has no effect.",
         "for event.c of case (_, _) => 1 end",
         "1",
+    ),
+    page(
+        "E0442",
+        "an event that needs too much memory",
+        "What one script, or one expression, builds for one event may take 64 MiB, however long the event is. The event fails, others do not. Look for a value that is added to itself in a loop, or that holds another one very often.",
+        "let s = string::repeat(\"x\", 16000000);\ns + s + s + s + s",
+        "let s = string::repeat(\"x\", 16000000);\ns + s",
+    ),
+    page(
+        "E0443",
+        "an event that takes too much work",
+        "What one script, or one expression, does for one event is counted: bytes and elements that functions look at, turns of loops, calls. After two thousand million such steps, which take seconds, the event fails; others do not. Look for loops within loops over all of a long value.",
+        "let s = string::repeat(\"x\", 16000000);\nfor range::range(0, 200) of case (i, n) => string::contains(s, \"#{n}\") end",
+        "let s = string::repeat(\"x\", 16000000);\nstring::contains(s, \"y\")",
+    ),
+    page(
+        "E0444",
+        "constants that take too much memory or work",
+        "What is known at load is computed at load. All constants of a program may take 64 MiB together, and two thousand million steps. Compute what is larger in the run, where it is gone after each event.",
+        "const A = string::repeat(\"x\", 16000000);\nconst B = A + A + A;\nconst C = B + A;\nC",
+        "const A = string::repeat(\"x\", 16000000);\nA",
     ),
     page(
         "E0521",

@@ -28,6 +28,9 @@ const ACCEPTS: u32 = 1 << 30;
 const DEAD_STATE: u32 = 0;
 const FINISH_STATE: u32 = 1;
 
+/// Instead of the end of a match: there is none.
+pub(super) const NO_END: usize = usize::MAX;
+
 /// Which end of several is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -83,9 +86,9 @@ impl Dfa {
         self.prefers_longest
     }
 
-    /// The end of the match that starts at `at`.
+    /// The end of the match that starts at `at`, or `NO_END`; and how far the text was read for it.
     #[inline]
-    pub(super) fn run(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    pub(super) fn run(&self, bytes: &[u8], at: usize) -> (usize, usize) {
         if self.first {
             return self.run_first(bytes, at);
         }
@@ -94,8 +97,8 @@ impl Dfa {
         }
         let (state, read) = self.walk(self.start, &bytes[at..]);
         match state {
-            FINISH => Some(at + read - 1),
-            DEAD => None,
+            FINISH => (at + read - 1, at + read),
+            DEAD => (NO_END, at + read),
             state => self.go_on(state, bytes, at + read),
         }
     }
@@ -116,11 +119,11 @@ impl Dfa {
 
     /// `Unique`: goes on in a state that is reached at `at`.
     #[inline(never)]
-    fn go_on(&self, mut state: u32, bytes: &[u8], mut at: usize) -> Option<usize> {
+    fn go_on(&self, mut state: u32, bytes: &[u8], mut at: usize) -> (usize, usize) {
         loop {
             match state {
-                DEAD => return None,
-                FINISH => return Some(at - 1),
+                DEAD => return (NO_END, at),
+                FINISH => return (at - 1, at),
                 special if special >= SPECIAL => {
                     state -= SPECIAL;
                     at = skip(&self.mark(state).leaves, bytes, at);
@@ -128,7 +131,8 @@ impl Dfa {
                 _ => {}
             }
             if at == bytes.len() {
-                return (self.edge && self.mark(state).accepts).then_some(at);
+                let accepts = self.edge && self.mark(state).accepts;
+                return (if accepts { at } else { NO_END }, at);
             }
             let read;
             (state, read) = self.walk(state, &bytes[at..]);
@@ -138,31 +142,31 @@ impl Dfa {
 
     /// `First`: the end that the order of preference puts first.
     #[inline(never)]
-    fn run_first(&self, bytes: &[u8], mut at: usize) -> Option<usize> {
+    fn run_first(&self, bytes: &[u8], mut at: usize) -> (usize, usize) {
         let mut state = self.start;
-        let mut end = (state & ACCEPTS != 0).then_some(at);
+        let mut end = if state & ACCEPTS != 0 { at } else { NO_END };
         loop {
             if state >= SPECIAL {
                 at = skip(&self.mark(state & !(SPECIAL | ACCEPTS)).leaves, bytes, at);
                 if state & ACCEPTS != 0 {
-                    end = Some(at);
+                    end = at;
                 }
             }
             let rows = self.rows.as_slice();
             loop {
-                let Some(&byte) = bytes.get(at) else { return end };
+                let Some(&byte) = bytes.get(at) else { return (end, at) };
                 let row = (state & !(SPECIAL | ACCEPTS)) as usize;
                 state = rows[row + usize::from(self.columns[usize::from(byte)])];
                 at += 1;
                 if state & ACCEPTS != 0 {
-                    end = Some(at);
+                    end = at;
                 }
                 if state >= SPECIAL {
                     break;
                 }
             }
             if state == DEAD {
-                return end;
+                return (end, at);
             }
         }
     }

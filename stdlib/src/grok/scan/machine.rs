@@ -1,12 +1,14 @@
 //! Runs a program: leftmost match, preferred alternatives first.
 //!
-//! Invariant: steps are counted against a limit, and each costs a bounded or a counted time.
+//! Invariant: steps are counted against a limit, and each costs a bounded or a counted time, whether
+//! it succeeds or not.
 
 use memchr::{memchr, memrchr};
 use regex_syntax::try_is_word_character;
 
 use crate::onigmo::Assertion;
 
+use super::dfa::NO_END;
 use super::lower::NO_MEMORY;
 use super::program::{Address, LeadingRun, NO_SLOT, Operation, Program, Run};
 
@@ -21,10 +23,20 @@ const STEPS_BASE: usize = 4_096;
 const STEPS_PER_BYTE: usize = 32;
 /// Steps of a second try, which remembers where it has been.
 const MEMORY_STEPS_PER_BYTE: usize = 256;
+/// Steps of one search, however long the text is.
+const STEPS_MAX: usize = 1 << 26;
+/// Choices that can be open at a time; each may remember slots as well.
+const CHOICES_MAX: usize = 1 << 21;
+/// Memory for choices that is kept for the next text.
+const CHOICES_KEPT_MAX: usize = 1 << 14;
+/// Alternatives that are put aside in a step.
+const ALTERNATIVES_PER_STEP: usize = 8;
 /// Most bits of that memory.
 const MEMORY_BITS_MAX: usize = 1 << 28;
 /// Bytes of a run that count as one step.
-const RUN_BYTES_PER_STEP: usize = 64;
+const RUN_BYTES_PER_STEP: usize = 16;
+/// Bytes of a run that take as long as a character that is looked at by itself.
+const BYTES_OF_A_CHARACTER: usize = 4;
 
 /// How a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +57,19 @@ pub(in crate::grok) struct Scratch {
     visited: Vec<u64>,
     /// The furthest mark, and where it was reached.
     pub(in crate::grok) furthest: Option<(u32, u32)>,
+}
+
+impl Scratch {
+    /// Gives back what one long text has stretched.
+    #[inline]
+    fn shrink(&mut self) {
+        if self.frames.capacity() > CHOICES_KEPT_MAX || self.trail.capacity() > CHOICES_KEPT_MAX {
+            (self.frames, self.trail) = (Vec::new(), Vec::new());
+        }
+        if self.visited.capacity() > CHOICES_KEPT_MAX {
+            self.visited = Vec::new();
+        }
+    }
 }
 
 /// A choice to come back to.
@@ -75,11 +100,14 @@ impl Program {
         slots: &mut [u32],
         whole: &mut (u32, u32),
     ) -> Outcome {
-        let steps = STEPS_BASE + STEPS_PER_BYTE * text.len();
+        let steps = (STEPS_BASE + STEPS_PER_BYTE * text.len()).min(STEPS_MAX);
         scratch.furthest = None;
         scratch.registers.resize(self.registers.max(scratch.registers.len()), (0, 0));
         let remembers = false;
-        Machine { program: self, text, scratch, slots, steps, remembers }.search(whole)
+        let outcome =
+            Machine { program: self, text, scratch, slots, steps, remembers }.search(whole);
+        scratch.shrink();
+        outcome
     }
 
     /// As `search`, but remembers failed states, so that steps stay in proportion to the text.
@@ -97,9 +125,12 @@ impl Program {
         scratch.visited.clear();
         scratch.visited.resize(bits.div_ceil(64), 0);
         slots.fill(UNSET);
-        let steps = STEPS_BASE + MEMORY_STEPS_PER_BYTE * text.len();
+        let steps = (STEPS_BASE + MEMORY_STEPS_PER_BYTE * text.len()).min(STEPS_MAX);
         let remembers = true;
-        Machine { program: self, text, scratch, slots, steps, remembers }.search(whole)
+        let outcome =
+            Machine { program: self, text, scratch, slots, steps, remembers }.search(whole);
+        scratch.shrink();
+        outcome
     }
 }
 
@@ -174,10 +205,11 @@ impl Machine<'_> {
                     None
                 }
                 Operation::Automaton { automaton, slot, then, next } => {
-                    if let Some(end) = automaton.run(bytes, at)
+                    let (end, read) = automaton.run(bytes, at);
+                    self.charge(read - at);
+                    if end != NO_END
                         && let Some(after) = after(bytes, end, *then)
                     {
-                        self.charge(end - at);
                         self.save_both(*slot, at, end);
                         (address, at) = (*next, after);
                         continue;
@@ -223,6 +255,7 @@ impl Machine<'_> {
         if self.remembers && self.visit(memory, at) {
             return None;
         }
+        self.charge(others.len() / ALTERNATIVES_PER_STEP * RUN_BYTES_PER_STEP);
         for &other in others.iter().rev() {
             self.push(other, at, RESUME);
         }
@@ -297,6 +330,10 @@ impl Machine<'_> {
     }
 
     fn push(&mut self, address: Address, at: usize, low: u32) {
+        if self.scratch.frames.len() + self.scratch.trail.len() >= CHOICES_MAX {
+            self.steps = 0;
+            return;
+        }
         let trail = self.scratch.trail.len() as u32;
         self.scratch.frames.push(Frame { address, at: at as u32, low, trail });
     }
@@ -377,7 +414,11 @@ impl Machine<'_> {
         if self.remembers && !run.exclusive && self.visit(run.memory, at) {
             return None;
         }
-        let low = if run.min == 0 { at } else { self.minimum(run, at)? };
+        let mut low = at;
+        if run.min > 0 {
+            low = self.minimum(run, at)?;
+            self.charge((low - at) * BYTES_OF_A_CHARACTER);
+        }
         if run.lazy {
             return self.lengthen(run, address, low);
         }
@@ -416,13 +457,15 @@ impl Machine<'_> {
         }
         let bytes = self.text.as_bytes();
         let end = if run.follow.admits(bytes, high) {
-            high
+            Some(high)
         } else if let Some(needle) = run.needle {
-            low + memrchr(needle, &bytes[low..high])?
+            memrchr(needle, &bytes[low..high]).map(|found| low + found)
         } else {
-            low + bytes[low..high].iter().rposition(|&byte| run.follow.contains(byte))?
+            let follows = |&byte: &u8| run.follow.contains(byte);
+            bytes[low..high].iter().rposition(follows).map(|found| low + found)
         };
-        self.charge(high - end);
+        self.charge(high - end.unwrap_or(low));
+        let end = end?;
         if end > low {
             self.push(address, end, low as u32);
         }
@@ -434,12 +477,22 @@ impl Machine<'_> {
         let bytes = self.text.as_bytes();
         let mut end = at;
         if let (Some(needle), true) = (run.needle, run.class.is_all()) {
-            end += memchr(needle, &bytes[at..])?;
+            let Some(distance) = memchr(needle, &bytes[at..]) else {
+                self.charge(bytes.len() - at);
+                return None;
+            };
+            self.charge(distance);
+            end += distance;
         }
+        let from = end;
         while !run.follow.admits(bytes, end) {
-            end = run.class.step(self.text, end)?;
+            let Some(next) = run.class.step(self.text, end) else {
+                self.charge((end - from) * BYTES_OF_A_CHARACTER);
+                return None;
+            };
+            end = next;
         }
-        self.charge((end - at) * 8);
+        self.charge((end - from) * BYTES_OF_A_CHARACTER);
         self.push(address, end, LENGTHEN);
         Some((run.next, end))
     }

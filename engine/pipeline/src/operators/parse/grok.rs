@@ -106,6 +106,9 @@ impl GrokPattern {
     /// Why none of the patterns matches: how far the best of them got.
     #[cold]
     pub fn explain(patterns: &[Self], text: &str, captures: &mut Captures) -> Problem {
+        if captures.exhausted() {
+            return Problem::new("the pattern takes too many steps on this text");
+        }
         let explanations = patterns.iter().map(|pattern| pattern.grok.explain(text, captures));
         let best = explanations.max_by_key(|explanation| explanation.matched_prefix_end);
         let best = best.expect("there is at least one pattern");
