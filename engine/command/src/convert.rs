@@ -1,5 +1,5 @@
-//! `temblor convert`: a Temblor file from a Logstash configuration, and the report about what became
-//! of each block. The report goes to standard error unless it is what was asked for.
+//! `temblor convert`: a Temblor file from a configuration of Logstash or Eventgen, and the report about what
+//! became of each block. The report goes to standard error unless it is what was asked for.
 
 use super::check::FAULTY;
 use super::logstash::EcsArg;
@@ -23,6 +23,21 @@ pub struct ConvertArgs {
 enum From {
     /// A Logstash configuration: a file, a folder of files, or pipelines.yml
     Logstash(LogstashArgs),
+    /// A configuration of Splunk Eventgen, or the folder of an app
+    Eventgen(EventgenArgs),
+}
+
+#[derive(Debug, Args)]
+struct EventgenArgs {
+    /// The configuration; of several, what later ones say counts
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Write the Temblor file here instead of to standard output
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
 }
 
 #[derive(Debug, Args)]
@@ -54,14 +69,32 @@ struct LogstashArgs {
 
 /// Converts; gives the exit code.
 pub fn convert(args: &ConvertArgs) -> u8 {
-    let From::Logstash(args) = &args.from;
-    match logstash(args) {
+    let converted = match &args.from {
+        From::Logstash(args) => logstash(args),
+        From::Eventgen(args) => eventgen(args),
+    };
+    match converted {
         Ok(code) => code,
         Err(reason) => {
             eprintln!("error: {reason}");
             FAULTY
         }
     }
+}
+
+fn eventgen(args: &EventgenArgs) -> Result<u8, String> {
+    let loaded = temblor_generate::eventgen::load(&args.paths)?;
+    let (text, report) = temblor_generate::eventgen::convert::convert(&loaded, args.seed);
+    match &args.out {
+        Some(file) => {
+            std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))?
+        }
+        None => say(&text),
+    }
+    for line in report {
+        eprintln!("note: {line}");
+    }
+    Ok(0)
 }
 
 fn logstash(args: &LogstashArgs) -> Result<u8, String> {

@@ -1,52 +1,131 @@
 //! `temblor generate`: generated events on standard output.
 
-use super::GenerateArgs;
 use super::check::FAULTY;
+use super::{Command, GenerateArgs, Verb};
+use clap::Parser;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
-use temblor_generate::{Rate, Spec, Stream, eventgen};
+use temblor_generate::eventgen::outputs::Output;
+use temblor_generate::eventgen::rotation::Rotation;
+use temblor_generate::eventgen::{self, Loaded, Stanza};
+use temblor_generate::{Spec, Stream};
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Formula;
 use temblor_lang::value::{Arena, Value};
-use temblor_runtime::clock::{Timestamp, system_time};
+use temblor_pipeline::endpoint::SINK_KINDS;
+use temblor_runtime::clock::{Timestamp, nanoseconds, system_time};
 use temblor_runtime::limits::BLOCK_BYTES;
+use temblor_stdlib::formats::datetime::DateFormat;
 
 /// Generates events; gives the exit code.
 pub fn generate(args: &GenerateArgs) -> u8 {
-    match specs(args).and_then(|specs| print(&specs, args)) {
-        Ok(()) => 0,
-        Err(reason) => {
-            eprintln!("error: {}", reason.trim_end());
-            FAULTY
+    let result = match (&args.explain, args.conf.is_empty()) {
+        (Some(file), _) => explain(file),
+        (None, true) => {
+            spec(args).and_then(|spec| print(&[(spec, Output::Stdout)], args)).map(|()| 0)
         }
+        (None, false) => configured(args),
+    };
+    result.unwrap_or_else(|reason| {
+        eprintln!("error: {}", reason.trim_end());
+        FAULTY
+    })
+}
+
+fn explain(file: &std::path::Path) -> Result<u8, String> {
+    let loaded = eventgen::load(&[file.to_path_buf()])?;
+    let _ = std::io::stdout().write_all(eventgen::explain::explain(&loaded).as_bytes());
+    Ok(0)
+}
+
+/// Generates what configurations say.
+fn configured(args: &GenerateArgs) -> Result<u8, String> {
+    let Loaded { mut stanzas, notes } = eventgen::load(&args.conf)?;
+    for note in &notes {
+        eprintln!("note: {note}");
+    }
+    let wanted = |one: &Stanza| {
+        args.kind.as_ref().is_none_or(|name| *name == one.name || *name == one.section)
+    };
+    stanzas.retain(wanted);
+    if stanzas.is_empty() {
+        let names: Vec<_> = args.conf.iter().map(|file| file.display().to_string()).collect();
+        return Err(format!("{}: there is no such stanza that makes events", names.join(", ")));
+    }
+    for stanza in &stanzas {
+        for note in &stanza.notes {
+            eprintln!("note: {}: [{}]: {note}", stanza.place, stanza.section);
+        }
+    }
+    for stanza in &mut stanzas {
+        given(stanza, args)?;
+    }
+    if !args.stdout && stanzas.iter().any(|one| matches!(one.output, Output::Sink { .. })) {
+        return through_sinks(stanzas, args);
+    }
+    let specs: Vec<_> = stanzas.into_iter().map(|one| (one.spec, one.output)).collect();
+    print(&specs, args).map(|()| 0)
+}
+
+/// What the command line says of a stanza.
+fn given(stanza: &mut Stanza, args: &GenerateArgs) -> Result<(), String> {
+    if args.stdout {
+        stanza.output = Output::Stdout;
+    }
+    let place = || format!("{}: [{}]: outputMode", stanza.place, stanza.section);
+    match &stanza.output {
+        Output::Refused(reason) => {
+            return Err(format!("{}: {reason}; --stdout prints the events", place()));
+        }
+        Output::Sink { kind, .. } if !SINK_KINDS.contains(kind) => {
+            return Err(format!(
+                "{}: this needs the sink `{kind}`, which is not there yet; --stdout prints the events",
+                place()
+            ));
+        }
+        _ => {}
+    }
+    if let Some(count) = args.count {
+        stanza.spec.count = Some(count);
+        stanza.settings.insert("count".to_string(), count.into());
+    }
+    if let Some(seed) = args.seed {
+        stanza.spec.seed = seed;
+        stanza.settings.insert("seed".to_string(), seed.into());
+    }
+    if let Some(start) = start(args)? {
+        stanza.spec.start = Some(start);
+        stanza.settings.insert("start".to_string(), start.into());
+    }
+    Ok(())
+}
+
+/// Runs the program that a configuration is converted to: its sinks are those of programs.
+fn through_sinks(stanzas: Vec<Stanza>, args: &GenerateArgs) -> Result<u8, String> {
+    if args.virtual_clock || args.span.is_some() {
+        return Err("--virtual-clock and --for do not reach sinks; add --stdout".to_string());
+    }
+    let loaded = Loaded { stanzas, notes: Vec::new() };
+    let (text, _) = eventgen::convert::convert(&loaded, 0);
+    let command = Command::try_parse_from(["temblor", "run", "--quiet", "-e", &text]);
+    match command.map_err(|error| error.to_string())?.verb {
+        Verb::Run(run) => Ok(super::run::run(run)),
+        _ => Err("the program could not be run".to_string()),
     }
 }
 
-fn specs(args: &GenerateArgs) -> Result<Vec<Spec>, String> {
-    let Some(file) = &args.conf else { return Ok(vec![spec(args)?]) };
-    let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-    let directory = file.parent().unwrap_or(Path::new("."));
-    let mut stanzas = eventgen::read(&text, directory)?;
-    stanzas.retain(|one| args.kind.is_none() || args.kind.as_ref() == Some(&one.name));
-    if stanzas.is_empty() {
-        return Err(format!("{}: there is no such stanza", file.display()));
-    }
-    for stanza in stanzas.iter().filter(|stanza| !stanza.ignored.is_empty()) {
-        eprintln!("note: [{}]: no effect here: {}", stanza.name, stanza.ignored.join(", "));
-    }
-    let mut specs: Vec<_> = stanzas.into_iter().map(|stanza| stanza.spec).collect();
-    for spec in &mut specs {
-        spec.count = args.count.or(spec.count);
-        spec.seed = args.seed;
-    }
-    Ok(specs)
+/// The time at which events begin.
+fn start(args: &GenerateArgs) -> Result<Option<Timestamp>, String> {
+    let Some(text) = &args.start else { return Ok(None) };
+    let time = DateFormat::compile("%Y-%m-%dT%H:%M:%SZ").nanoseconds(text);
+    let time = time.and_then(|time| u64::try_from(time).ok());
+    time.map(Some).ok_or_else(|| format!("--start: `{text}` is not like 2026-01-01T00:00:00Z"))
 }
 
 /// The spec of a kind; options and `--set` pairs are settings like those of a `source`.
 fn spec(args: &GenerateArgs) -> Result<Spec, String> {
     let arena = Arena::new();
-    let mut record = arena.record_builder(args.set.len() + 3);
+    let mut record = arena.record_builder(args.set.len() + 4);
     for pair in &args.set {
         let (name, text) = pair.split_once('=').ok_or(format!("`{pair}` is not NAME=VALUE"))?;
         let name = name.trim();
@@ -62,7 +141,12 @@ fn spec(args: &GenerateArgs) -> Result<Spec, String> {
     if let Some(rate) = &args.rate {
         record.insert("rate", Value::Str(arena.str(rate)));
     }
-    record.insert("seed", Value::UInt(args.seed));
+    if let Some(seed) = args.seed {
+        record.insert("seed", Value::UInt(seed));
+    }
+    if let Some(start) = start(args)? {
+        record.insert("start", Value::UInt(start));
+    }
     let kind = args.kind.as_deref().unwrap_or("template");
     let text = args.template.as_deref().map(template).transpose()?;
     Spec::from_settings(kind, record.finish(), text)
@@ -101,10 +185,10 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 /// Time from one line of figures to the next.
 const FIGURES_EVERY: Duration = Duration::from_secs(10);
 
-/// A stream on its way to standard output.
+/// A stream on its way out.
 struct Running {
     stream: Stream,
-    /// Whether its events have times that must be waited for.
+    outlet: Outlet,
     is_paced: bool,
     /// The stream's time when the run began.
     start: Timestamp,
@@ -112,71 +196,129 @@ struct Running {
     behind: u64,
 }
 
+/// Where events go.
+enum Outlet {
+    Stdout,
+    Nothing,
+    File(Rotation, String),
+}
+
+impl Outlet {
+    fn open(output: &Output) -> Result<Self, String> {
+        Ok(match output {
+            Output::File { path, bytes_max, backups } => {
+                let name = path.display().to_string();
+                let file = Rotation::open(path, *bytes_max, *backups);
+                Outlet::File(file.map_err(|error| format!("{name}: {error}"))?, name)
+            }
+            Output::Nothing => Outlet::Nothing,
+            Output::Stdout | Output::Sink { .. } | Output::Refused(_) => Outlet::Stdout,
+        })
+    }
+
+    /// Writes a block; `false` when nobody reads any more.
+    fn write(&mut self, block: &[u8]) -> Result<bool, String> {
+        match self {
+            Outlet::Nothing => Ok(true),
+            Outlet::File(file, name) => match file.write(block) {
+                Ok(()) => Ok(true),
+                Err(error) => Err(format!("{name}: {error}")),
+            },
+            Outlet::Stdout => match std::io::stdout().lock().write_all(block) {
+                Ok(()) => Ok(true),
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+                Err(error) => Err(format!("standard output: {error}")),
+            },
+        }
+    }
+}
+
 impl Running {
-    fn open(spec: &Spec, begin: Timestamp) -> Result<Self, String> {
+    fn open(spec: &Spec, output: &Output, begin: Timestamp) -> Result<Self, String> {
+        let mut spec = spec.clone();
+        spec.start.get_or_insert(begin);
         Ok(Running {
-            stream: Stream::open(spec, begin).map_err(|error| error.to_string())?,
-            is_paced: spec.rate != Rate::Unlimited || spec.has_rhythm(),
+            stream: Stream::open(&spec, begin).map_err(|error| error.to_string())?,
+            outlet: Outlet::open(output)?,
+            is_paced: spec.is_paced(),
             start: spec.start.unwrap_or(begin),
             behind: 0,
         })
     }
 
-    /// Appends what is due; gives the number of events, and the wait for the next unless there is none.
+    /// Appends what is due; gives the number of events, and how long after the beginning the next is due
+    /// unless there is none.
     fn fill(
         &mut self,
         block: &mut Vec<u8>,
         passed: u64,
-    ) -> Result<(u64, Option<Duration>), String> {
-        let until = if self.is_paced { self.start + passed } else { u64::MAX };
+        span: u64,
+    ) -> Result<(u64, Option<u64>), String> {
+        let end = self.start.saturating_add(span);
+        let now = if self.is_paced { self.start.saturating_add(passed) } else { u64::MAX };
+        let until = now.min(end.saturating_sub(1));
         let filled = self.stream.fill(block, until, BLOCK_BYTES / 2)?;
-        let due = |next| if self.is_paced { until.saturating_sub(next) } else { 0 };
-        self.behind = filled.next.map_or(0, due);
-        let wait = |next: Timestamp| Duration::from_nanos(next.saturating_sub(until));
-        Ok((filled.events, filled.next.map(wait)))
+        let next = filled.next.filter(|next| *next < end);
+        self.behind = next.filter(|_| self.is_paced).map_or(0, |next| now.saturating_sub(next));
+        Ok((filled.events, next.map(|next| next.saturating_sub(self.start))))
     }
 }
 
+/// Virtual time goes on by at least so much at a time, in nanoseconds.
+const VIRTUAL_STEP: u64 = 1_000_000_000;
+
 /// Prints the events of all specs at once, each in its own time.
-fn print(specs: &[Spec], args: &GenerateArgs) -> Result<(), String> {
+fn print(specs: &[(Spec, Output)], args: &GenerateArgs) -> Result<(), String> {
     let (begin, started) = (system_time(), Instant::now());
-    let opened = specs.iter().map(|spec| Running::open(spec, begin));
+    let opened = specs.iter().map(|(spec, output)| Running::open(spec, output, begin));
     let mut running = opened.collect::<Result<Vec<_>, _>>()?;
-    let mut output = std::io::stdout().lock();
-    let failed = |error: std::io::Error| format!("standard output: {error}");
+    let span = args.span.map_or(u64::MAX, nanoseconds);
     let mut block = Vec::with_capacity(BLOCK_BYTES);
-    let (mut figures, mut told) = (Figures::default(), started);
+    let (mut figures, mut told, mut virtual_time) = (Figures::default(), started, 0);
     while !running.is_empty() {
-        let mut wait = WAIT_MAX;
+        let passed = if args.virtual_clock { virtual_time } else { nanoseconds(started.elapsed()) };
+        let mut next_due = u64::MAX;
         let mut index = 0;
         while index < running.len() {
             block.clear();
-            let passed = temblor_runtime::clock::nanoseconds(started.elapsed());
-            let (events, next) = running[index].fill(&mut block, passed)?;
+            let (events, next) = running[index].fill(&mut block, passed, span)?;
             figures.add(events, block.len());
-            match output.write_all(&block) {
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                other => other.map_err(failed)?,
+            if !running[index].outlet.write(&block)? {
+                return Ok(());
             }
             match next {
-                Some(next) => (wait, index) = (wait.min(next), index + 1),
-                None => drop(running.swap_remove(index)),
+                Some(next) => (next_due, index) = (next_due.min(next), index + 1),
+                None => drop(running.remove(index)),
             }
         }
         if args.stats && told.elapsed() >= FIGURES_EVERY {
             told = Instant::now();
             eprintln!("{}", figures.line(started.elapsed(), &running));
         }
-        if !wait.is_zero() && !running.is_empty() {
-            output.flush().map_err(failed)?;
-            std::thread::sleep(wait);
+        if next_due <= passed || running.is_empty() {
+            continue;
+        }
+        if args.virtual_clock {
+            virtual_time = next_due.saturating_add(VIRTUAL_STEP);
+        } else if running.iter().any(|one| one.is_paced) {
+            flush()?;
+            std::thread::sleep(Duration::from_nanos(next_due - passed).min(WAIT_MAX));
         }
     }
-    output.flush().map_err(failed)?;
+    flush()?;
     if args.stats {
         eprintln!("{}", figures.line(started.elapsed(), &running));
     }
     Ok(())
+}
+
+fn flush() -> Result<(), String> {
+    match std::io::stdout().flush() {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What was printed.

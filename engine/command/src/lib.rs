@@ -220,8 +220,8 @@ struct CheckArgs {
 
 #[derive(Debug, Args)]
 struct GenerateArgs {
-    /// weblog, syslog, json-app, windbag, lines, template, sample or replay; with --conf, a stanza
-    #[arg(required_unless_present_any = ["conf", "template"])]
+    /// A generator such as access, syslog, json-app, firewall, template, sample or replay; with --conf, a stanza
+    #[arg(required_unless_present_any = ["conf", "template", "explain"])]
     kind: Option<String>,
     /// How many events
     #[arg(short = 'n', long, value_name = "N")]
@@ -229,18 +229,33 @@ struct GenerateArgs {
     /// How much, such as 200/s, 5MB/s or 30GB/day [default: as fast as it goes]
     #[arg(long, value_name = "RATE")]
     rate: Option<String>,
-    /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// Seed of everything random [default: 0, or that of the configuration]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Text of an event, such as '#{event.index} user=#{event.user.name}'
     #[arg(long, value_name = "TEXT")]
     template: Option<String>,
     /// A setting as in a `source`, such as loss=0.01 or 'draws={"n": {"uniform": [1, 6]}}'; may be repeated
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// An eventgen.conf, whose stanzas are generated one after the other
+    /// A configuration of Splunk Eventgen, or the folder of an app; may be repeated, what later ones say counts
     #[arg(long, value_name = "FILE")]
-    conf: Option<PathBuf>,
+    conf: Vec<PathBuf>,
+    /// Say what each stanza of a configuration will do, and what has no effect and why
+    #[arg(long, value_name = "FILE")]
+    explain: Option<PathBuf>,
+    /// Print the events of all stanzas, wherever the configuration sends them
+    #[arg(long)]
+    stdout: bool,
+    /// When the first event is, such as 2026-01-01T00:00:00Z [default: now]
+    #[arg(long, value_name = "TIME")]
+    start: Option<String>,
+    /// End after so much of the events' time, such as 1h
+    #[arg(long = "for", value_name = "TIME", value_parser = parse_step)]
+    span: Option<std::time::Duration>,
+    /// Do not wait: the events' time passes as fast as they are made
+    #[arg(long)]
+    virtual_clock: bool,
     /// At the end, print events/s, KB/s and GB/day on standard error
     #[arg(long)]
     stats: bool,

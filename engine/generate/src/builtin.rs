@@ -222,9 +222,21 @@ impl Default for Windbag {
 impl Generator for Windbag {
     #[inline]
     fn write(&mut self, moment: Moment, out: &mut Vec<u8>) -> Result<bool, String> {
-        self.stamp.push(moment.time, out);
+        if moment.of == 0 {
+            self.stamp.push(moment.time, out);
+            out.extend_from_slice(b" -0000 WINDBAG Event ");
+            push_number(moment.place + 1, out);
+            return Ok(true);
+        }
+        // In an execution the times rise evenly, and each event says how many there are.
+        let (earliest, latest) = moment.window;
+        let part = (moment.place + 1) as f64 / moment.of as f64;
+        let span = latest.saturating_sub(earliest) as f64 * part;
+        self.stamp.push(earliest + span as u64, out);
         out.extend_from_slice(b" -0000 WINDBAG Event ");
-        push_number(moment.index + 1, out);
+        push_number(moment.place + 1, out);
+        out.extend_from_slice(b" of ");
+        push_number(moment.of, out);
         Ok(true)
     }
 }
@@ -237,7 +249,7 @@ mod tests {
         let write = |index| {
             let mut out = Vec::new();
             let time = 1_772_323_200_000_000_000 + index * 250_000_000;
-            assert!(generator.write(Moment { index, time }, &mut out).unwrap());
+            assert!(generator.write(Moment::at(index, time), &mut out).unwrap());
             String::from_utf8(out).unwrap()
         };
         (0..count).map(write).collect()

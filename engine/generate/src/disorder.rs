@@ -1,9 +1,11 @@
-//! What a bad network does to a stream: events are lost, doubled, and come late.
+//! What a bad network does to a stream: events are lost, doubled, come late, or wait and come together.
 //!
 //! Invariant: the undisturbed events do not depend on the disorder, so two streams of one seed differ only
 //! by what was done to them.
 
 use super::Random;
+use super::damage::Damage;
+use super::truth::{Fate, Truth};
 use std::collections::BTreeMap;
 
 /// How bad it is.
@@ -17,6 +19,14 @@ pub struct Disorder {
     pub reorder: f64,
     /// How many places late at most.
     pub delay: u64,
+    /// Part of the events at which a burst begins: they and those behind them wait and come together.
+    pub burst: f64,
+    /// How many events a burst has.
+    pub burst_events: u64,
+    /// How far the sender's clock is ahead, in nanoseconds.
+    pub skew_ns: i64,
+    /// What senders do to events.
+    pub damage: Damage,
     /// Number of the stream: streams of one seed suffer differently.
     pub stream: u64,
 }
@@ -25,71 +35,140 @@ pub struct Disorder {
 pub struct Network {
     disorder: Disorder,
     random: Random,
+    damage_random: Random,
     /// By the place at which they come, then by arrival.
-    held: BTreeMap<(u64, u64), Vec<u8>>,
+    held: BTreeMap<(u64, u64), (Vec<u8>, Fate)>,
+    arrivals: u64,
     place: u64,
+    /// The place at which the present burst ends.
+    burst_end: u64,
+    truth: Option<Truth>,
 }
 
 impl Disorder {
-    /// Whether nothing happens.
+    /// Whether nothing happens on the way; the clock may still be off.
+    #[must_use]
     pub fn is_none(&self) -> bool {
-        self.loss <= 0.0 && self.duplicate <= 0.0 && self.reorder <= 0.0
+        let parts = [self.loss, self.duplicate, self.reorder, self.burst];
+        parts.iter().all(|part| *part <= 0.0) && self.damage.is_none()
     }
 }
 
 impl Network {
-    /// A network of the given kind.
-    pub fn new(disorder: Disorder, seed: u64) -> Self {
+    /// A network of the given kind, which tells the truth where it is wanted.
+    #[must_use]
+    pub fn new(disorder: Disorder, seed: u64, truth: Option<Truth>) -> Self {
         let stream = disorder.stream.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let random = Random::seeded(seed ^ stream ^ 0xd150);
-        Network { disorder, random, held: BTreeMap::new(), place: 0 }
+        let damage_random = Random::seeded(seed ^ stream ^ 0xda3a);
+        let held = BTreeMap::new();
+        Network {
+            disorder,
+            random,
+            damage_random,
+            held,
+            arrivals: 0,
+            place: 0,
+            burst_end: 0,
+            truth,
+        }
     }
 
-    /// The event in `out[start..]` goes through: it stays, goes, or is held, and what is due follows.
-    /// Gives the number of events now in `out[start..]`.
-    pub fn pass(&mut self, start: usize, out: &mut Vec<u8>) -> u64 {
-        let Disorder { loss, duplicate, reorder, delay, .. } = self.disorder;
+    /// The event in `out[start..]`, made as number `event`, goes through: it stays, goes, or is held, and
+    /// what is due follows. Gives the number of events now in `out[start..]`.
+    ///
+    /// # Errors
+    /// When the truth cannot be written.
+    pub fn pass(&mut self, start: usize, event: u64, out: &mut Vec<u8>) -> Result<u64, String> {
+        let Disorder { loss, duplicate, reorder, delay, burst, burst_events, damage, .. } =
+            self.disorder;
         let draws = [self.random.unit(), self.random.unit(), self.random.unit()];
         self.place += 1;
-        let mut events = 1;
+        let mut fate = Fate { event, ..Fate::default() };
         if draws[0] < loss {
             out.truncate(start);
-            events = 0;
-        } else {
-            if draws[1] < duplicate {
-                // The copy takes a way of its own.
-                self.hold(out[start..].to_vec(), delay);
-            }
-            if draws[2] < reorder {
-                let event = out.split_off(start);
-                self.hold(event, delay);
-                events = 0;
-            }
+            self.tell(&Fate { is_lost: true, ..fate })?;
+            return self.release(out);
         }
-        events + self.release(Some(self.place), out)
+        fate.done = damage.apply(start, &mut self.damage_random, out);
+        if burst > 0.0 && self.place > self.burst_end && self.random.unit() < burst {
+            self.burst_end = self.place + burst_events.saturating_sub(1);
+        }
+        if draws[1] < duplicate {
+            // The copy takes a way of its own.
+            let due = self.place + self.random.below(delay + 1);
+            self.hold(
+                due,
+                out[start..].to_vec(),
+                Fate { copy: 1, is_late: due > self.place, ..fate },
+            );
+        }
+        let is_late = draws[2] < reorder;
+        let mut due = self.place;
+        if is_late {
+            due += self.random.below(delay + 1);
+        }
+        fate.is_late = due > self.place;
+        if self.place < self.burst_end {
+            fate.is_burst = true;
+            due = due.max(self.burst_end);
+        }
+        if is_late || due > self.place {
+            let held = out.split_off(start);
+            self.hold(due, held, fate);
+            return self.release(out);
+        }
+        // What waited for this place was made before it.
+        let now = out.split_off(start);
+        let waited = match self.burst_end == self.place {
+            true => self.release(out)?,
+            false => 0,
+        };
+        out.extend_from_slice(&now);
+        self.tell(&fate)?;
+        Ok(waited + 1 + self.release(out)?)
     }
 
     /// Lets go of everything; gives the number of events.
-    pub fn end(&mut self, out: &mut Vec<u8>) -> u64 {
-        self.release(None, out)
+    ///
+    /// # Errors
+    /// When the truth cannot be written.
+    pub fn end(&mut self, out: &mut Vec<u8>) -> Result<u64, String> {
+        self.place = u64::MAX;
+        let events = self.release(out)?;
+        self.flush()?;
+        Ok(events)
     }
 
-    fn hold(&mut self, event: Vec<u8>, delay: u64) {
-        let due = self.place + self.random.below(delay + 1);
-        let number = self.held.len() as u64 + (self.place << 20);
-        self.held.insert((due, number), event);
+    /// What was told so far is in its file.
+    ///
+    /// # Errors
+    /// When the truth cannot be written.
+    pub fn flush(&mut self) -> Result<(), String> {
+        self.truth.as_mut().map_or(Ok(()), Truth::flush)
     }
 
-    fn release(&mut self, place: Option<u64>, out: &mut Vec<u8>) -> u64 {
+    fn tell(&mut self, fate: &Fate) -> Result<(), String> {
+        self.truth.as_mut().map_or(Ok(()), |truth| truth.tell(fate))
+    }
+
+    fn hold(&mut self, due: u64, event: Vec<u8>, fate: Fate) {
+        self.arrivals += 1;
+        self.held.insert((due, self.arrivals), (event, fate));
+    }
+
+    fn release(&mut self, out: &mut Vec<u8>) -> Result<u64, String> {
         let mut events = 0;
         while let Some(entry) = self.held.first_entry() {
-            if place.is_some_and(|place| entry.key().0 > place) {
+            if entry.key().0 > self.place {
                 break;
             }
-            out.extend_from_slice(&entry.remove());
+            let (event, fate) = entry.remove();
+            out.extend_from_slice(&event);
+            self.tell(&fate)?;
             events += 1;
         }
-        events
+        Ok(events)
     }
 }
 
@@ -98,14 +177,14 @@ mod tests {
     use super::*;
 
     fn through(disorder: Disorder, events: u64) -> Vec<u64> {
-        let mut network = Network::new(disorder, 3);
+        let mut network = Network::new(disorder, 3, None);
         let (mut out, mut count) = (Vec::new(), 0);
         for event in 0..events {
             let start = out.len();
             out.extend_from_slice(format!("{event}\n").as_bytes());
-            count += network.pass(start, &mut out);
+            count += network.pass(start, event, &mut out).unwrap();
         }
-        count += network.end(&mut out);
+        count += network.end(&mut out).unwrap();
         let text = String::from_utf8(out).unwrap();
         let numbers: Vec<u64> = text.lines().map(|line| line.parse().unwrap()).collect();
         assert_eq!(numbers.len() as u64, count);
@@ -131,5 +210,20 @@ mod tests {
         assert_eq!(numbers, (0..5_000).collect::<Vec<_>>());
         let other = Disorder { stream: 2, ..disorder };
         assert_ne!(through(other, 5_000), through(disorder, 5_000));
+    }
+
+    #[test]
+    fn bursts_keep_the_order_and_lose_nothing() {
+        let disorder = Disorder { burst: 0.01, burst_events: 50, ..Disorder::default() };
+        let numbers = through(disorder, 5_000);
+        assert_eq!(numbers, (0..5_000).collect::<Vec<_>>());
+        let mut network =
+            Network::new(Disorder { burst: 1.0, burst_events: 3, ..disorder }, 1, None);
+        let mut counts = Vec::new();
+        for event in 0..6 {
+            let mut out = b"x\n".to_vec();
+            counts.push(network.pass(0, event, &mut out).unwrap());
+        }
+        assert_eq!(counts, [0, 0, 3, 0, 0, 3]);
     }
 }

@@ -4,17 +4,31 @@
 //! here reads a clock.
 
 pub mod digits;
+pub mod zone;
+pub mod relative;
 pub mod stamp;
+pub mod reading;
+pub mod records;
+pub mod finder;
 pub mod rate;
 pub mod pace;
+pub mod executions;
+pub mod damage;
 pub mod disorder;
+pub mod truth;
+pub mod envelope;
 pub mod builtin;
+pub mod presets;
 pub mod lines;
 pub mod replacement;
+pub mod tokens;
+pub mod weave;
 pub mod sample;
 pub mod template;
 pub mod replay;
+pub mod jinja;
 pub mod spec;
+pub mod settings;
 pub mod eventgen;
 pub mod stream;
 pub mod source;
@@ -27,6 +41,7 @@ pub use stream::Stream;
 
 use temblor_runtime::clock::Timestamp;
 
+pub use envelope::EventFields;
 pub use temblor_lang::random::Random;
 
 /// What an event is told about itself.
@@ -36,6 +51,20 @@ pub struct Moment {
     pub index: u64,
     /// Its time.
     pub time: Timestamp,
+    /// Its number among those that come at one execution, counted from 0; without executions, its number.
+    pub place: u64,
+    /// How many come at this execution; 0 when that is not known.
+    pub of: u64,
+    /// The times that it may show, the later one included.
+    pub window: (Timestamp, Timestamp),
+}
+
+impl Moment {
+    /// An event that shows its own time and belongs to no execution.
+    #[must_use]
+    pub fn at(index: u64, time: Timestamp) -> Self {
+        Moment { index, time, place: index, of: 0, window: (time, time) }
+    }
 }
 
 /// Writes one event after the other.
@@ -50,5 +79,23 @@ pub trait Generator: Send {
     /// for before [`write`](Self::write).
     fn gap(&mut self) -> Option<u64> {
         None
+    }
+
+    /// How many events an execution has that does not say.
+    fn whole(&self) -> u64 {
+        1
+    }
+
+    /// An execution begins. A generator that decides itself how many events it has gives their number.
+    ///
+    /// # Errors
+    /// A sentence on why the events could not be made.
+    fn begin(&mut self, _moment: Moment) -> Result<Option<u64>, String> {
+        Ok(None)
+    }
+
+    /// What the last event says of itself: the time that it shows, host, source and the like.
+    fn fields(&self) -> EventFields<'_> {
+        EventFields::default()
     }
 }

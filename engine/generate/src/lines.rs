@@ -53,7 +53,7 @@ mod tests {
         let mut lines = Lines::new(b"a\nb\n", None, Some(2)).unwrap();
         let mut out = Vec::new();
         let mut index = 0;
-        while lines.write(Moment { index, time: 0 }, &mut out).unwrap() {
+        while lines.write(Moment::at(index, 0), &mut out).unwrap() {
             index += 1;
         }
         assert_eq!((out.as_slice(), index), (&b"abab"[..], 4));

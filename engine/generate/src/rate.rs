@@ -3,6 +3,7 @@
 //! Invariant: bytes are those of the real output, line ends included.
 
 use super::stamp::Civil;
+use super::zone::Zone;
 use temblor_runtime::clock::Timestamp;
 
 /// A volume in a time.
@@ -60,17 +61,22 @@ pub struct Tables {
     pub days: Vec<(u64, f64)>,
     /// By month, 1 for January.
     pub months: Vec<(u64, f64)>,
+    /// Whose hours, days and months.
+    pub zone: Zone,
 }
 
 impl Tables {
     /// Whether nothing rises or falls.
     pub fn is_empty(&self) -> bool {
-        *self == Tables::default()
+        *self == Tables { zone: self.zone, ..Tables::default() }
     }
 
     /// The factor at a time.
     pub fn factor(&self, time: Timestamp) -> f64 {
-        let civil = Civil::of(time);
+        if self.is_empty() {
+            return 1.0;
+        }
+        let civil = Civil::of(self.zone.shown(time));
         let parts = [
             (&self.hours, civil.hour),
             (&self.weekdays, civil.weekday),
@@ -108,5 +114,7 @@ mod tests {
         assert_eq!(tables.factor(0), 1.0, "1970 began on a Thursday, at hour 0");
         assert_eq!(tables.factor(3_600_000_000_000), 6.0);
         assert_eq!(tables.factor(7_200_000_000_000), 2.0);
+        let east = Tables { zone: Zone::Fixed(3_600), ..tables };
+        assert_eq!(east.factor(0), 6.0);
     }
 }

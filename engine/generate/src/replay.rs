@@ -1,32 +1,42 @@
 //! A recorded file again, once or in rounds, with the gaps that its times had.
 //!
-//! Invariant: the file is read as it is sent, one line ahead; it is never in memory as a whole.
+//! Invariant: a file is read as it is sent, a line ahead; it is in memory as a whole only where it is cut into
+//! other parts than lines.
 
-use super::stamp::Stamp;
-use super::{Generator, Moment};
-use regex::bytes::Regex;
+use super::envelope::EventFields;
+use super::finder::Finder;
+use super::reading::TimeReader;
+use super::records;
+use super::replacement::{Draw, Memory};
+use super::sample::SampleEvent;
+use super::tokens::{Token, Tokens};
+use super::zone::Zone;
+use super::{Generator, Moment, Random};
+use std::collections::VecDeque;
 use std::io::{BufRead, Read};
+use temblor_runtime::clock::Timestamp;
 use temblor_runtime::limits::LINE_BYTES_MAX;
-use temblor_stdlib::formats::datetime::DateFormat;
 
 /// How times are found and read.
 #[derive(Clone, Debug)]
-pub struct Clockwork {
-    /// Finds the time; its first group, if it has one, is the time.
-    pub regex: Regex,
+pub struct Clock {
+    /// Finds the time.
+    pub finder: Finder,
     /// The first that fits reads it.
-    pub formats: Vec<TimeFormat>,
-    /// Gaps are multiplied by this: 2 is twice as slow.
-    pub slowness: f64,
+    pub readers: Vec<TimeReader>,
 }
 
-/// A format of times.
-#[derive(Clone, Debug)]
-pub struct TimeFormat {
-    /// Reads a time, in the letters of `strptime`.
-    pub read: DateFormat,
-    /// Writes the new time in its place, when the events are to look new.
-    pub restamp: Option<Stamp>,
+/// How a recording is played.
+#[derive(Clone, Debug, Default)]
+pub struct Clockwork {
+    /// The first that finds a time in an event tells it.
+    pub clocks: Vec<Clock>,
+    /// What is replaced in each event.
+    pub tokens: Vec<Token>,
+    /// Gaps are multiplied by this: 2 is twice as slow.
+    pub slowness: f64,
+    /// How times without a zone are read.
+    pub zone: Zone,
 }
 
 /// How often an input is replayed.
@@ -44,132 +54,203 @@ impl Default for Rounds {
     }
 }
 
+/// What is played.
+pub enum Recording {
+    /// Lines, read as they are sent.
+    Lines(Box<dyn BufRead + Send>, VecDeque<Vec<u8>>),
+    /// Events in memory, in order.
+    Events(std::sync::Arc<Vec<SampleEvent>>, usize),
+}
+
 /// Opens the input anew.
-pub type Open = Box<dyn FnMut() -> Result<Box<dyn BufRead + Send>, String> + Send>;
+pub type Open = Box<dyn FnMut() -> Result<Recording, String> + Send>;
+
+impl Recording {
+    /// The next event. A line of more than the greatest length goes in pieces.
+    fn next(&mut self) -> Result<Option<SampleEvent>, String> {
+        match self {
+            Recording::Events(events, place) => {
+                *place += 1;
+                Ok(events.get(*place - 1).cloned())
+            }
+            Recording::Lines(input, waiting) => loop {
+                if let Some(line) = waiting.pop_front() {
+                    return Ok(Some(SampleEvent::of(line)));
+                }
+                let mut chunk = Vec::new();
+                let mut limited = input.by_ref().take(LINE_BYTES_MAX as u64);
+                limited.read_until(b'\n', &mut chunk).map_err(|error| error.to_string())?;
+                if chunk.is_empty() {
+                    return Ok(None);
+                }
+                let lines = records::lines(&chunk).filter(|line| !line.is_empty());
+                waiting.extend(lines.map(<[u8]>::to_vec));
+            },
+        }
+    }
+}
 
 /// The generator.
 pub struct Replay {
     open: Open,
     /// What is read; none before the first round.
-    input: Option<Box<dyn BufRead + Send>>,
-    clockwork: Clockwork,
+    input: Option<Recording>,
+    clocks: Vec<Clock>,
+    tokens: Tokens,
+    zone: Zone,
+    slowness: f64,
     rounds: Rounds,
+    /// What year a time without a year is of.
+    now: Timestamp,
+    random: Random,
     /// Rounds begun.
     begun: u64,
-    /// Lines of this round.
-    lines: u64,
-    /// The line that comes next; empty at the end.
-    line: Vec<u8>,
-    /// When the last line with a time was written, by its own time.
+    /// Events of this round.
+    count: u64,
+    /// What comes next, and its time.
+    event: Option<(SampleEvent, Option<i64>)>,
+    /// When the last event with a time was written, by its own time.
     last: Option<i64>,
-    is_read: bool,
+    /// The event that was written last, and the time that it shows.
+    written: (SampleEvent, Timestamp),
 }
 
 impl Replay {
     /// Replays an input.
-    pub fn new(open: Open, clockwork: Clockwork, rounds: Rounds) -> Self {
+    #[must_use]
+    pub fn new(
+        open: Open,
+        clockwork: Clockwork,
+        rounds: Rounds,
+        mut random: Random,
+        now: Timestamp,
+    ) -> Self {
+        let memory = Memory::new(Random::seeded(random.bits()));
+        let Clockwork { clocks, tokens, slowness, zone } = clockwork;
+        let tokens = Tokens::new(tokens, memory);
         Replay {
             open,
             input: None,
-            clockwork,
+            clocks,
+            tokens,
+            zone,
+            slowness,
             rounds,
+            now,
+            random,
             begun: 0,
-            lines: 0,
-            line: Vec::new(),
+            count: 0,
+            event: None,
             last: None,
-            is_read: false,
+            written: (SampleEvent::default(), 0),
         }
     }
 
-    /// Reads the next line, if it has not been read. A line of more than the greatest length goes in pieces.
+    /// Reads the next event, if it has not been read.
     fn read(&mut self) -> Result<(), String> {
-        if self.is_read {
+        if self.event.is_some() {
             return Ok(());
         }
         loop {
             if let Some(input) = &mut self.input {
-                self.line.clear();
-                let mut limited = input.by_ref().take(LINE_BYTES_MAX as u64);
-                limited.read_until(b'\n', &mut self.line).map_err(|error| error.to_string())?;
-                // A round without a line would be followed by others for ever.
-                if !self.line.is_empty() || self.lines == 0 {
-                    break;
+                if let Some(event) = input.next()? {
+                    self.count += 1;
+                    let time = self.time(&event);
+                    self.event = Some((event, time));
+                    return Ok(());
+                }
+                // A round without an event would be followed by others for ever.
+                if self.count == 0 {
+                    return Ok(());
                 }
             }
             if self.rounds.count.is_some_and(|count| self.begun >= count) {
-                self.line.clear();
-                break;
+                return Ok(());
             }
             self.input = Some((self.open)()?);
-            (self.begun, self.lines, self.last) = (self.begun + 1, 0, None);
+            (self.begun, self.count, self.last) = (self.begun + 1, 0, None);
         }
-        self.lines += 1;
-        self.is_read = true;
-        Ok(())
     }
 
-    /// Where the time stands in the line, what it is, and which format it has.
-    fn time(&self) -> Option<(std::ops::Range<usize>, i64, usize)> {
-        let captures = self.clockwork.regex.captures(&self.line)?;
-        let place = captures.get(1).or_else(|| captures.get(0))?;
-        let text = std::str::from_utf8(place.as_bytes()).ok()?;
-        let times = self.clockwork.formats.iter().map(|format| format.read.nanoseconds(text));
-        let (format, time) = times.enumerate().find_map(|(number, time)| Some((number, time?)))?;
-        Some((place.range(), time, format))
+    /// The time that stands in the event, or in the column for it.
+    fn time(&self, event: &SampleEvent) -> Option<i64> {
+        let text = event.time.as_ref().unwrap_or(&event.raw);
+        self.clocks.iter().find_map(|clock| {
+            let spot = clock.finder.first(text)?;
+            let text = std::str::from_utf8(&text[spot.target]).ok()?;
+            clock.readers.iter().find_map(|reader| reader.read(text, &self.zone, self.now))
+        })
     }
 }
 
 impl Generator for Replay {
-    /// A line without a time follows at once; one that is older than the line before it, too.
+    /// An event without a time follows at once; one that is older than the one before it, too.
     fn gap(&mut self) -> Option<u64> {
         // What cannot be read is reported by `write`.
         self.read().ok()?;
-        let pause = if self.lines == 1 && self.begun > 1 { self.rounds.pause_ns } else { 0 };
-        let Some((_, time, _)) = self.time() else { return Some(pause) };
+        let pause = if self.count == 1 && self.begun > 1 { self.rounds.pause_ns } else { 0 };
+        let time = self.event.as_ref().and_then(|(_, time)| *time);
+        let Some(time) = time else { return Some(pause) };
         let gap = self.last.map_or(0, |last| time.saturating_sub(last).max(0));
         self.last = Some(self.last.map_or(time, |last| last.max(time)));
-        Some(pause.saturating_add((gap as f64 * self.clockwork.slowness) as u64))
+        Some(pause.saturating_add((gap as f64 * self.slowness) as u64))
     }
 
     fn write(&mut self, moment: Moment, out: &mut Vec<u8>) -> Result<bool, String> {
         self.read()?;
-        if self.line.is_empty() {
-            return Ok(false);
-        }
-        let place = self.time();
-        let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
-        let stamp = place.and_then(|(range, _, format)| {
-            Some((range, self.clockwork.formats[format].restamp.as_mut()?))
-        });
-        match stamp {
-            Some((range, stamp)) => {
-                out.extend_from_slice(&line[..range.start]);
-                stamp.push(moment.time, out);
-                out.extend_from_slice(&line[range.end..]);
-            }
-            None => out.extend_from_slice(line),
-        }
-        self.is_read = false;
+        let Some((event, time)) = self.event.take() else { return Ok(false) };
+        let anchor = time.map(|time| (time, moment.time));
+        let draw = Draw { moment, shown: moment.time, anchor, row: self.random.bits() };
+        let mut made = event.raw.clone();
+        self.tokens.apply(0, draw, &mut made);
+        out.extend_from_slice(&made);
+        self.written = (event, moment.time);
         Ok(true)
+    }
+
+    fn fields(&self) -> EventFields<'_> {
+        let (event, shown) = &self.written;
+        let [host, source, sourcetype, index] = &event.fields;
+        EventFields {
+            time: Some(*shown),
+            host: host.as_deref(),
+            source: source.as_deref(),
+            sourcetype: sourcetype.as_deref(),
+            index: index.as_deref(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::replacement::Replacement;
+    use super::super::stamp::Stamp;
     use super::*;
 
     fn replay(text: &'static str, rounds: Rounds) -> Replay {
-        let format = |format| TimeFormat {
-            read: DateFormat::compile(format),
-            restamp: Some(Stamp::new("%s").unwrap()),
-        };
+        let finder = Finder::python(r"^(\S+T\S+)").unwrap();
+        let formats = ["%Y/%m/%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S"];
+        let readers = formats.map(|format| TimeReader::compile(format).unwrap());
+        let stamps = readers.clone().map(|reader| (reader, Stamp::new("%s").unwrap()));
+        let clock = Clock { finder: finder.clone(), readers: readers.to_vec() };
+        let moved = Replacement::Moved(stamps.to_vec(), Zone::UTC);
         let clockwork = Clockwork {
-            regex: Regex::new(r"^(\S+T\S+)").unwrap(),
-            formats: vec![format("%Y/%m/%dT%H:%M:%S"), format("%Y-%m-%dT%H:%M:%S")],
+            clocks: vec![clock],
+            tokens: vec![
+                Token { finder, replacement: moved },
+                Token {
+                    finder: Finder::python("@@n").unwrap(),
+                    replacement: Replacement::Count(40),
+                },
+            ],
             slowness: 0.5,
+            zone: Zone::UTC,
         };
-        let open = move || Ok(Box::new(std::io::Cursor::new(text)) as Box<dyn BufRead + Send>);
-        Replay::new(Box::new(open), clockwork, rounds)
+        let open = move || {
+            let input = Box::new(std::io::Cursor::new(text));
+            Ok(Recording::Lines(input, VecDeque::new()))
+        };
+        Replay::new(Box::new(open), clockwork, rounds, Random::seeded(1), 0)
     }
 
     /// Gaps in milliseconds, and lines.
@@ -179,7 +260,7 @@ mod tests {
             let gap = replay.gap().unwrap();
             let mut out = Vec::new();
             time += gap;
-            if !replay.write(Moment { index: 0, time }, &mut out).unwrap() {
+            if !replay.write(Moment::at(0, time), &mut out).unwrap() {
                 break;
             }
             gaps.push(gap / 1_000_000);
@@ -190,11 +271,11 @@ mod tests {
 
     #[test]
     fn gaps_are_kept_and_times_made_new() {
-        let text = "2026-01-01T10:00:00 a\n2026-01-01T10:00:02 b\nno time\n\
-                    2026/01/01T10:00:01 c\n2026-01-01T10:00:05 d\n";
+        let text = "2026-01-01T10:00:00 a\r2026-01-01T10:00:02 b @@n\r\nno time\n\
+                    2026/01/01T10:00:01 c\n2026-01-01T10:00:05 d @@n";
         let (gaps, lines) = all(replay(text, Rounds::default()), 99);
         assert_eq!(gaps, [0, 1000, 0, 0, 1500]);
-        assert_eq!(lines, ["7 a", "8 b", "no time", "8 c", "9 d"]);
+        assert_eq!(lines, ["7 a", "8 b 40", "no time", "8 c", "9 d 41"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Invariant: an event is sent when its time has come, and never before; those of the past come at once.
 
-use crate::{Rate, Spec, Stream};
+use crate::{Spec, Stream};
 use std::time::Duration;
 use temblor_runtime::batch::Origin;
 use temblor_runtime::checkpoint::FileMark;
@@ -56,7 +56,7 @@ impl Source for GenerateSource {
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let begin = system_time();
         let mut stream = Stream::open(&self.spec, begin)?;
-        let is_paced = self.spec.rate != Rate::Unlimited || self.spec.has_rhythm();
+        let is_paced = self.spec.is_paced();
         let start = self.spec.start.unwrap_or(begin);
         let origin = Origin::named(self.name.clone());
         let at = At { origin, file: 0, framing: Framing::Lines };

@@ -3,8 +3,13 @@
 //! Invariant: the bytes depend on the spec and the start of its time alone, however they are asked for.
 
 use super::disorder::Network;
+use super::envelope::Envelope;
+use super::executions::Executions;
 use super::pace::Pace;
+use super::relative::TimeWord;
 use super::spec::Spec;
+use super::truth::Truth;
+use super::zone::Zone;
 use super::{Generator, Moment};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
@@ -12,15 +17,28 @@ use temblor_runtime::error::Error;
 /// Events in the order of their times, each with its line end.
 pub struct Stream {
     generator: Box<dyn Generator>,
-    pace: Pace,
+    timing: Timing,
+    envelope: Option<Envelope>,
     network: Option<Network>,
     count: u64,
     index: u64,
-    /// The gap before the next event has been waited for.
-    is_gap_passed: bool,
-    /// Whether the generator has a rhythm of its own.
-    has_rhythm: bool,
+    /// How far the clock that events show is ahead, in nanoseconds.
+    skew_ns: i64,
+    /// What its times are seen from.
+    shown: (TimeWord, TimeWord),
+    zone: Zone,
+    is_bundle: bool,
     ended: bool,
+}
+
+/// Where the times of events come from.
+enum Timing {
+    /// A rate.
+    Pace(Pace),
+    /// The generator's own rhythm; and whether the gap before the next event has been waited for.
+    Rhythm(Pace, bool),
+    /// Executions at intervals.
+    Executions(Executions),
 }
 
 /// What was written at one go.
@@ -36,18 +54,30 @@ impl Stream {
     /// The events of a spec; without a start of its own its time begins `now`, or earlier by its back-fill.
     ///
     /// # Errors
-    /// When a file that it needs cannot be read.
+    /// When a file that it needs cannot be read, or the file of its truth cannot be written.
     pub fn open(spec: &Spec, now: Timestamp) -> Result<Self, Error> {
         let start = spec.start_at(now);
-        let network = (!spec.disorder.is_none()).then(|| Network::new(spec.disorder, spec.seed));
+        let skew_ns = spec.disorder.skew_ns;
+        let truth = spec.truth.as_deref().map(|path| Truth::create(path, skew_ns)).transpose()?;
+        let is_network = !spec.disorder.is_none() || truth.is_some();
+        let network = is_network.then(|| Network::new(spec.disorder, spec.seed, truth));
+        let pace = || Pace::new(start, spec.rate, spec.tables.clone(), spec.jitter, spec.seed);
+        let timing = match spec.executions(now) {
+            Some(executions) => Timing::Executions(executions),
+            None if spec.has_rhythm() => Timing::Rhythm(pace(), false),
+            None => Timing::Pace(pace()),
+        };
         Ok(Stream {
-            generator: spec.generator()?,
-            pace: Pace::new(start, spec.rate, spec.tables.clone(), spec.jitter, spec.seed),
+            generator: spec.generator(now)?,
+            timing,
+            envelope: Envelope::new(&spec.envelope, spec.seed),
             network,
             count: spec.count.unwrap_or(u64::MAX),
             index: 0,
-            is_gap_passed: false,
-            has_rhythm: spec.has_rhythm(),
+            skew_ns,
+            shown: spec.shown.clone(),
+            zone: spec.tables.zone,
+            is_bundle: spec.is_bundle(),
             ended: false,
         })
     }
@@ -64,46 +94,102 @@ impl Stream {
     ) -> Result<Filled, String> {
         let mut events = 0;
         while !self.ended {
-            if self.has_rhythm && !self.is_gap_passed {
-                let gap = self.generator.gap();
-                self.pace.advance(0, gap);
-                self.is_gap_passed = true;
-            }
-            let Some(time) = self.pace.time().filter(|_| self.index < self.count) else {
-                events += self.end(out);
+            let Some(time) = self.due().filter(|_| self.index < self.count) else {
+                events += self.end(out)?;
                 break;
             };
             if time > until || out.len() >= bytes_max {
+                self.network.as_mut().map_or(Ok(()), Network::flush)?;
                 return Ok(Filled { events, next: Some(time) });
+            }
+            if self.begin()? {
+                continue;
             }
             events += self.write(time, out)?;
         }
         Ok(Filled { events, next: None })
     }
 
+    /// When the next event is, or the next execution.
+    #[inline]
+    fn due(&mut self) -> Option<Timestamp> {
+        match &mut self.timing {
+            Timing::Pace(pace) => pace.time(),
+            Timing::Rhythm(pace, is_gap_passed) => {
+                if !*is_gap_passed {
+                    pace.advance(0, self.generator.gap());
+                    *is_gap_passed = true;
+                }
+                pace.time()
+            }
+            Timing::Executions(executions) => executions.due(),
+        }
+    }
+
+    /// Begins an execution if one must begin now; whether it did.
+    #[inline]
+    fn begin(&mut self) -> Result<bool, String> {
+        let Timing::Executions(executions) = &mut self.timing else { return Ok(false) };
+        if !executions.is_between() {
+            return Ok(false);
+        }
+        let moment = executions.begin(self.generator.whole(), self.is_bundle);
+        if let Some(envelope) = &mut self.envelope {
+            envelope.begin();
+        }
+        if !executions.is_between()
+            && let Some(count) = self.generator.begin(moment)?
+        {
+            executions.set_count(count);
+        }
+        Ok(true)
+    }
+
+    fn moment(&self, time: Timestamp) -> Moment {
+        let mut moment = match &self.timing {
+            Timing::Executions(executions) => executions.moment(self.index),
+            _ => Moment::at(self.index, time),
+        };
+        let is_plain = self.shown.0.is_now() && self.shown.1.is_now();
+        if !matches!(self.timing, Timing::Executions(_)) && !is_plain {
+            let earliest = self.shown.0.at(time, &self.zone);
+            moment.window = (earliest, self.shown.1.at(time, &self.zone).max(earliest));
+        }
+        if self.skew_ns != 0 {
+            let skewed = |time: Timestamp| time.saturating_add_signed(self.skew_ns);
+            moment.time = skewed(moment.time);
+            moment.window = (skewed(moment.window.0), skewed(moment.window.1));
+        }
+        moment
+    }
+
     #[inline]
     fn write(&mut self, time: Timestamp, out: &mut Vec<u8>) -> Result<u64, String> {
         let start = out.len();
-        let moment = Moment { index: self.index, time };
+        let moment = self.moment(time);
         if !self.generator.write(moment, out)? {
             out.truncate(start);
-            return Ok(self.end(out));
+            return self.end(out);
+        }
+        if let Some(envelope) = &mut self.envelope {
+            envelope.wrap(start, moment, self.generator.fields(), out);
         }
         out.push(b'\n');
         self.index += 1;
-        self.is_gap_passed = false;
-        if !self.has_rhythm {
-            self.pace.advance(out.len() - start, None);
+        match &mut self.timing {
+            Timing::Pace(pace) => pace.advance(out.len() - start, None),
+            Timing::Rhythm(_, is_gap_passed) => *is_gap_passed = false,
+            Timing::Executions(executions) => executions.wrote(out.len() - start),
         }
-        Ok(match &mut self.network {
-            Some(network) => network.pass(start, out),
-            None => 1,
-        })
+        match &mut self.network {
+            Some(network) => network.pass(start, self.index - 1, out),
+            None => Ok(1),
+        }
     }
 
-    fn end(&mut self, out: &mut Vec<u8>) -> u64 {
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<u64, String> {
         self.ended = true;
-        self.network.as_mut().map_or(0, |network| network.end(out))
+        self.network.as_mut().map_or(Ok(0), |network| network.end(out))
     }
 }
 

@@ -1,0 +1,133 @@
+//! A program that generates what a configuration generates.
+//!
+//! Invariant: the settings are those that the configuration itself runs with, so that both make the same events.
+
+use super::outputs::Output;
+use super::{Loaded, Stanza};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// The program, and what of the configuration is not in it.
+#[must_use]
+pub fn convert(loaded: &Loaded, seed: u64) -> (String, Vec<String>) {
+    let mut text = String::from("# Made from a configuration of Splunk Eventgen.\n");
+    let mut report = loaded.notes.clone();
+    let mut names = BTreeSet::new();
+    for stanza in &loaded.stanzas {
+        let name = name(&stanza.name, &mut names);
+        for note in &stanza.notes {
+            report.push(format!("{}: [{}]: {note}", stanza.place, stanza.section));
+        }
+        write_stanza(stanza, &name, seed, &mut text, &mut report);
+    }
+    (text, report)
+}
+
+fn write_stanza(
+    stanza: &Stanza,
+    name: &str,
+    seed: u64,
+    text: &mut String,
+    report: &mut Vec<String>,
+) {
+    let codec = if stanza.settings.get("output").is_some_and(|form| form == "hec") {
+        "json"
+    } else {
+        "lines"
+    };
+    let _ = writeln!(text, "\n# {} [{}]", stanza.place, stanza.section.replace('\n', " "));
+    let _ = writeln!(text, "source {name} from generator {} with", quoted(stanza.kind));
+    let seed = stanza.settings.get("seed").map_or_else(|| seed.to_string(), literal);
+    let _ = write!(text, "  codec = \"{codec}\",\n  seed = {seed}");
+    for (key, value) in stanza.settings.iter().filter(|(key, _)| *key != "seed") {
+        let _ = write!(text, ",\n  {key} = {}", literal(value));
+    }
+    text.push_str("\nend;\n");
+    let place = format!("{}: [{}]", stanza.place, stanza.section);
+    let sink = match &stanza.output {
+        Output::Stdout => format!("stdout with codec = \"{codec}\" end"),
+        Output::Nothing => "null".to_string(),
+        Output::File { path, bytes_max, .. } => {
+            if bytes_max.is_some() {
+                report.push(format!(
+                    "{place}: fileMaxBytes: the sink `file` does not set files aside"
+                ));
+            }
+            let path = quoted(&path.display().to_string());
+            format!("file {path} with codec = \"{codec}\", mode = \"append\" end")
+        }
+        Output::Sink { kind, target, settings } => {
+            let mut settings = settings.clone();
+            settings.remove("others");
+            let with: String = settings
+                .iter()
+                .map(|(key, value)| format!(", {key} = {}", literal(value)))
+                .collect();
+            format!("{kind} {} with codec = \"{codec}\"{with} end", quoted(target))
+        }
+        Output::Refused(reason) => {
+            report.push(format!("{place}: outputMode: {reason}; the program prints the events"));
+            format!("stdout with codec = \"{codec}\" end")
+        }
+    };
+    let _ = writeln!(text, "sink {name}_out into {sink};\n{name} |> {name}_out;");
+}
+
+/// A name for a source.
+fn name(sample: &str, names: &mut BTreeSet<String>) -> String {
+    let word = |letter: char| {
+        if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' }
+    };
+    let mut name: String = sample.chars().map(word).collect();
+    if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+        name.insert_str(0, "sample_");
+    }
+    // A word of the language with an ending is a name like any other.
+    name.push_str("_events");
+    let mut unique = name.clone();
+    let mut number = 2;
+    while !names.insert(unique.clone()) {
+        unique = format!("{name}_{number}");
+        number += 1;
+    }
+    unique
+}
+
+/// A value as the language writes it.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::String(text) => quoted(text),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(fields) => record(fields),
+        other => other.to_string(),
+    }
+}
+
+fn record(fields: &Map<String, Value>) -> String {
+    let fields = fields.iter().map(|(key, value)| format!("{}: {}", quoted(key), literal(value)));
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+}
+
+/// A text as the language writes it: as JSON does, but for what begins a formula in it.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string().replace("#{", "\\u0023{")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_names_are_those_of_the_language() {
+        let value = serde_json::json!({"a": ["#{x}", 1.5, true], "b": "\"\\d\n"});
+        assert_eq!(literal(&value), r#"{"a": ["\u0023{x}", 1.5, true], "b": "\"\\d\n"}"#);
+        let mut names = BTreeSet::new();
+        let mut name = |sample: &str| name(sample, &mut names);
+        assert_eq!(name("a.sample"), "a_sample_events");
+        assert_eq!(name("a-sample"), "a_sample_events_2");
+        assert_eq!(name("9.log"), "sample_9_log_events");
+    }
+}

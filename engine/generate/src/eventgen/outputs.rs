@@ -1,0 +1,236 @@
+//! Where events go: Eventgen's output modes and the sinks that stand for them.
+//!
+//! Invariant: [`MODES`] is the one place that knows which mode is which sink; a mode without a sink is refused
+//! when the stanza runs, with a reason.
+
+use super::conf::Section;
+use super::places::{Places, expand};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+/// An output mode of Eventgen.
+pub struct Mode {
+    /// The words for it: Eventgen's plug-ins, and how people shorten them.
+    pub names: &'static [&'static str],
+    /// What is wrapped around events: a word for `output`.
+    pub form: &'static str,
+    /// Makes the output of a stanza.
+    make: fn(&Section, &Places, &str) -> Output,
+}
+
+/// All of them.
+pub const MODES: [Mode; 13] = [
+    Mode { names: &["stdout"], form: "raw", make: |_, _, _| Output::Stdout },
+    Mode { names: &["devnull", "counter"], form: "raw", make: |_, _, _| Output::Nothing },
+    Mode { names: &["modinput"], form: "modinput", make: |_, _, _| Output::Stdout },
+    Mode { names: &["file"], form: "raw", make: file },
+    Mode { names: &["spool"], form: "raw", make: spool },
+    Mode {
+        names: &["tcpout", "tcp"],
+        form: "raw",
+        make: |keys, _, _| address(keys, "tcp", "tcpDestination", "3333"),
+    },
+    Mode {
+        names: &["udpout", "udp"],
+        form: "raw",
+        make: |keys, _, _| address(keys, "udp", "udpDestination", "3333"),
+    },
+    Mode {
+        names: &["syslogout", "syslog"],
+        form: "raw",
+        make: |keys, _, _| address(keys, "udp", "syslogDestination", "1514"),
+    },
+    Mode { names: &["httpevent", "httpevent_core"], form: "hec", make: collector },
+    Mode { names: &["metric_httpevent"], form: "hec", make: collector },
+    Mode {
+        names: &["s2s"],
+        form: "raw",
+        make: |_, _, _| {
+            refused(
+                "no sink speaks the protocol of Splunk's forwarders; httpevent reaches the same indexes",
+            )
+        },
+    },
+    Mode {
+        names: &["splunkstream", "scsout", "stormstream"],
+        form: "raw",
+        make: |_, _, _| {
+            refused(
+                "no sink speaks Splunk's management interface; httpevent reaches the same indexes",
+            )
+        },
+    },
+    Mode {
+        names: &["awss3"],
+        form: "raw",
+        make: |_, _, _| refused("no sink writes to S3; write a file and copy it"),
+    },
+];
+
+/// Where the events of a stanza go.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// Standard output.
+    Stdout,
+    /// Nowhere.
+    Nothing,
+    /// The end of a file, which is set aside when it is full.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// When it is full; nothing is never.
+        bytes_max: Option<u64>,
+        /// How many full files are kept.
+        backups: u64,
+    },
+    /// A sink of a program.
+    Sink {
+        /// Its kind.
+        kind: &'static str,
+        /// Behind the kind.
+        target: String,
+        /// Its settings.
+        settings: Map<String, Value>,
+    },
+    /// There is no sink for this.
+    Refused(String),
+}
+
+/// Eventgen's own, unless the stanza says otherwise.
+const FILE_BYTES: u64 = 10 << 20;
+const FILE_BACKUPS: u64 = 5;
+
+/// The output of a stanza and the word for its envelope; `sample` is the name of its sample.
+///
+/// # Errors
+/// When there is no such mode, or it lacks what it needs.
+pub(super) fn of(
+    keys: &Section,
+    places: &Places,
+    sample: &str,
+    notes: &mut Vec<String>,
+) -> Result<(Output, &'static str), String> {
+    let Some(word) = keys.text("outputMode") else { return Ok((Output::Stdout, "raw")) };
+    let Some(mode) = MODES.iter().find(|mode| mode.names.contains(&word)) else {
+        let known: Vec<_> = MODES.iter().flat_map(|mode| mode.names).copied().collect();
+        return Err(format!(
+            "outputMode: there is no output `{word}`; known are {}",
+            known.join(", ")
+        ));
+    };
+    let output = (mode.make)(keys, places, sample);
+    if let Output::Sink { kind: "splunk_hec", target, settings } = &output {
+        if target.is_empty() {
+            return Err(
+                "outputMode: httpevent needs httpeventServers = {\"servers\": [{\"protocol\", \
+                        \"address\", \"port\", \"key\"}]}"
+                    .to_string(),
+            );
+        }
+        if settings.contains_key("others") {
+            notes.push("httpeventServers: events go to the first server".to_string());
+        }
+    }
+    if let (Output::Stdout, "spool") = (&output, word) {
+        notes.push(format!(
+            "spoolDir: `{}` does not exist here, events are printed",
+            keys.text("spoolDir").unwrap_or(SPOOL)
+        ));
+    }
+    let has_header = keys.text("syslogAddHeader").is_some_and(super::options::is_true);
+    let is_syslog = word.starts_with("syslog") || word == "stdout";
+    Ok((output, if has_header && is_syslog { "syslog" } else { mode.form }))
+}
+
+const SPOOL: &str = "$SPLUNK_HOME/var/spool/splunk";
+
+fn refused(reason: &str) -> Output {
+    Output::Refused(reason.to_string())
+}
+
+fn spooled(keys: &Section, places: &Places, sample: &str) -> Option<PathBuf> {
+    let text = keys.text("spoolDir").unwrap_or(SPOOL);
+    let directory = places.directory(text).filter(|_| !expand(text, &environment).contains('$'))?;
+    let file = keys.text("spoolFile").filter(|name| *name != "<SAMPLE>").unwrap_or(sample);
+    Some(directory.join(file))
+}
+
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn spool(keys: &Section, places: &Places, sample: &str) -> Output {
+    match spooled(keys, places, sample) {
+        Some(path) => Output::File { path, bytes_max: None, backups: 0 },
+        None => Output::Stdout,
+    }
+}
+
+fn file(keys: &Section, places: &Places, sample: &str) -> Output {
+    let number =
+        |key: &str, other: u64| keys.text(key).and_then(|text| text.parse().ok()).unwrap_or(other);
+    let named = keys.text("fileName").map(|name| PathBuf::from(expand(name, &environment)));
+    match named.or_else(|| spooled(keys, places, sample)) {
+        Some(path) => Output::File {
+            path,
+            bytes_max: Some(number("fileMaxBytes", FILE_BYTES)).filter(|bytes| *bytes > 0),
+            backups: number("fileBackupFiles", FILE_BACKUPS),
+        },
+        None => refused("outputMode = file needs fileName, or a spoolDir that exists"),
+    }
+}
+
+fn address(keys: &Section, kind: &'static str, prefix: &str, port: &str) -> Output {
+    let text = |part: &str, other: &str| {
+        keys.text(&format!("{prefix}{part}")).unwrap_or(other).to_string()
+    };
+    let target = format!("{}:{}", text("Host", "127.0.0.1"), text("Port", port));
+    Output::Sink { kind, target, settings: Map::new() }
+}
+
+fn collector(keys: &Section, _: &Places, _: &str) -> Output {
+    let parsed: Value = keys
+        .text("httpeventServers")
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default();
+    let servers = parsed["servers"].as_array().cloned().unwrap_or_default();
+    let text = |server: &Value, name: &str| match &server[name] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let mut settings = Map::new();
+    let target = servers.first().map_or(String::new(), |server| {
+        settings.insert("token".to_string(), json!(text(server, "key")));
+        let protocol = Some(text(server, "protocol")).filter(|protocol| !protocol.is_empty());
+        let port = Some(text(server, "port")).filter(|port| !port.is_empty());
+        let (protocol, port) = (protocol.as_deref(), port.as_deref());
+        format!(
+            "{}://{}:{}",
+            protocol.unwrap_or("https"),
+            text(server, "address"),
+            port.unwrap_or("8088")
+        )
+    });
+    if servers.len() > 1 {
+        settings.insert("others".to_string(), json!(true));
+    }
+    Output::Sink { kind: "splunk_hec", target, settings }
+}
+
+impl Output {
+    /// In a few words.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match self {
+            Output::Stdout => "standard output".to_string(),
+            Output::Nothing => "nowhere".to_string(),
+            Output::File { path, bytes_max: Some(bytes), backups } => {
+                format!("{}, set aside at {bytes} bytes, {backups} kept", path.display())
+            }
+            Output::File { path, .. } => path.display().to_string(),
+            Output::Sink { kind, target, .. } => format!("the sink `{kind}` to {target}"),
+            Output::Refused(reason) => format!("refused: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,438 @@
+//! A stanza with all that it inherits becomes the settings of a generator, as a program would have them.
+//!
+//! Invariant: each option of the stanza is used, or has a note that says why it is not.
+
+use super::conf::{Complaint, Conf, Section};
+use super::options::{self, is_true};
+use super::outputs;
+use super::places::Places;
+use super::tokens::TokenReader;
+use super::{Stanza, file_name};
+use crate::finder::Finder;
+use crate::relative::TimeWord;
+use crate::spec::Spec;
+use crate::zone::Zone;
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use temblor_lang::value::Arena;
+
+/// Part by which counts differ when a stanza does not say.
+const RANDOMIZE_COUNT: f64 = 0.2;
+/// Seconds between the executions of a stanza that does not say.
+const INTERVAL_S: f64 = 60.0;
+/// Events of an execution of windbag that does not say.
+const WINDBAG_EVENTS: f64 = 60.0;
+/// What begins an event when a stanza does not say: nothing does, events are lines.
+const BREAKER: &str = r"[^\r\n\s]+";
+
+/// The kinds of generators that a configuration can name.
+const GENERATORS: [(&str, &str); 8] = [
+    ("default", "sample"),
+    ("perdayvolumegenerator", "sample"),
+    ("perdayvolume", "sample"),
+    ("replay", "replay"),
+    ("windbag", "windbag"),
+    ("weblog", "weblog"),
+    ("counter", "counter"),
+    ("jinja", "jinja"),
+];
+
+/// Whether a stanza gives nothing without a sample file.
+pub(super) fn needs_file(keys: &Section) -> bool {
+    kind(keys).is_ok_and(|kind| kind == "sample" || kind == "replay")
+}
+
+fn kind(keys: &Section) -> Result<&'static str, String> {
+    let word = keys.text("generator").unwrap_or("default");
+    let Some((_, kind)) = GENERATORS.iter().find(|(name, _)| *name == word) else {
+        let known = GENERATORS.map(|(name, _)| name).join(", ");
+        return Err(format!("generator: there is no generator `{word}` here; known are {known}"));
+    };
+    let is_replay = keys.text("mode") == Some("replay") && *kind == "sample";
+    Ok(if is_replay && keys.text("perDayVolume").is_none() { "replay" } else { kind })
+}
+
+/// Makes settings.
+struct Maker<'m> {
+    keys: &'m Section,
+    conf: &'m Conf,
+    places: &'m Places,
+    sample: Option<&'m Path>,
+    kind: &'static str,
+    settings: Map<String, Value>,
+    notes: Vec<String>,
+}
+
+/// The stanza of a sample, or of none.
+pub(super) fn make(
+    keys: &Section,
+    sample: Option<&Path>,
+    conf: &Conf,
+    places: &Places,
+) -> Result<Stanza, Complaint> {
+    let at = |key: &str| keys.get(key).map_or(keys.line, |entry| entry.line);
+    let kind = kind(keys).map_err(|reason| conf.complaint(keys, at("generator"), &reason))?;
+    let (settings, notes) = (Map::new(), Vec::new());
+    let mut maker = Maker { keys, conf, places, sample, kind, settings, notes };
+    if let Some(seed) = maker.number("seed").filter(|seed| *seed >= 0.0) {
+        maker.set("seed", seed as u64);
+    }
+    maker.events()?;
+    match kind {
+        "replay" => maker.rounds()?,
+        _ => maker.executions()?,
+    }
+    let name = sample.map_or(keys.name.as_str(), file_name);
+    let output = outputs::of(keys, places, name, &mut maker.notes);
+    let (output, form) =
+        output.map_err(|reason| conf.complaint(keys, at("outputMode"), &reason))?;
+    maker.envelope(form, name)?;
+    maker.idle();
+    let Maker { settings, notes, .. } = maker;
+    let text = Value::from(settings.clone()).to_string();
+    let arena = Arena::new();
+    let value = temblor_stdlib::formats::json::parse(&text, &arena)
+        .map_err(|error| conf.complaint(keys, keys.line, &error.to_string()))?;
+    let spec = Spec::from_settings(kind, value, None);
+    let spec = spec.map_err(|error| {
+        let (line, key) = maker_line(keys, error.name);
+        conf.complaint(keys, line, &format!("{key}: {}", error.reason))
+    })?;
+    Ok(Stanza {
+        name: name.to_string(),
+        section: keys.name.clone(),
+        place: conf.place(keys.line),
+        kind,
+        settings,
+        spec,
+        output,
+        notes,
+    })
+}
+
+/// Where an option stands that became a setting, and what it is called there.
+fn maker_line<'k>(keys: &'k Section, setting: &'k str) -> (usize, &'k str) {
+    const NAMES: [(&str, &str); 12] = [
+        ("hours", "hourOfDayRate"),
+        ("weekdays", "dayOfWeekRate"),
+        ("minutes", "minuteOfHourRate"),
+        ("days", "dayOfMonthRate"),
+        ("months", "monthOfYearRate"),
+        ("until", "end"),
+        ("executions", "end"),
+        ("amount", "count"),
+        ("rate", "perDayVolume"),
+        ("wait", "delay"),
+        ("variables", "jinja_variables"),
+        ("file", "jinja_target_template"),
+    ];
+    let named = NAMES.iter().find(|(name, _)| *name == setting).map(|(_, key)| *key);
+    let entry = keys.get(setting).or_else(|| keys.get(named?));
+    entry.map_or((keys.line, setting), |entry| (entry.line, entry.key.as_str()))
+}
+
+impl Maker<'_> {
+    fn wrong(&self, key: &str, reason: &str) -> Complaint {
+        let line = self.keys.get(key).map_or(self.keys.line, |entry| entry.line);
+        self.conf.complaint(self.keys, line, &format!("{key}: {reason}"))
+    }
+
+    fn set(&mut self, name: &str, value: impl Into<Value>) {
+        self.settings.insert(name.to_string(), value.into());
+    }
+
+    fn number(&self, key: &str) -> Option<f64> {
+        self.keys.text(key).and_then(|text| text.parse().ok())
+    }
+
+    fn flag(&self, key: &str) -> bool {
+        self.keys.text(key).is_some_and(is_true)
+    }
+
+    fn finder(&self, key: &str) -> Result<Option<String>, Complaint> {
+        let Some(text) = self.keys.text(key) else { return Ok(None) };
+        let finder = Finder::python(text).map_err(|reason| self.wrong(key, &reason))?;
+        Ok(Some(finder.pattern().to_string()))
+    }
+
+    /// A time word, as the stanza has it.
+    fn word(&mut self, key: &str, name: &str) -> Result<(), Complaint> {
+        let Some(text) = self.keys.text(key) else { return Ok(()) };
+        let word = TimeWord::parse(text, &Zone::UTC).map_err(|reason| self.wrong(key, &reason))?;
+        if !word.is_now() {
+            self.set(name, text.trim().trim_matches('"'));
+        }
+        Ok(())
+    }
+
+    /// What the events look like.
+    fn events(&mut self) -> Result<(), Complaint> {
+        if let Some(text) = self.keys.text("timezone") {
+            Zone::parse(text).map_err(|reason| self.wrong("timezone", &reason))?;
+            self.set("timezone", text);
+        } else {
+            self.set("timezone", "local");
+        }
+        match self.kind {
+            "jinja" => return self.jinja(),
+            "sample" | "replay" => {}
+            _ => return Ok(()),
+        }
+        let path = self.sample.map_or(String::new(), |path| path.display().to_string());
+        self.set("file", path);
+        let is_csv = self.keys.text("sampletype") == Some("csv");
+        if is_csv {
+            self.set("sampletype", "csv");
+            if let Some(field) = self.keys.text("timeField").filter(|field| *field != "_raw") {
+                self.set("time_field", field);
+            }
+        } else if let Some(breaker) = self.finder("breaker")? {
+            let is_default = self.keys.text("breaker") == Some(BREAKER);
+            if !is_default && !self.flag("bundlelines") {
+                // Eventgen looks for breakers line by line.
+                self.set("breaker", format!("(?m){breaker}"));
+            }
+        }
+        let Self { keys, conf, places, sample, .. } = *self;
+        let mut reader = TokenReader { keys, conf, places, notes: &mut self.notes };
+        let mut tokens = reader.tokens()?;
+        let has_time = tokens
+            .iter()
+            .any(|token| token["type"].as_str().is_some_and(|kind| kind.ends_with("timestamp")));
+        if keys.text("autotimestamp").is_some_and(is_true) || self.kind == "replay" && !has_time {
+            tokens.extend(reader.common_times(sample));
+        }
+        if !tokens.is_empty() {
+            self.set("tokens", tokens);
+        }
+        if self.kind == "sample" {
+            for (key, name) in [
+                ("randomizeEvents", "shuffle"),
+                ("bundlelines", "bundle"),
+                ("sequentialTimestamp", "sequential"),
+            ] {
+                if self.flag(key) {
+                    self.set(name, true);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn jinja(&mut self) -> Result<(), Complaint> {
+        let Some(template) = self.keys.text("jinja_target_template") else {
+            return Err(self.wrong("jinja_target_template", "the name of a template is missing"));
+        };
+        self.set("file", template);
+        let given = self.keys.text("jinja_template_dir").unwrap_or("templates");
+        let mut directories: Vec<_> = self.places.directory(given).into_iter().collect();
+        directories.extend(self.places.directory("templates"));
+        directories.extend(self.places.directory("."));
+        directories.dedup();
+        let directories: Vec<_> =
+            directories.iter().map(|path| Value::from(path.display().to_string())).collect();
+        self.set("directories", directories);
+        let variables = self.keys.text("jinja_variables");
+        if let Some(variables) = variables.and_then(|text| serde_json::from_str::<Value>(text).ok())
+        {
+            if !variables.is_object() {
+                return Err(self.wrong("jinja_variables", "expected a JSON record"));
+            }
+            self.set("variables", variables);
+        }
+        if self.keys.text("jinja_count_type") == Some("cycles") {
+            self.set("count_type", "cycles");
+        }
+        Ok(())
+    }
+
+    /// How often a recording is played.
+    fn rounds(&mut self) -> Result<(), Complaint> {
+        let rounds = match self.keys.text("end").map(str::parse::<i64>) {
+            Some(Ok(rounds)) if rounds >= 0 => rounds,
+            Some(Err(_)) => {
+                self.notes.push(
+                    "end: a recording ends after a number of rounds, not at a time".to_string(),
+                );
+                0
+            }
+            _ => 0,
+        };
+        let interval = self.number("interval").unwrap_or(INTERVAL_S);
+        if self.keys.text("end") == Some("0") {
+            self.set("count", 0);
+        }
+        // Without an interval there is one round.
+        self.set("rounds", if interval <= 0.0 { 1 } else { rounds });
+        self.set("pause", nanoseconds(interval));
+        if let Some(slowness) = self.number("timeMultiple").filter(|slowness| *slowness > 0.0) {
+            self.set("speed", 1.0 / slowness);
+        }
+        self.past()?;
+        for key in ["count", "randomizeCount", "perDayVolume", "randomizeEvents", "bundlelines"] {
+            if self.keys.get(key).is_some() {
+                self.notes.push(format!("{key}: a recording is played as it is"));
+            }
+        }
+        Ok(())
+    }
+
+    /// When events come, and how many.
+    fn executions(&mut self) -> Result<(), Complaint> {
+        let multiple =
+            self.number("timeMultiple").filter(|multiple| *multiple > 0.0).unwrap_or(1.0);
+        let interval = self.number("interval").unwrap_or(INTERVAL_S).max(0.0) * multiple;
+        self.set("interval", nanoseconds(interval));
+        let gigabytes = self.number("perDayVolume").filter(|gigabytes| *gigabytes > 0.0);
+        let count = self.number("count").filter(|count| *count > 0.0);
+        let is_whole = gigabytes.is_none() && count.is_none();
+        match (gigabytes, count) {
+            (Some(gigabytes), _) => {
+                self.set("rate", format!("{}B/day", gigabytes * 1e9));
+                if count.is_some() {
+                    self.notes.push("count: perDayVolume says how much".to_string());
+                }
+            }
+            (None, Some(count)) => self.set("amount", count.trunc() as u64),
+            (None, None) if self.kind == "windbag" => self.set("amount", WINDBAG_EVENTS as u64),
+            (None, None) => {}
+        }
+        // A whole sample is whole, unless the stanza itself says otherwise.
+        let jitter = self.number("randomizeCount");
+        let jitter = jitter.unwrap_or(if is_whole { 0.0 } else { RANDOMIZE_COUNT }).clamp(0.0, 1.0);
+        if jitter > 0.0 {
+            self.set("jitter", jitter);
+        }
+        self.tables()?;
+        match self.keys.text("end").map(|text| (text, text.parse::<i64>())) {
+            None => {}
+            Some((_, Ok(executions))) if executions >= 0 => self.set("executions", executions),
+            Some((_, Ok(_))) => {}
+            Some(_) => self.word("end", "until")?,
+        }
+        if self.flag("spread") {
+            self.set("spread", true);
+        }
+        self.word("earliest", "earliest")?;
+        self.word("latest", "latest")?;
+        self.past()
+    }
+
+    /// Back-fill and delay.
+    fn past(&mut self) -> Result<(), Complaint> {
+        self.word("backfill", "backfill")?;
+        if let Some(delay) = self.number("delay").filter(|delay| *delay > 0.0) {
+            self.set("wait", nanoseconds(delay));
+        }
+        Ok(())
+    }
+
+    fn tables(&mut self) -> Result<(), Complaint> {
+        for (key, name) in [
+            ("hourOfDayRate", "hours"),
+            ("dayOfWeekRate", "weekdays"),
+            ("minuteOfHourRate", "minutes"),
+            ("dayOfMonthRate", "days"),
+            ("monthOfYearRate", "months"),
+        ] {
+            let Some(text) = self.keys.text(key) else { continue };
+            let parsed = serde_json::from_str::<Map<String, Value>>(text);
+            let parsed = parsed.map_err(|error| self.wrong(key, &error.to_string()))?;
+            let number = |(key, value): (String, Value)| {
+                let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
+                // Splunk's weeks may have a seventh day: Sunday.
+                let key = if name == "weekdays" && key == "7" { "0".to_string() } else { key };
+                let key: u64 = key.trim().parse().ok()?;
+                Some((key.to_string(), json!(number)))
+            };
+            let table: Option<Map<String, Value>> = parsed.into_iter().map(number).collect();
+            match table {
+                Some(table) if table.is_empty() => {}
+                Some(table) => self.set(name, table),
+                None => {
+                    let reason =
+                        "expected a table of whole numbers and factors such as {\"9\": 2.5}";
+                    return Err(self.wrong(key, reason));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrapped around events.
+    fn envelope(&mut self, form: &str, sample: &str) -> Result<(), Complaint> {
+        let host_regex = self.finder("hostRegex")?;
+        let Self { keys, conf, places, .. } = *self;
+        let host_token = TokenReader { keys, conf, places, notes: &mut self.notes }.host()?;
+        const FIELDS: [&str; 8] = [
+            "host",
+            "source",
+            "sourcetype",
+            "index",
+            "extendIndexes",
+            "host.token",
+            "hostRegex",
+            "extend_index",
+        ];
+        if form == "raw" {
+            let said: Vec<_> = FIELDS.into_iter().filter(|key| keys.get(key).is_some()).collect();
+            if !said.is_empty() {
+                let list = said.join(", ");
+                self.notes.push(format!("{list}: this output carries the event alone"));
+            }
+            return Ok(());
+        }
+        self.set("output", form);
+        for (name, other) in [("host", "127.0.0.1"), ("source", sample), ("sourcetype", "eventgen")]
+        {
+            self.set(name, keys.text(name).unwrap_or(other));
+        }
+        let mut indexes = Vec::new();
+        for item in
+            keys.text("extendIndexes").or(keys.text("extend_index")).unwrap_or_default().split(',')
+        {
+            match item.trim().rsplit_once(':').map(|(name, count)| (name, count.parse::<u32>())) {
+                Some((name, Ok(count))) => {
+                    indexes.extend(
+                        (0..count.min(INDEXES_MAX)).map(|number| json!(format!("{name}{number}"))),
+                    );
+                }
+                _ if item.trim().is_empty() => {}
+                _ => indexes.push(json!(item.trim())),
+            }
+        }
+        indexes.push(json!(keys.text("index").unwrap_or("main")));
+        self.set("index", indexes);
+        if let Some(token) = host_token {
+            self.set("host_token", vec![token]);
+        }
+        if let Some(regex) = host_regex {
+            self.set("host_regex", regex);
+        }
+        Ok(())
+    }
+
+    /// Notes on the options that do nothing.
+    fn idle(&mut self) {
+        for entry in &self.keys.entries {
+            if entry.key.starts_with("token.") {
+                continue;
+            }
+            match options::find(&entry.key) {
+                None => self.notes.push(format!("{}: Eventgen has no such option", entry.key)),
+                Some(known) => {
+                    if let Some(reason) = known.idle {
+                        self.notes.push(format!("{}: {reason}", entry.key));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Indexes that one prefix stands for.
+const INDEXES_MAX: u32 = 10_000;
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds.max(0.0) * 1e9) as u64
+}
