@@ -194,8 +194,15 @@ impl Executions {
     #[must_use]
     pub fn moment(&self, index: u64) -> Moment {
         let Some(current) = &self.current else { return Moment::at(index, self.next) };
-        let time = current.time + self.passed(current);
-        Moment { index, time, place: current.place, of: current.of, window: current.window }
+        let passed = self.passed(current);
+        let time = current.time + passed;
+        let window = match self.plan.is_spread {
+            false => current.window,
+            true if current.time < self.frame.live_from => (time, time),
+            // What an event may show is seen from its own time.
+            true => (current.window.0 + passed, current.window.1 + passed),
+        };
+        Moment { index, time, place: current.place, of: current.of, window }
     }
 
     /// An event of so many bytes was written.

@@ -6,7 +6,7 @@ use crate::{Spec, Stream};
 use std::time::Duration;
 use temblor_runtime::batch::Origin;
 use temblor_runtime::checkpoint::FileMark;
-use temblor_runtime::clock::system_time;
+use temblor_runtime::clock::{Clock, system_time};
 use temblor_runtime::error::Error;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::limits::BLOCK_BYTES;
@@ -54,9 +54,11 @@ impl Source for GenerateSource {
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
-        let begin = system_time();
+        // Under a virtual clock nothing waits, and the events' own time begins with it.
+        let is_virtual = feed.clock != Clock::System;
+        let begin = if is_virtual { 0 } else { system_time() };
         let mut stream = Stream::open(&self.spec, begin)?;
-        let is_paced = self.spec.is_paced();
+        let is_paced = self.spec.is_paced() && !is_virtual;
         let start = self.spec.start.unwrap_or(begin);
         let origin = Origin::named(self.name.clone());
         let at = At { origin, file: 0, framing: Framing::Lines };

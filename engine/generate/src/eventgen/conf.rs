@@ -184,7 +184,7 @@ impl Reader {
             let Some(end) = rest.rfind(']').filter(|end| *end > 0) else {
                 return Err("a stanza is written [name]".to_string());
             };
-            self.enter(&rest[..end], number, conf);
+            self.enter(rest[..end].trim(), number, conf);
             return Ok(());
         }
         let Some((key, value)) = text.split_once('=').or_else(|| text.split_once(':')) else {

@@ -4,9 +4,9 @@
 //! configuration is refused only where Eventgen itself would refuse it.
 
 pub mod conf;
-pub mod options;
 pub mod places;
 pub mod outputs;
+pub mod options;
 pub mod rotation;
 mod tokens;
 mod stanza;
@@ -117,8 +117,8 @@ pub fn read(texts: &[(String, String)], directory: &Path) -> Result<Loaded, Stri
         }
     }
     // A setting of `[global]` that is wrong is wrong in each stanza: once is enough.
-    complaints.sort_by_key(|one| (one.place.clone(), one.line));
-    complaints.dedup_by(|one, other| one.place == other.place && one.line == other.line);
+    complaints.sort_by_key(|one| one.line);
+    complaints.dedup_by_key(|one| one.line);
     if complaints.is_empty() { Ok(loaded) } else { Err(shown(complaints)) }
 }
 

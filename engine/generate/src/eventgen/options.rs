@@ -3,6 +3,7 @@
 //! Invariant: an option without an effect has a reason; one that is not in the table is said to be unknown.
 
 use super::conf::{Complaint, Conf, Section};
+use super::outputs;
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Form {
     Flag,
     /// JSON.
     Json,
+    /// One of Eventgen's outputs.
+    Output,
     /// One of these.
     OneOf(&'static [&'static str]),
 }
@@ -98,7 +101,7 @@ pub const OPTIONS: [Known; 112] = [
     used("source", Form::Text),
     used("sourcetype", Form::Text),
     // Where they go.
-    used("outputMode", Form::Text),
+    used("outputMode", Form::Output),
     used("fileName", Form::Text),
     used("fileMaxBytes", Form::Whole),
     used("fileBackupFiles", Form::Whole),
@@ -225,6 +228,11 @@ fn value(key: &str, text: &str) -> Result<(), String> {
             Ok(_) => return Ok(()),
             Err(error) => format!("JSON ({error})"),
         },
+        Form::Output if outputs::find(text).is_none() => {
+            let known: Vec<_> =
+                outputs::MODES.iter().flat_map(|mode| mode.names).copied().collect();
+            format!("one of {}", known.join(", "))
+        }
         Form::OneOf(words) if !words.contains(&text) => words.join(" or "),
         _ => return Ok(()),
     };

@@ -19,7 +19,7 @@ pub struct Mode {
 }
 
 /// All of them.
-pub const MODES: [Mode; 13] = [
+pub static MODES: [Mode; 13] = [
     Mode { names: &["stdout"], form: "raw", make: |_, _, _| Output::Stdout },
     Mode { names: &["devnull", "counter"], form: "raw", make: |_, _, _| Output::Nothing },
     Mode { names: &["modinput"], form: "modinput", make: |_, _, _| Output::Stdout },
@@ -96,6 +96,12 @@ pub enum Output {
     Refused(String),
 }
 
+/// A mode by one of its names.
+#[must_use]
+pub fn find(word: &str) -> Option<&'static Mode> {
+    MODES.iter().find(|mode| mode.names.contains(&word))
+}
+
 /// Eventgen's own, unless the stanza says otherwise.
 const FILE_BYTES: u64 = 10 << 20;
 const FILE_BACKUPS: u64 = 5;
@@ -111,13 +117,7 @@ pub(super) fn of(
     notes: &mut Vec<String>,
 ) -> Result<(Output, &'static str), String> {
     let Some(word) = keys.text("outputMode") else { return Ok((Output::Stdout, "raw")) };
-    let Some(mode) = MODES.iter().find(|mode| mode.names.contains(&word)) else {
-        let known: Vec<_> = MODES.iter().flat_map(|mode| mode.names).copied().collect();
-        return Err(format!(
-            "outputMode: there is no output `{word}`; known are {}",
-            known.join(", ")
-        ));
-    };
+    let mode = find(word).ok_or_else(|| format!("outputMode: there is no output `{word}`"))?;
     let output = (mode.make)(keys, places, sample);
     if let Output::Sink { kind: "splunk_hec", target, settings } = &output {
         if target.is_empty() {
