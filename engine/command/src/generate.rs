@@ -5,6 +5,7 @@ use super::{Command, GenerateArgs, Verb};
 use clap::Parser;
 use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
+use temblor_generate::envelope::EnvelopeParts;
 use temblor_generate::eventgen::outputs::Output;
 use temblor_generate::eventgen::rotation::Rotation;
 use temblor_generate::eventgen::{self, Loaded, Stanza};
@@ -71,6 +72,7 @@ fn configured(args: &GenerateArgs) -> Result<u8, String> {
 fn given(stanza: &mut Stanza, args: &GenerateArgs) -> Result<(), String> {
     if args.stdout {
         stanza.output = Output::Stdout;
+        stanza.spec.envelope = EnvelopeParts::default();
     }
     let place = || format!("{}: [{}]: outputMode", stanza.place, stanza.section);
     match &stanza.output {

@@ -244,7 +244,7 @@ struct GenerateArgs {
     /// Say what each stanza of a configuration will do, and what has no effect and why
     #[arg(long, value_name = "FILE")]
     explain: Option<PathBuf>,
-    /// Print the events of all stanzas, wherever the configuration sends them
+    /// Print the events of all stanzas and nothing around them, wherever the configuration sends them
     #[arg(long)]
     stdout: bool,
     /// When the first event is, such as 2026-01-01T00:00:00Z [default: now]

@@ -158,9 +158,17 @@ impl Maker<'_> {
     /// A time word, as the stanza has it.
     fn word(&mut self, key: &str, name: &str) -> Result<(), Complaint> {
         let Some(text) = self.keys.text(key) else { return Ok(()) };
-        let word = TimeWord::parse(text, &Zone::UTC).map_err(|reason| self.wrong(key, &reason))?;
-        if !word.is_now() {
-            self.set(name, text.trim().trim_matches('"'));
+        let text = text.trim().trim_matches('"').to_string();
+        let read = |text: &str| TimeWord::parse(text, &Zone::UTC);
+        // `15m` of the past is as long ago as `-15m`.
+        let signed = format!("-{text}");
+        let text = if read(&text).is_err() && key == "backfill" && read(&signed).is_ok() {
+            signed
+        } else {
+            text
+        };
+        if !read(&text).map_err(|reason| self.wrong(key, &reason))?.is_now() {
+            self.set(name, text);
         }
         Ok(())
     }
