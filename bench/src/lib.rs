@@ -8,5 +8,6 @@ pub mod scenario;
 pub mod equality;
 pub mod processes;
 pub mod logstash;
+pub mod generation;
 pub mod svg;
 pub mod all;

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use temblor_bench::{all, core, keys, logstash, processes, stages};
+use temblor_bench::{all, core, generation, keys, logstash, processes, stages};
 
 /// Measures Temblor against the limit of its design.
 #[derive(Debug, Parser)]
@@ -78,6 +78,18 @@ enum What {
         #[arg(long, default_value_t = 5)]
         repetitions: usize,
     },
+    /// The jobs that Splunk Eventgen publishes figures of; needs the temblor command beside this one
+    Generation {
+        /// The folder of the configuration
+        #[arg(long, default_value = "bench/scenarios/eventgen/weblog")]
+        folder: PathBuf,
+        /// Events of each run and core
+        #[arg(long, default_value_t = 5_000_000)]
+        events: u64,
+        /// Runs of each case; figures are medians
+        #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
     /// Every scenario: counts first, then throughput, latency and scaling, then a report with plots
     All {
         /// Measured time of each case, in seconds
@@ -136,6 +148,10 @@ fn run(what: What) -> Result<String, String> {
             let options =
                 logstash::Options { scenarios, measured: seconds, repetitions, checks: true };
             logstash::run(&options).map(|report| report.to_string())
+        }
+        What::Generation { folder, events, repetitions } => {
+            let options = generation::Options { folder, events, repetitions };
+            generation::run(&options).map(|report| report.to_string())
         }
         What::All { seconds, scenarios, results, peers } => {
             let options = all::Options { scenarios, results, peers, measured: seconds };

@@ -11,6 +11,9 @@ use temblor_runtime::clock::Timestamp;
 /// Executions without any event after which a generator ends: a table of zeros would never end.
 const SILENT_EXECUTIONS_MAX: u32 = 1_000_000;
 
+/// Jitter changes the volume of a day by this part at most.
+const DAY_ERROR: f64 = 0.01;
+
 /// What a volume is of when there is one execution only.
 const DAY_NS: u64 = 86_400_000_000_000;
 
@@ -70,6 +73,8 @@ pub struct Executions {
     /// Executions of the present that have begun.
     begun: u64,
     silent: u32,
+    /// Which way the last volume was off, from -1 to 1.
+    swung: f64,
     /// Bytes that are still to come; less than none after an execution that wrote too much.
     owed: f64,
     current: Option<Current>,
@@ -101,6 +106,7 @@ impl Executions {
             next,
             begun: 0,
             silent: 0,
+            swung: 0.0,
             owed: 0.0,
             current: None,
         }
@@ -110,11 +116,11 @@ impl Executions {
     #[must_use]
     pub fn due(&self) -> Option<Timestamp> {
         if let Some(current) = &self.current {
-            return Some(current.time + self.passed(current));
+            return Some(current.time.saturating_add(self.passed(current)));
         }
         let is_once = self.plan.interval_ns == 0 && self.begun > 0;
         let is_enough = self.plan.count.is_some_and(|count| count == 0 || self.begun >= count);
-        let is_over = is_once || is_enough || self.next >= self.until;
+        let is_over = is_once || is_enough || self.next >= self.until || self.next == u64::MAX;
         (!is_over && self.silent < SILENT_EXECUTIONS_MAX).then_some(self.next)
     }
 
@@ -143,7 +149,8 @@ impl Executions {
         self.begun += u64::from(is_live);
         self.next = time.saturating_add(self.plan.interval_ns);
         let unit = self.random.unit() * 2.0 - 1.0;
-        let factor = self.frame.tables.factor(time) * (1.0 + unit * self.frame.jitter);
+        let shape = self.frame.tables.factor(time);
+        let factor = shape * (1.0 + unit * self.frame.jitter);
         let events = match self.plan.amount {
             Amount::Whole => (whole as f64 * factor).round_ties_even(),
             Amount::Events(events) if is_bundle => {
@@ -151,9 +158,7 @@ impl Executions {
             }
             Amount::Events(events) => (events as f64 * factor).round_ties_even(),
             Amount::BytesPerSecond(rate) => {
-                let interval_ns =
-                    if self.plan.interval_ns == 0 { DAY_NS } else { self.plan.interval_ns };
-                self.owed += rate * interval_ns as f64 / 1e9 * factor;
+                self.owed += rate * shape * self.seconds() * self.swing(unit);
                 0.0
             }
         };
@@ -165,6 +170,21 @@ impl Executions {
         let mut moment = Moment::at(0, time);
         (moment.of, moment.window, moment.place) = (of, window, 0);
         moment
+    }
+
+    /// How long an execution's volume is of.
+    fn seconds(&self) -> f64 {
+        let interval_ns = if self.plan.interval_ns == 0 { DAY_NS } else { self.plan.interval_ns };
+        interval_ns as f64 / 1e9
+    }
+
+    /// What jitter makes of a volume: what one execution has too much, the next has too little, so that over
+    /// a day the volume is kept.
+    fn swing(&mut self, unit: f64) -> f64 {
+        let executions_of_day = DAY_NS as f64 / 1e9 / self.seconds();
+        let jitter = self.frame.jitter.min(DAY_ERROR * executions_of_day);
+        let last = std::mem::replace(&mut self.swung, unit);
+        1.0 + (unit - last) * jitter / 2.0
     }
 
     /// The times that events of an execution may show: in the past its own interval, else what words say.
@@ -195,7 +215,7 @@ impl Executions {
     pub fn moment(&self, index: u64) -> Moment {
         let Some(current) = &self.current else { return Moment::at(index, self.next) };
         let passed = self.passed(current);
-        let time = current.time + passed;
+        let time = current.time.saturating_add(passed);
         let window = match self.plan.is_spread {
             false => current.window,
             true if current.time < self.frame.live_from => (time, time),
@@ -310,6 +330,22 @@ mod tests {
             let made = run(plan.clone(), Frame::default(), DAY_NS, bytes).len() * bytes;
             assert!(made.abs_diff(1_000_000) <= bytes, "{made}");
         }
+        for (interval_s, seed) in (1..=30).map(|seed| ([60, 3_600, 14_400, 86_400][seed % 4], seed))
+        {
+            let plan = Plan { interval_ns: interval_s * S, ..plan.clone() };
+            let frame = Frame { jitter: 0.2, ..Frame::default() };
+            let mut executions = Executions::new(plan, frame, seed as u64);
+            let mut made: u64 = 0;
+            while executions.due().is_some_and(|due| due < DAY_NS) {
+                if executions.is_between() {
+                    executions.begin(1, false);
+                } else {
+                    executions.wrote(100);
+                    made += 100;
+                }
+            }
+            assert!(made.abs_diff(1_000_000) <= 10_000, "{made}");
+        }
         let once = Plan { interval_ns: 0, ..plan };
         assert_eq!(run(once, Frame::default(), u64::MAX, 1_000).len(), 1_000);
     }
@@ -320,6 +356,6 @@ mod tests {
             Tables { months: (1..=12).map(|month| (month, 0.0)).collect(), ..Tables::default() };
         let frame = Frame { tables, ..Frame::default() };
         assert!(run(plan(60, Amount::Events(5)), frame, u64::MAX, 1).is_empty());
-        assert!(SILENT_EXECUTIONS_MAX > 60 * 24 * 366, "a year of silent minutes is no end");
+        const { assert!(SILENT_EXECUTIONS_MAX > 60 * 24 * 366, "a year of silence is no end") };
     }
 }

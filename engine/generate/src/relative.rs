@@ -225,7 +225,7 @@ fn steps(text: &str) -> Option<Vec<Step>> {
 
 fn date(text: &str, zone: &Zone) -> Option<Timestamp> {
     if let Ok(seconds) = text.parse::<f64>() {
-        return (seconds >= 0.0 && seconds < 1e10).then_some((seconds * 1e9) as u64);
+        return (0.0..1e10).contains(&seconds).then_some((seconds * 1e9) as u64);
     }
     const FORMATS: [&str; 5] = [
         "%Y-%m-%d %H:%M:%S%.f",

@@ -56,6 +56,7 @@ impl Loom {
     #[must_use]
     pub fn weave(&self, event: &[u8], tokens: &Tokens, draw: Draw) -> Woven {
         let (mut strands, mut values) = (vec![Strand::Text(event.to_vec())], Vec::new());
+        // Values are made to see where they stand: a copy makes them.
         let mut trial = tokens.clone();
         let mut searched = 0;
         if event.len() > EVENT_BYTES_MAX {
@@ -128,6 +129,8 @@ fn split(
     let mut spots = Vec::new();
     token.finder.all(&text, &mut spots);
     let is_each = matches!(token.replacement, Replacement::Moved(..));
+    // A row may lack the column: then each place keeps its own text.
+    let may_stay = matches!(token.replacement, Replacement::Column(..) | Replacement::Turn(..));
     let (mut next, mut spots) = (Vec::new(), spots.into_iter().peekable());
     let first = values.len();
     for (strand, start) in strands.iter().zip(&starts) {
@@ -142,8 +145,7 @@ fn split(
             next.push(Strand::Text(part.get(at..from)?.to_vec()));
             if is_each || values.len() == first {
                 values.push((number, part[from..to].to_vec()));
-            } else if values[first].1 != part[from..to] {
-                // Where nothing takes their place, each keeps its own text.
+            } else if may_stay && values[first].1 != part[from..to] {
                 values.truncate(first);
                 return None;
             }
@@ -383,6 +385,8 @@ mod tests {
             ("n=\"(\\d*)\"", Replacement::Integer(1, 99_999)),
         ];
         assert_eq!(searched(event, &pairs), 0, "nothing of this can meet");
+        let all = [("USER|ID", Replacement::Ipv4)];
+        assert_eq!(searched(event, &all), 0, "one value for places with several texts");
     }
 
     #[test]

@@ -52,9 +52,11 @@ impl Case {
                     std::fs::create_dir_all(path.parent().expect("it has one")).expect("as above");
                     let body = section.body.trim_end_matches('\n').to_string() + "\n";
                     let body = match words.next() {
-                        Some("escaped") => {
-                            body.trim_end().replace("\\r", "\r").replace("\\n", "\n")
-                        }
+                        Some("escaped") => body
+                            .trim_end()
+                            .replace("\\r", "\r")
+                            .replace("\\n", "\n")
+                            .replace("\\t", "\t"),
                         _ => body,
                     };
                     std::fs::write(path, body).expect("as above");

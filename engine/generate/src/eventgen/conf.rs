@@ -167,17 +167,15 @@ impl Reader {
             _ => (text, false),
         };
         let is_indented = line.starts_with([' ', '\t']);
-        if begun || is_indented && !is_setting(text) && !text.starts_with('[') {
-            if let Some(last) = self.last.clone() {
-                let section = conf.section(self.section);
-                let entry = section.entries.iter_mut().find(|entry| entry.key == last);
-                if let Some(entry) = entry {
-                    entry.value.push('\n');
-                    entry.value.push_str(text);
-                }
-                self.begun = goes_on;
-                return Ok(());
+        let goes_on_from = begun || is_indented && !is_setting(text) && !text.starts_with('[');
+        if let Some(last) = self.last.clone().filter(|_| goes_on_from) {
+            let section = conf.section(self.section);
+            if let Some(entry) = section.entries.iter_mut().find(|entry| entry.key == last) {
+                entry.value.push('\n');
+                entry.value.push_str(text);
             }
+            self.begun = goes_on;
+            return Ok(());
         }
         self.last = None;
         if let Some(rest) = text.strip_prefix('[') {

@@ -10,6 +10,7 @@ pub mod options;
 pub mod rotation;
 mod tokens;
 mod stanza;
+mod timing;
 pub mod explain;
 pub mod convert;
 

@@ -96,7 +96,7 @@ pub const OPTIONS: [Known; 112] = [
     used("host", Form::Text),
     used("host.token", Form::Text),
     used("host.replacement", Form::Text),
-    used("hostToken", Form::Text),
+    idle("hostToken", Form::Text, "host.token and host.replacement say it"),
     used("hostRegex", Form::Text),
     used("source", Form::Text),
     used("sourcetype", Form::Text),

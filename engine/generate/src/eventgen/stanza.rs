@@ -16,12 +16,6 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use temblor_lang::value::Arena;
 
-/// Part by which counts differ when a stanza does not say.
-const RANDOMIZE_COUNT: f64 = 0.2;
-/// Seconds between the executions of a stanza that does not say.
-const INTERVAL_S: f64 = 60.0;
-/// Events of an execution of windbag that does not say.
-const WINDBAG_EVENTS: f64 = 60.0;
 /// What begins an event when a stanza does not say: nothing does, events are lines.
 const BREAKER: &str = r"[^\r\n\s]+";
 
@@ -53,14 +47,14 @@ fn kind(keys: &Section) -> Result<&'static str, String> {
 }
 
 /// Makes settings.
-struct Maker<'m> {
-    keys: &'m Section,
-    conf: &'m Conf,
-    places: &'m Places,
-    sample: Option<&'m Path>,
-    kind: &'static str,
-    settings: Map<String, Value>,
-    notes: Vec<String>,
+pub(super) struct Maker<'m> {
+    pub(super) keys: &'m Section,
+    pub(super) conf: &'m Conf,
+    pub(super) places: &'m Places,
+    pub(super) sample: Option<&'m Path>,
+    pub(super) kind: &'static str,
+    pub(super) settings: Map<String, Value>,
+    pub(super) notes: Vec<String>,
 }
 
 /// The stanza of a sample, or of none.
@@ -132,20 +126,20 @@ fn maker_line<'k>(keys: &'k Section, setting: &'k str) -> (usize, &'k str) {
 }
 
 impl Maker<'_> {
-    fn wrong(&self, key: &str, reason: &str) -> Complaint {
+    pub(super) fn wrong(&self, key: &str, reason: &str) -> Complaint {
         let line = self.keys.get(key).map_or(self.keys.line, |entry| entry.line);
         self.conf.complaint(self.keys, line, &format!("{key}: {reason}"))
     }
 
-    fn set(&mut self, name: &str, value: impl Into<Value>) {
+    pub(super) fn set(&mut self, name: &str, value: impl Into<Value>) {
         self.settings.insert(name.to_string(), value.into());
     }
 
-    fn number(&self, key: &str) -> Option<f64> {
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
         self.keys.text(key).and_then(|text| text.parse().ok())
     }
 
-    fn flag(&self, key: &str) -> bool {
+    pub(super) fn flag(&self, key: &str) -> bool {
         self.keys.text(key).is_some_and(is_true)
     }
 
@@ -156,7 +150,7 @@ impl Maker<'_> {
     }
 
     /// A time word, as the stanza has it.
-    fn word(&mut self, key: &str, name: &str) -> Result<(), Complaint> {
+    pub(super) fn word(&mut self, key: &str, name: &str) -> Result<(), Complaint> {
         let Some(text) = self.keys.text(key) else { return Ok(()) };
         let text = text.trim().trim_matches('"').to_string();
         let read = |text: &str| TimeWord::parse(text, &Zone::UTC);
@@ -254,119 +248,6 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// How often a recording is played.
-    fn rounds(&mut self) -> Result<(), Complaint> {
-        let rounds = match self.keys.text("end").map(str::parse::<i64>) {
-            Some(Ok(rounds)) if rounds >= 0 => rounds,
-            Some(Err(_)) => {
-                self.notes.push(
-                    "end: a recording ends after a number of rounds, not at a time".to_string(),
-                );
-                0
-            }
-            _ => 0,
-        };
-        let interval = self.number("interval").unwrap_or(INTERVAL_S);
-        if self.keys.text("end") == Some("0") {
-            self.set("count", 0);
-        }
-        // Without an interval there is one round.
-        self.set("rounds", if interval <= 0.0 { 1 } else { rounds });
-        self.set("pause", nanoseconds(interval));
-        if let Some(slowness) = self.number("timeMultiple").filter(|slowness| *slowness > 0.0) {
-            self.set("speed", 1.0 / slowness);
-        }
-        self.past()?;
-        for key in ["count", "randomizeCount", "perDayVolume", "randomizeEvents", "bundlelines"] {
-            if self.keys.get(key).is_some() {
-                self.notes.push(format!("{key}: a recording is played as it is"));
-            }
-        }
-        Ok(())
-    }
-
-    /// When events come, and how many.
-    fn executions(&mut self) -> Result<(), Complaint> {
-        let multiple =
-            self.number("timeMultiple").filter(|multiple| *multiple > 0.0).unwrap_or(1.0);
-        let interval = self.number("interval").unwrap_or(INTERVAL_S).max(0.0) * multiple;
-        self.set("interval", nanoseconds(interval));
-        let gigabytes = self.number("perDayVolume").filter(|gigabytes| *gigabytes > 0.0);
-        let count = self.number("count").filter(|count| *count > 0.0);
-        let is_whole = gigabytes.is_none() && count.is_none();
-        match (gigabytes, count) {
-            (Some(gigabytes), _) => {
-                self.set("rate", format!("{}B/day", gigabytes * 1e9));
-                if count.is_some() {
-                    self.notes.push("count: perDayVolume says how much".to_string());
-                }
-            }
-            (None, Some(count)) => self.set("amount", count.trunc() as u64),
-            (None, None) if self.kind == "windbag" => self.set("amount", WINDBAG_EVENTS as u64),
-            (None, None) => {}
-        }
-        // A whole sample is whole, unless the stanza itself says otherwise.
-        let jitter = self.number("randomizeCount");
-        let jitter = jitter.unwrap_or(if is_whole { 0.0 } else { RANDOMIZE_COUNT }).clamp(0.0, 1.0);
-        if jitter > 0.0 {
-            self.set("jitter", jitter);
-        }
-        self.tables()?;
-        match self.keys.text("end").map(|text| (text, text.parse::<i64>())) {
-            None => {}
-            Some((_, Ok(executions))) if executions >= 0 => self.set("executions", executions),
-            Some((_, Ok(_))) => {}
-            Some(_) => self.word("end", "until")?,
-        }
-        if self.flag("spread") {
-            self.set("spread", true);
-        }
-        self.word("earliest", "earliest")?;
-        self.word("latest", "latest")?;
-        self.past()
-    }
-
-    /// Back-fill and delay.
-    fn past(&mut self) -> Result<(), Complaint> {
-        self.word("backfill", "backfill")?;
-        if let Some(delay) = self.number("delay").filter(|delay| *delay > 0.0) {
-            self.set("wait", nanoseconds(delay));
-        }
-        Ok(())
-    }
-
-    fn tables(&mut self) -> Result<(), Complaint> {
-        for (key, name) in [
-            ("hourOfDayRate", "hours"),
-            ("dayOfWeekRate", "weekdays"),
-            ("minuteOfHourRate", "minutes"),
-            ("dayOfMonthRate", "days"),
-            ("monthOfYearRate", "months"),
-        ] {
-            let Some(text) = self.keys.text(key) else { continue };
-            let parsed = serde_json::from_str::<Map<String, Value>>(text);
-            let parsed = parsed.map_err(|error| self.wrong(key, &error.to_string()))?;
-            let number = |(key, value): (String, Value)| {
-                let number = value.as_f64().or_else(|| value.as_str()?.trim().parse().ok())?;
-                // Splunk's weeks may have a seventh day: Sunday.
-                let key = if name == "weekdays" && key == "7" { "0".to_string() } else { key };
-                let key: u64 = key.trim().parse().ok()?;
-                Some((key.to_string(), json!(number)))
-            };
-            let table: Option<Map<String, Value>> = parsed.into_iter().map(number).collect();
-            match table {
-                Some(table) if table.is_empty() => {}
-                Some(table) => self.set(name, table),
-                None => {
-                    let reason =
-                        "expected a table of whole numbers and factors such as {\"9\": 2.5}";
-                    return Err(self.wrong(key, reason));
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// What is wrapped around events.
     fn envelope(&mut self, form: &str, sample: &str) -> Result<(), Complaint> {
         let host_regex = self.finder("hostRegex")?;
@@ -440,7 +321,3 @@ impl Maker<'_> {
 
 /// Indexes that one prefix stands for.
 const INDEXES_MAX: u32 = 10_000;
-
-fn nanoseconds(seconds: f64) -> u64 {
-    (seconds.max(0.0) * 1e9) as u64
-}

@@ -80,6 +80,10 @@ impl TokenReader<'_> {
             ));
             return Ok(None);
         };
+        if find.value.is_empty() {
+            self.notes.push(format!("{name}token: there is no pattern, so nothing is replaced"));
+            return Ok(None);
+        }
         let finder = Finder::python(&find.value);
         let finder = finder.map_err(|reason| self.conf.complaint(self.keys, find.line, &reason))?;
         match self.replacement(&kind.value, &replacement.value) {
