@@ -8,7 +8,7 @@ use super::stamp::Stamp;
 use super::zone::Zone;
 use super::{Generator, Moment, Random};
 use minijinja::value::{Kwargs, Value};
-use minijinja::{Environment, ErrorKind, State};
+use minijinja::{AutoEscape, Environment, ErrorKind, State};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -96,12 +96,17 @@ impl Jinja {
         ] {
             variables.insert(name.to_string(), value);
         }
+        let mut text = Bounded { bytes: Vec::new(), bytes_max: RENDERED_BYTES_MAX };
         let template = self.environment.get_template(&self.parts.template);
-        let text = template.and_then(|template| template.render(variables));
-        let text = text.map_err(|error| said(&error))?;
-        if text.len() > RENDERED_BYTES_MAX {
-            return Err(format!("the template gives more than {RENDERED_BYTES_MAX} bytes"));
+        let rendered =
+            template.and_then(|one| one.render_captured_to(variables, &mut text).map(drop));
+        match rendered {
+            Err(_) if text.bytes.len() > RENDERED_BYTES_MAX => {
+                return Err(format!("the template gives more than {RENDERED_BYTES_MAX} bytes"));
+            }
+            other => other.map_err(|error| said(&error))?,
         }
+        let text = String::from_utf8_lossy(&text.bytes);
         let before = self.waiting.len();
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             self.waiting.push_back(self.line(line)?);
@@ -131,6 +136,26 @@ impl Jinja {
         let time = time.parse::<f64>().ok().filter(|time| *time >= 0.0);
         let fields = ["host", "source", "sourcetype", "index"].map(field);
         Ok(Line { raw, time: time.map(|time| (time * 1e9) as u64), fields })
+    }
+}
+
+/// What a template gives, up to a bound.
+struct Bounded {
+    bytes: Vec<u8>,
+    bytes_max: usize,
+}
+
+impl std::io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        match self.bytes.len() <= self.bytes_max {
+            true => Ok(bytes.len()),
+            false => Err(std::io::ErrorKind::FileTooLarge.into()),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -180,6 +205,10 @@ fn environment(
     seed: u64,
 ) -> Environment<'static> {
     let mut environment = Environment::new();
+    // As in Python: nothing is escaped by the name of the template, and texts and lists have methods.
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+    environment.add_function("range", range);
     let directories = parts.directories.clone();
     environment.set_loader(move |name| template(&directories, name));
     let zone = parts.zone;
@@ -212,6 +241,21 @@ fn environment(
         low.wrapping_add_unsigned(draw)
     });
     environment
+}
+
+/// Numbers without a bound of their own: the bound on steps ends what does not end.
+fn range(first: i64, end: Option<i64>, step: Option<i64>) -> Result<Value, minijinja::Error> {
+    let (low, high) = end.map_or((0, first), |end| (first, end));
+    let step = step.unwrap_or(1);
+    if step == 0 {
+        return Err(minijinja::Error::new(ErrorKind::InvalidOperation, "range: a step of 0"));
+    }
+    let span = if step > 0 { high.saturating_sub(low) } else { low.saturating_sub(high) };
+    let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    Ok(Value::make_iterable(move || {
+        (0..count).map(move |index| low.wrapping_add(step.wrapping_mul(index as i64)))
+    }))
 }
 
 /// A time as text and as seconds.
@@ -334,6 +378,29 @@ mod tests {
         assert_eq!(jinja.fields().host, Some("h"));
         let four = Moment { of: 3, ..moment };
         assert_eq!(all(&mut jinja, four).len(), 4, "whole cycles until there are enough");
+    }
+
+    #[test]
+    fn what_python_can_do_templates_can() {
+        let text = "{% for i in range(200000) %}{% if loop.last %}\
+                    {\"_time\": 1, \"_raw\": \"{{ 'a-b'.upper().split('-')[1] }} {{ '%02d' | format(7) }} {{ loop.length }} \
+                    {{ range(6, 0, -2) | list }} <\"}\n{% endif %}{% endfor %}";
+        let mut jinja = jinja("python", text, "{}").unwrap();
+        assert_eq!(all(&mut jinja, Moment::at(0, 0)), ["B 07 200000 [6, 4, 2] <"]);
+    }
+
+    #[test]
+    fn texts_and_templates_are_bounded() {
+        use std::io::Write;
+        let mut bounded = Bounded { bytes: Vec::new(), bytes_max: 3 };
+        assert!(bounded.write_all(b"abc").is_ok() && bounded.write_all(b"d").is_err());
+        let folder = std::env::temp_dir().join(format!("temblor-large-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = std::fs::File::create(folder.join("large")).unwrap();
+        file.set_len(TEMPLATE_BYTES_MAX + 1).unwrap();
+        let error = template(std::slice::from_ref(&folder), "large").unwrap_err();
+        assert!(error.to_string().contains("larger than"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -206,3 +206,69 @@ fn all_keys(section: &Section, all: &[&Section], file: Option<&str>, conf: &Conf
     keys.add_below(&conf.global);
     keys
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_files_are_no_configurations() {
+        let file = std::env::temp_dir().join(format!("temblor-{}.conf", std::process::id()));
+        std::fs::File::create(&file).unwrap().set_len(CONF_BYTES_MAX + 1).unwrap();
+        let error = load(std::slice::from_ref(&file)).unwrap_err();
+        assert!(error.contains("larger than"), "{error}");
+        std::fs::remove_file(&file).unwrap();
+        assert!(load(&[std::env::temp_dir().join("temblor-nowhere")]).is_err());
+    }
+
+    #[test]
+    fn texts_that_nobody_meant_are_refused_or_read() {
+        let mut random = crate::Random::seeded(4);
+        let words = [
+            "[a]",
+            "\n",
+            "=",
+            "token.0.token",
+            "(",
+            "\\",
+            "{",
+            "\"",
+            "interval",
+            "-1",
+            "end",
+            " ",
+            ":",
+            "[",
+            "count",
+            "99999999999999999999",
+            "ü",
+            "\u{0}",
+            "#",
+            "hourOfDayRate",
+            "replay",
+            "mode",
+            "generator",
+            "windbag",
+            "jinja",
+            "backfill",
+            "-1d@d",
+            "timezone",
+            "local",
+            "outputMode",
+            "file",
+            "fileName",
+            "\r",
+            "perDayVolume",
+            "1e308",
+        ];
+        for _ in 0..3_000 {
+            let count = random.below(40);
+            let text: String = (0..count).map(|_| words[random.index(words.len())]).collect();
+            let texts = [("f".to_string(), text)];
+            if let Ok(loaded) = read(&texts, Path::new("/nowhere")) {
+                let _ = explain::explain(&loaded);
+                let _ = convert::convert(&loaded, 0);
+            }
+        }
+    }
+}
