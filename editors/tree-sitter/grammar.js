@@ -5,7 +5,7 @@
 // Words of the language. A test holds them to the table in lang/src/syntax/keywords.rs.
 const KEYWORDS = [
   'absent', 'and', 'as', 'by', 'case', 'connect', 'connector', 'const', 'copy', 'create', 'default',
-  'define', 'deploy', 'drop', 'each', 'elif', 'else', 'emit', 'end', 'erase', 'flow', 'fn', 'for',
+  'define', 'deploy', 'do', 'drop', 'each', 'elif', 'else', 'emit', 'end', 'erase', 'flow', 'fn', 'for',
   'from', 'having', 'if', 'insert', 'into', 'intrinsic', 'let', 'match', 'merge', 'mod', 'move', 'not',
   'of', 'operator', 'or', 'over', 'patch', 'pipeline', 'present', 'recur', 'route', 'script', 'select',
   'set', 'sink', 'sliding', 'source', 'stream', 'table', 'then', 'to', 'tumbling', 'update', 'upsert', 'use',

@@ -5,8 +5,8 @@ use std::path::Path;
 use temblor_catalog::registry;
 use temblor_lang::span::Sources;
 use temblor_lang::syntax;
-use temblor_lang::syntax::tree::{Query, Statement};
-use temblor_pipeline::graph::expand;
+use temblor_lang::syntax::tree::{Create, CreateKind, DefineKind, Query, Statement};
+use temblor_pipeline::graph::{Declared, expand};
 
 /// The long form of a text; of a script or deploy file only a clean copy.
 pub fn long_form(name: &str, text: &str) -> String {
@@ -17,24 +17,40 @@ pub fn long_form(name: &str, text: &str) -> String {
         Some("troy") => syntax::print_deploy(&syntax::parse_deploy(&sources, source).tree),
         Some("trickle") => {
             let mut query = syntax::parse_query(&sources, source).tree;
-            expand_chains(&mut query);
+            let names = Declared::of_query(&query, registry());
+            expand_chains(&mut query, &names);
             syntax::print_query(&query)
         }
         _ => {
             let mut program = syntax::parse_program(&sources, source).tree;
-            expand_chains(&mut program.query);
+            let names = Declared::of_program(&program, registry());
+            expand_chains(&mut program.query, &names);
             syntax::print_program(&program)
         }
     }
 }
 
-fn expand_chains(query: &mut Query) {
+fn expand_chains(query: &mut Query, names: &Declared) {
     let mut counter = 0;
-    query.statements = std::mem::take(&mut query.statements)
-        .into_iter()
-        .flat_map(|statement| match statement {
-            Statement::Chain(chain) => expand(&chain, registry(), &mut counter).statements,
-            other => vec![other],
-        })
-        .collect();
+    let streams = names.streams.iter().map(|name| {
+        let (kind, span) = (CreateKind::Stream, name.span);
+        Statement::Create(Create { kind, name: name.clone(), from: None, with: Vec::new(), span })
+    });
+    let mut statements: Vec<_> = streams.collect();
+    for statement in std::mem::take(&mut query.statements) {
+        match statement {
+            Statement::Chain(chain) => {
+                statements.extend(expand(&chain, registry(), &mut counter, names).statements);
+            }
+            Statement::Define(mut define) => {
+                if let DefineKind::Pipeline(def) = &mut define.kind {
+                    let inner = Declared::of_pipeline(def, registry());
+                    expand_chains(&mut def.body, &inner);
+                }
+                statements.push(Statement::Define(define));
+            }
+            other => statements.push(other),
+        }
+    }
+    query.statements = statements;
 }

@@ -20,7 +20,7 @@ use temblor_pipeline::operators::{self, InChain};
 use temblor_stdlib::grok::Library;
 
 /// Steps that are no operators, and what they do.
-const STEPS: [&str; 5] = ["where", "set", "script", "route", "select"];
+const STEPS: [&str; 8] = ["where", "set", "script", "route", "select", "when", "match", "drop"];
 
 /// Gathers proposals; each name once.
 #[derive(Default)]
@@ -317,6 +317,7 @@ fn steps(out: &mut Proposals) {
         }
     }
     STEPS.iter().for_each(|word| out.keyword(word));
+    out.words(["pass"], "step that lets all events go on");
     out.words(["out", "err"], "port");
 }
 

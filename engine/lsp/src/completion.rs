@@ -123,7 +123,7 @@ impl<'t> Before<'t> {
             "." => Context::Field(self.data_path()),
             "$" => Context::Field("$".to_string()),
             "~" | "~=" => Context::Extractor,
-            "|>" => Context::Step,
+            "|>" | "do" => Context::Step,
             "from" | "into" => self.source_of(last),
             "/" => self.port().unwrap_or_else(|| self.clause()),
             _ => self.clause(),
@@ -192,7 +192,7 @@ impl<'t> Before<'t> {
             let word = self.word(piece);
             match word {
                 ";" | "=>" => break,
-                "|>" => {
+                "|>" | "do" => {
                     // The operator is the first word; a path of names has more.
                     let name: Vec<&str> = behind.into_iter().rev().collect();
                     let len = 1 + name[1.min(name.len())..]
@@ -239,6 +239,8 @@ mod tests {
             ("case ~ r", Context::Extractor),
             ("in |> ", Context::Step),
             ("in |> ded", Context::Step),
+            ("in |> when event.a do ", Context::Step),
+            ("in |> when event.a do dedup by event.b ", Context::Clause("dedup".to_string())),
             ("in |> dedup by event.a ", Context::Clause("dedup".to_string())),
             ("in |> generic::batch w", Context::Clause("generic::batch".to_string())),
             ("rate_limit 5 ", Context::Clause("rate_limit".to_string())),

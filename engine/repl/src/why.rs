@@ -85,6 +85,11 @@ impl Pipeline {
                 .iter()
                 .map(|(condition, _)| self.operands(condition, sources, before))
                 .collect(),
+            StepKind::When { arms, .. } => arms
+                .iter()
+                .map(|(condition, _)| self.operands(condition, sources, before))
+                .collect(),
+            StepKind::Match(matching) => self.operands(&matching.target, sources, before),
             StepKind::Operator { name, positional, clauses, .. } if name.text() == "parse" => {
                 self.parse_reasons(positional, clauses, sources, before)
             }

@@ -6,10 +6,10 @@ use super::scopes::Walk;
 use super::{Direction, SymbolKind, Target};
 use crate::span::Span;
 use crate::syntax::tree::{
-    ArgDecl, Chain, ChainSelect, Create, CreateKind, Define, DefineKind, Deploy, DeployFlow,
-    DeployStatement, Endpoint, EndpointDef, EndpointRole, Expr, ExprKind, FlowDef, FlowStatement,
-    Group, Ident, ModPath, PathRoot, PipelineDef, Program, Query, ScriptDef, Select, Statement,
-    Step, StepKind, WindowDef,
+    ArgDecl, Chain, ChainMatch, ChainSelect, Create, CreateKind, Define, DefineKind, Deploy,
+    DeployFlow, DeployStatement, Endpoint, EndpointDef, EndpointRole, Expr, ExprKind, FlowDef,
+    FlowStatement, Group, Ident, ModPath, PathRoot, PatternKind, PipelineDef, Program, Query,
+    ScriptDef, Select, Statement, Step, StepKind, WindowDef,
 };
 
 impl Walk {
@@ -298,6 +298,14 @@ impl Walk {
                 }
                 default.iter().for_each(|port| self.chain_stream(port, whole));
             }
+            StepKind::When { arms, otherwise } => {
+                for (condition, steps) in arms {
+                    self.expr(condition);
+                    steps.iter().for_each(|step| self.step(step, whole));
+                }
+                otherwise.iter().flatten().for_each(|step| self.step(step, whole));
+            }
+            StepKind::Match(matching) => self.chain_match(matching, whole),
             StepKind::Select(select) => self.chain_select(select),
             StepKind::Operator { name, positional, clauses, with } => {
                 let kind = name.text();
@@ -315,6 +323,26 @@ impl Walk {
                 self.settings(&kind, &[], with, step.span);
             }
         }
+    }
+
+    /// A pattern's name can be read in its guard only: the steps behind it see events.
+    fn chain_match(&mut self, matching: &ChainMatch, whole: Span) {
+        self.expr(&matching.target);
+        let of_event = matches!(&matching.target.kind, ExprKind::Path(path)
+            if path.segments.is_empty() && matches!(path.root, PathRoot::Event));
+        for arm in &matching.arms {
+            let (bound, pattern) = match &arm.pattern.kind {
+                PatternKind::Bind(name, inner) => (vec![name], inner.as_ref()),
+                _ => (Vec::new(), &arm.pattern),
+            };
+            self.pattern(pattern, of_event.then_some("event"));
+            self.binding(&bound, arm.span, |walk| {
+                arm.guard.iter().for_each(|guard| walk.expr(guard));
+            });
+            arm.steps.iter().for_each(|step| self.step(step, whole));
+        }
+        let rest = matching.default.iter().flatten();
+        rest.for_each(|step| self.step(step, whole));
     }
 
     /// `else name`: the name of a stream.

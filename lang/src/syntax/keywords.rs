@@ -23,7 +23,8 @@ pub const KEYWORDS: &[(&str, &str)] = &[
     ),
     ("define", "`define script | operator | window | pipeline | connector | flow name …`"),
     ("deploy", "`deploy flow f from d with … end` starts a flow."),
-    ("drop", "Leaves the event out: nothing behind it runs."),
+    ("do", "`when condition do … end` in a chain: steps for the events that fulfil it."),
+    ("drop", "Leaves the event out: nothing behind it runs. Also a step of a chain."),
     ("each", "`group by each(event.list)`: a group for each element."),
     ("elif", "`if a then … elif b then … else … end`: another condition."),
     ("else", "The other side of an `if`; in a chain, where events go that a step sorts out."),
@@ -43,7 +44,11 @@ pub const KEYWORDS: &[(&str, &str)] = &[
     ("into", "Where events or results go."),
     ("intrinsic", "`intrinsic fn f(a) as string::len;` gives a built-in function a name."),
     ("let", "`let x = …`, `let event.a = …`, `let $m = …`, `let state.n = …` assign."),
-    ("match", "`match value of case pattern => … case _ => … end`: the first arm that matches."),
+    (
+        "match",
+        "`match value of case pattern => … case _ => … end`: the first arm that matches. In a \
+         chain the arms are steps, and `default => …` takes the rest.",
+    ),
     ("merge", "`merge a of b end`: `a` with the fields of `b`; null removes a field."),
     ("mod", "Reserved."),
     ("move", "`move \"a\" => \"b\"` in a `patch` renames a field."),
@@ -74,7 +79,11 @@ pub const KEYWORDS: &[(&str, &str)] = &[
     ("update", "`update \"a\" => 1` in a `patch`: fails when the field is not there."),
     ("upsert", "`upsert \"a\" => 1` in a `patch` sets the field, whether it is there or not."),
     ("use", "`use std::string;` makes the functions of a module known as `string::…`."),
-    ("when", "`case pattern when condition => …`: the arm takes only what fulfils it."),
+    (
+        "when",
+        "`case pattern when condition => …`: the arm takes only what fulfils it. In a chain, `when \
+         condition do … else … end`: other steps for some events.",
+    ),
     ("where", "`where condition` lets through the events that fulfil it."),
     ("window", "`define window w from tumbling with … end`; in its `select`, facts about it."),
     ("with", "`with a = 1, b = 2 end` gives settings or arguments; `fn f() with … end`."),

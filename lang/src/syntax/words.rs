@@ -99,6 +99,10 @@ fn starts(rule: Rule) -> Vec<Rule> {
         R::arm | R::iarm | R::for_arm | R::ifor_arm | R::fn_case | R::fn_default => {
             vec![R::kw_case]
         }
+        R::match_arm => vec![R::kw_case],
+        R::when_elif => vec![R::kw_elif],
+        R::when_else => vec![R::kw_else],
+        R::match_default => vec![R::kw_default],
         R::for_into | R::into_ports => vec![R::kw_into],
         R::guard => vec![R::kw_when],
         R::with_block => vec![R::kw_with],
@@ -201,9 +205,14 @@ fn form(rule: Rule) -> Option<&'static str> {
         | R::endpoint_kind
         | R::use_target => "a name",
         R::test | R::test_literal => "an extractor such as `re|…|`",
-        R::arm | R::iarm | R::for_arm | R::ifor_arm | R::fn_case | R::fn_default | R::route_arm => {
-            "`case`"
-        }
+        R::arm
+        | R::iarm
+        | R::for_arm
+        | R::ifor_arm
+        | R::fn_case
+        | R::fn_default
+        | R::route_arm
+        | R::match_arm => "`case`",
         R::guard => "`when`",
         R::for_into => "`into`",
         R::patch_op => "an operation such as `insert`",
@@ -221,7 +230,13 @@ fn form(rule: Rule) -> Option<&'static str> {
         | R::table_def
         | R::pipeline_body
         | R::config => "a statement",
-        R::step | R::flow_chain | R::step_operator | R::operator_name => "a step",
+        R::step
+        | R::flow_chain
+        | R::step_operator
+        | R::operator_name
+        | R::sub_chain
+        | R::sub_step
+        | R::sub_operator => "a step",
         R::deploy_file => "`use`, `define flow` or `deploy flow`",
         R::module_file => "`use`, `const`, `fn`, `intrinsic` or `define`",
         R::script_file => "an expression",
@@ -250,6 +265,10 @@ fn clause(rule: Rule) -> Option<&'static str> {
         R::fn_block => "`with`",
         R::fn_cases => "`of`",
         R::varargs => "`...`",
+        R::word_do => "`do`",
+        R::when_elif => "`elif`",
+        R::when_else => "`else`",
+        R::match_default => "`default`",
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@ use temblor_catalog::registry;
 use temblor_lang::span::Sources;
 use temblor_lang::syntax::tree::Statement;
 use temblor_lang::syntax::{parse_program, print_program};
-use temblor_pipeline::graph::expand;
+use temblor_pipeline::graph::{Declared, expand};
 use temblor_pipeline::load::LoadOptions;
 
 /// What compiling says; a table that is not there is no mistake in an example.
@@ -20,11 +20,12 @@ fn long_form(text: &str) -> String {
     let mut sources = Sources::default();
     let source = sources.add("example", text);
     let mut program = parse_program(&sources, source).tree;
+    let names = Declared::of_program(&program, registry());
     let (mut counter, mut statements) = (0, Vec::new());
     for statement in std::mem::take(&mut program.query.statements) {
         match statement {
             Statement::Chain(chain) => {
-                statements.extend(expand(&chain, registry(), &mut counter).statements)
+                statements.extend(expand(&chain, registry(), &mut counter, &names).statements)
             }
             other => statements.push(other),
         }

@@ -42,6 +42,8 @@ pub struct Builder<'c, 'r> {
     pub(super) depth: usize,
     /// Numbers nodes that have no name of their own.
     pub(super) unnamed: usize,
+    /// Nodes that a `create` of the program made.
+    pub(super) created: Vec<usize>,
     /// The statement that is being built.
     pub(super) at: Span,
     /// The statements that made the edges, by node and next node.
@@ -85,6 +87,12 @@ pub(super) struct Level {
     pub(super) instances: Vec<(String, Instance)>,
     /// In front of node names: `outer/`.
     pub prefix: String,
+    /// Instances that are streams.
+    pub(super) streams: HashSet<String>,
+    /// Names of scripts, operators and pipelines that its statements create.
+    pub(super) later: HashSet<String>,
+    /// Ports that nothing declares, but an `else` or a `route` names.
+    pub(super) ports: HashSet<String>,
 }
 
 /// What an instance's name stands for.
@@ -138,6 +146,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             notation,
             depth: 0,
             unnamed: 0,
+            created: Vec::new(),
             at: Span::default(),
             spans: HashMap::new(),
             error_ports: Vec::new(),
@@ -169,6 +178,7 @@ impl<'c, 'r> Builder<'c, 'r> {
     /// Takes back all that was added since.
     pub(super) fn reset(&mut self, mark: Mark) {
         self.graph.nodes.truncate(mark.nodes);
+        self.created.retain(|node| *node < mark.nodes);
         // Two flows of one name share the ends of their connectors: older nodes may lead to newer ones.
         for (_, edges) in self.graph.nodes.iter_mut().flat_map(|node| &mut node.edges) {
             edges.retain(|edge| edge.node < mark.nodes);
@@ -258,6 +268,7 @@ impl<'c, 'r> Builder<'c, 'r> {
 
     pub(super) fn finish(mut self) -> Graph {
         self.say_once();
+        self.find_dead_ends();
         for (nodes, errors) in std::mem::take(&mut self.error_ports) {
             self.gather_errors(nodes, errors);
         }

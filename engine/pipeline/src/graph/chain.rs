@@ -3,7 +3,9 @@
 
 use super::build::{Builder, Level, Notation};
 use super::complain;
-use crate::operators::{InChain, OperatorKind, Setting, Takes};
+use super::names::{Meaning, Names, STEP_WORDS, is_step, name_of};
+use crate::operator::OUT;
+use crate::operators::{ANY_PORT, InChain, OperatorKind, Setting, Takes};
 use crate::registry::Registry;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::Span;
@@ -23,7 +25,11 @@ pub struct Expansion {
 }
 
 /// The port that a chain writes as `else`.
-const ELSE: &str = "else";
+pub(super) const ELSE: &str = "else";
+/// The setting that names the ports of an operator.
+const OUTPUTS: &str = "outputs";
+/// Names of ports that are shorter may well be near to others.
+const NEAR_CHARS_MIN: usize = 4;
 
 impl Builder<'_, '_> {
     pub(super) fn chain(&mut self, chain: &Chain, level: &mut Level) {
@@ -32,7 +38,7 @@ impl Builder<'_, '_> {
         if self.notation == Notation::Long && chain.steps.iter().all(is_select) {
             self.complain(complain::select_without_end(chain.span));
         }
-        let expansion = expand(chain, self.registry, &mut self.unnamed);
+        let expansion = expand(chain, self.registry, &mut self.unnamed, level);
         expansion.diagnostics.into_iter().for_each(|one| self.complain(one));
         for statement in expansion.statements {
             match statement {
@@ -47,19 +53,16 @@ impl Builder<'_, '_> {
 
 /// The long form of a chain; `counter` numbers the nodes that it makes.
 #[must_use]
-pub fn expand(chain: &Chain, registry: &Registry, counter: &mut usize) -> Expansion {
-    let start = chain.from.clone().unwrap_or_else(|| stream("in", chain.span));
-    let mut expander = Expander { registry, counter, at: start, expansion: Expansion::default() };
-    let mut ended = false;
-    for step in &chain.steps {
-        expander.step(step);
-        ended = match &step.kind {
-            StepKind::Into(into) => lone_operator(registry, into).is_none(),
-            StepKind::Route { .. } => true,
-            _ => false,
-        };
-    }
-    if !ended {
+pub fn expand(
+    chain: &Chain,
+    registry: &Registry,
+    counter: &mut usize,
+    names: &dyn Names,
+) -> Expansion {
+    let at = stream("in", chain.span);
+    let mut expander = Expander { registry, counter, names, at, expansion: Expansion::default() };
+    chain.from.iter().for_each(|from| expander.start(from));
+    if expander.steps(&chain.steps, false) {
         let out = stream("out", chain.span);
         expander.pass(out);
     }
@@ -69,49 +72,159 @@ pub fn expand(chain: &Chain, registry: &Registry, counter: &mut usize) -> Expans
 /// Values, words with values, and `with` of an operator's step.
 type Written<'t> = (&'t [Expr], &'t [(Ident, Option<Expr>)], &'t [Binding]);
 
-struct Expander<'c> {
-    registry: &'c Registry,
+pub(super) struct Expander<'c> {
+    pub(super) registry: &'c Registry,
     counter: &'c mut usize,
+    pub(super) names: &'c dyn Names,
     /// What the next step reads from.
-    at: StreamRef,
-    expansion: Expansion,
+    pub(super) at: StreamRef,
+    pub(super) expansion: Expansion,
+}
+
+/// Where a step stands.
+#[derive(Clone, Copy)]
+struct Place {
+    is_last: bool,
+    /// Whether it stands in a chain inside of a step.
+    is_inside: bool,
 }
 
 impl Expander<'_> {
-    fn step(&mut self, step: &Step) {
-        match &step.kind {
-            StepKind::Into(into) => match lone_operator(self.registry, into) {
-                Some(kind) => {
-                    let name = ModPath { segments: vec![into.node.clone()], span: into.span };
-                    self.operator(kind, &name, (&[], &[], &[]), step.span);
-                }
-                None => self.pass(into.clone()),
-            },
-            StepKind::Script(script) => {
-                self.script(script.clone(), "script", step.span);
+    /// The name at the start of a chain; a step without settings may look like one.
+    fn start(&mut self, from: &StreamRef) {
+        match self.names.meaning(&from.node.text) {
+            Some(Meaning::Output | Meaning::Port) if from.port.is_none() => {
+                self.complain(complain::wrong_way(&from.node.text, false, from.span));
             }
+            None if from.port.is_none() => {
+                self.lone_word(&from.node, Place { is_last: false, is_inside: false });
+            }
+            _ => self.at = from.clone(),
+        }
+    }
+
+    /// The steps of a chain. Whether events go on behind it.
+    pub(super) fn steps(&mut self, steps: &[Step], is_inside: bool) -> bool {
+        let mut goes_on = true;
+        let mut is_said = false;
+        for (number, step) in steps.iter().enumerate() {
+            if !goes_on && !std::mem::replace(&mut is_said, true) {
+                self.complain(complain::nothing_comes(steps[number - 1].span, step.span));
+            }
+            let is_last = number + 1 == steps.len();
+            goes_on = self.step(step, Place { is_last, is_inside });
+        }
+        goes_on
+    }
+
+    /// Whether events go on behind the step.
+    fn step(&mut self, step: &Step, place: Place) -> bool {
+        match &step.kind {
+            StepKind::Into(into) => return self.into(into, place),
+            StepKind::Script(script) => drop(self.script(script.clone(), "script", step.span)),
             StepKind::Set(assignments) => self.set(assignments, step.span),
             StepKind::Route { all, arms, default } => {
+                arms.iter().for_each(|(_, port)| self.port(port));
+                default.iter().for_each(|port| self.port(port));
                 self.route(*all, arms, default.as_ref(), step.span);
+                return false;
             }
+            StepKind::When { arms, otherwise } => {
+                return self.when(arms, otherwise.as_deref(), step.span);
+            }
+            StepKind::Match(matching) => return self.matching(matching, step.span),
             StepKind::Select(select) => self.select(select, step.span),
             StepKind::Operator { name, positional, clauses, with } => {
-                match (name.text().as_str(), self.registry.operator(&name.text())) {
-                    ("where", _) => self.filter(positional, clauses, step.span),
-                    (_, Some(kind)) => {
-                        self.operator(kind, name, (positional, clauses, with), step.span);
-                    }
-                    (text, None) => {
-                        let known = self.registry.operators().filter_map(|kind| kind.word);
-                        let known = known.chain(["where", "set", "script", "route", "select"]);
-                        self.complain(complain::unknown_operator(text, name.span, known));
-                    }
-                }
+                let written = (positional.as_slice(), clauses.as_slice(), with.as_slice());
+                return self.word(name, written, step.span);
+            }
+        }
+        true
+    }
+
+    /// A step that begins with a word. Whether events go on behind it.
+    fn word(&mut self, name: &ModPath, written: Written<'_>, span: Span) -> bool {
+        let (positional, clauses, _) = written;
+        match (name.text().as_str(), self.registry.operator(&name.text())) {
+            ("where", _) => self.filter(positional, clauses, span),
+            ("drop", _) if positional.is_empty() && clauses.is_empty() => {
+                let body = Expr { kind: ExprKind::Drop, span };
+                let script = Script { docs: Vec::new(), items: vec![Item::Expr(body)] };
+                self.script(script, "drop", span);
+                return false;
+            }
+            (_, Some(kind)) => return self.operator(kind, name, written, span),
+            (text, None) => {
+                let known =
+                    self.registry.operators().filter_map(|kind| kind.word).chain(STEP_WORDS);
+                self.complain(complain::unknown_operator(text, name.span, known));
+            }
+        }
+        true
+    }
+
+    /// A name alone: a place that events go to, a node that they go through, or a step without
+    /// settings. In front of the end of a chain a place is a tee. Whether events go on behind it.
+    fn into(&mut self, into: &StreamRef, place: Place) -> bool {
+        match (self.names.meaning(&into.node.text), &into.port) {
+            (Some(Meaning::Node), _) => {
+                self.pass(into.clone());
+                self.at = stream_at(&into.node, into.span);
+                !place.is_last || place.is_inside
+            }
+            (Some(_), _) | (None, Some(_)) => {
+                self.pass(into.clone());
+                !place.is_last
+            }
+            (None, None) => self.lone_word(&into.node, place),
+        }
+    }
+
+    /// A name that nothing declares. Whether events go on behind it.
+    fn lone_word(&mut self, word: &Ident, place: Place) -> bool {
+        match self.registry.operator(&word.text) {
+            Some(kind) => {
+                let name = ModPath { segments: vec![word.clone()], span: word.span };
+                self.operator(kind, &name, (&[], &[], &[]), word.span)
+            }
+            None if word.text == "pass" => true,
+            None if self.names.is_created_later(&word.text) => {
+                self.complain(complain::created_later(word));
+                !place.is_last
+            }
+            None => {
+                let known = self.names.declared().into_iter().chain(self.names.ports());
+                let words =
+                    self.registry.operators().filter_map(|kind| kind.word).chain(STEP_WORDS);
+                let known: Vec<_> = known.chain(words).collect();
+                self.complain(complain::unknown_name(word, known));
+                !place.is_last
             }
         }
     }
 
-    fn complain(&mut self, diagnostic: Diagnostic) {
+    /// Looks at a name behind `else` or in an arm of `route`: a place, or a new port.
+    fn port(&mut self, name: &Ident) {
+        let complaint = match self.names.meaning(&name.text) {
+            None if is_step(self.registry, &name.text) => complain::step_as_port(name),
+            None if self.names.is_created_later(&name.text) => complain::created_later(name),
+            Some(Meaning::Port) if name.text.chars().count() >= NEAR_CHARS_MIN => {
+                let letters =
+                    |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+                let word = &name.text[..letters(&name.text)];
+                let declared = self.names.declared();
+                let others = declared.into_iter().filter(|one| one[..letters(one)] != *word);
+                match temblor_lang::diagnostic::nearest(&name.text, others) {
+                    Some(near) => complain::misspelt_port(name, near),
+                    None => return,
+                }
+            }
+            _ => return,
+        };
+        self.complain(complaint);
+    }
+
+    pub(super) fn complain(&mut self, diagnostic: Diagnostic) {
         self.expansion.diagnostics.push(diagnostic);
     }
 
@@ -119,13 +232,13 @@ impl Expander<'_> {
         self.expansion.statements.push(statement);
     }
 
-    fn fresh(&mut self, word: &str, span: Span) -> Ident {
+    pub(super) fn fresh(&mut self, word: &str, span: Span) -> Ident {
         *self.counter += 1;
         Ident { text: format!("{word}_{}", self.counter), span }
     }
 
     /// `select event from <here> into …`
-    fn pass(&mut self, into: StreamRef) {
+    pub(super) fn pass(&mut self, into: StreamRef) {
         let from = self.at.clone();
         self.push(plain_select(event(into.span), from, into, None));
     }
@@ -138,7 +251,7 @@ impl Expander<'_> {
     }
 
     /// Defines and creates a script, and goes on behind it.
-    fn script(&mut self, main: Script, word: &str, span: Span) -> Ident {
+    pub(super) fn script(&mut self, main: Script, word: &str, span: Span) -> Ident {
         let name = self.fresh(word, span);
         let def = ScriptDef { args: Vec::new(), state: None, ports: Vec::new(), main };
         self.create(CreateKind::Script, DefineKind::Script(def), &name, span);
@@ -250,7 +363,10 @@ impl Expander<'_> {
         let mut port = None;
         for (clause, value) in clauses {
             match (clause.text.as_str(), value.as_ref().and_then(name_of)) {
-                (ELSE, Some(name)) => port = Some(name),
+                (ELSE, Some(name)) => {
+                    self.port(&name);
+                    port = Some(name);
+                }
                 (ELSE, None) => self.complain(complain::not_a_path(clause.span)),
                 _ => self.complain(complain::unknown_setting(
                     &clause.text,
@@ -287,13 +403,21 @@ impl Expander<'_> {
         name: &ModPath,
         (positional, clauses, with): Written<'_>,
         span: Span,
-    ) {
+    ) -> bool {
         let mut bindings = self.positional(kind, positional);
         let mut other = None;
         for (word, value) in clauses {
             match (word.text.as_str(), value) {
                 (ELSE, Some(value)) => match name_of(value) {
-                    Some(port) => other = Some(port),
+                    Some(port) => {
+                        self.port(&port);
+                        if !kind.ports.contains(&ELSE) {
+                            let word = kind.word.unwrap_or(kind.path);
+                            let ports = kind.ports.iter().copied();
+                            self.complain(complain::unknown_port(word, ELSE, port.span, ports));
+                        }
+                        other = Some(port);
+                    }
                     None => self.complain(complain::not_a_path(value.span)),
                 },
                 _ => bindings.extend(self.clause(kind, word, value.as_ref())),
@@ -308,6 +432,7 @@ impl Expander<'_> {
             .map(|text| Ident { text: text.to_string(), span: name.span })
             .collect();
         let path = ModPath { segments, span: name.span };
+        let outputs = named_outputs(kind, &bindings);
         let def = OperatorDef { kind: path, args: Vec::new(), with: bindings };
         self.create(CreateKind::Operator, DefineKind::Operator(def), &node, span);
         self.pass(StreamRef { node: node.clone(), port: None, span });
@@ -315,6 +440,17 @@ impl Expander<'_> {
         if let Some(port) = other {
             self.branch(&node, ELSE, &port, span);
         }
+        let mut goes_on = outputs.is_empty() || outputs.iter().any(|name| name.text == OUT);
+        for port in outputs.iter().filter(|name| name.text != OUT) {
+            match self.names.meaning(&port.text) {
+                Some(_) => self.branch(&node, &port.text, port, span),
+                None => {
+                    self.complain(complain::leads_nowhere(word, port));
+                    goes_on = true;
+                }
+            }
+        }
+        goes_on
     }
 
     /// Values without a word: flags and words by their name, others in the order of declaration.
@@ -377,9 +513,21 @@ impl Expander<'_> {
     }
 }
 
-/// A step that is only a name may be an operator without settings: `|> dedup |>`.
-fn lone_operator(registry: &Registry, into: &StreamRef) -> Option<&'static OperatorKind> {
-    if into.port.is_some() { None } else { registry.operator(&into.node.text) }
+/// The ports that settings name, of an operator whose ports they name.
+fn named_outputs(kind: &OperatorKind, bindings: &[Binding]) -> Vec<Ident> {
+    let lists =
+        bindings.iter().filter(|one| kind.ports.contains(&ANY_PORT) && one.name.text == OUTPUTS);
+    let items = lists.flat_map(|one| match &one.value.kind {
+        ExprKind::List(items) => items.as_slice(),
+        _ => &[],
+    });
+    let name = |item: &Expr| match &item.kind {
+        ExprKind::String(text) => {
+            text.constant().map(|text| Ident { text: text.to_string(), span: item.span })
+        }
+        _ => None,
+    };
+    items.filter_map(name).collect()
 }
 
 fn offers(setting: &Setting, word: &str) -> bool {
@@ -433,17 +581,6 @@ fn path_text(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The name of a bare local, such as a port or a word.
-fn name_of(value: &Expr) -> Option<Ident> {
-    match &value.kind {
-        ExprKind::Path(path) if path.segments.is_empty() => match &path.root {
-            PathRoot::Local(name) => Some(name.clone()),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 fn binding(name: &str, value: Expr) -> Binding {
     Binding { name: Ident { text: name.to_string(), span: value.span }, value }
 }
@@ -464,13 +601,18 @@ fn stream(name: &str, span: Span) -> StreamRef {
     StreamRef { node: Ident { text: name.to_string(), span }, port: None, span }
 }
 
-fn event(span: Span) -> Expr {
+/// A node, or its port `out`.
+pub(super) fn stream_at(name: &Ident, span: Span) -> StreamRef {
+    StreamRef { node: name.clone(), port: None, span }
+}
+
+pub(super) fn event(span: Span) -> Expr {
     let path = Path { root: PathRoot::Event, segments: Vec::new(), span };
     Expr { kind: ExprKind::Path(Box::new(path)), span }
 }
 
 /// `emit => "port"`
-fn emit(port: &Ident) -> Expr {
+pub(super) fn emit(port: &Ident) -> Expr {
     let ExprKind::String(literal) = text(port).kind else {
         unreachable!("text makes a string");
     };
@@ -478,7 +620,7 @@ fn emit(port: &Ident) -> Expr {
 }
 
 /// `case _ when condition => body`
-fn arm(guard: Option<Expr>, body: Expr, span: Span) -> temblor_lang::syntax::tree::Arm {
+pub(super) fn arm(guard: Option<Expr>, body: Expr, span: Span) -> temblor_lang::syntax::tree::Arm {
     let pattern = Pattern { kind: PatternKind::Any, span };
     temblor_lang::syntax::tree::Arm { pattern, guard, body: vec![body], span }
 }

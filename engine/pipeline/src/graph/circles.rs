@@ -1,8 +1,11 @@
 //! The shape of a graph as a whole: that no event can run in a circle, and that nothing is done whose
 //! result cannot be seen.
 
-use super::build::Builder;
-use super::{Graph, Step, complain};
+use super::build::{Builder, Notation};
+use super::{Graph, Node, Step, complain};
+use crate::operator::ERR;
+use std::collections::HashSet;
+use temblor_lang::diagnostic::{Diagnostic, Severity};
 
 impl Builder<'_, '_> {
     /// Reports one cycle, if there is one.
@@ -20,6 +23,27 @@ impl Builder<'_, '_> {
             let span = self.spans.get(&(from, to)).copied().unwrap_or_default();
             self.complain(complain::cycle(&[&names[0], "…", &names[1], &names[0]], span));
         }
+    }
+}
+
+impl Builder<'_, '_> {
+    /// Warns of created streams and nodes that events go into and nothing comes out of.
+    pub(super) fn find_dead_ends(&mut self) {
+        let is_error = |one: &Diagnostic| one.severity == Severity::Error;
+        // What an error left out may be what would have read them.
+        if self.notation == Notation::Long || self.compiler.diagnostics.iter().any(is_error) {
+            return;
+        }
+        let nodes = &self.graph.nodes;
+        let edges = nodes.iter().flat_map(|node| node.edges.iter().flat_map(|(_, edges)| edges));
+        let entered: HashSet<usize> = edges.map(|edge| edge.node).collect();
+        let is_dead =
+            |node: &Node| node.edges.iter().all(|(port, edges)| &**port == ERR || edges.is_empty());
+        let dead = self.created.iter().filter(|at| entered.contains(at) && is_dead(&nodes[**at]));
+        let complaints: Vec<_> = dead
+            .filter_map(|at| Some(complain::dead_end(&nodes[*at].name, nodes[*at].span?)))
+            .collect();
+        complaints.into_iter().for_each(|one| self.complain(one));
     }
 }
 

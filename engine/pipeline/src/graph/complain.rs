@@ -1,7 +1,9 @@
 //! Named constructors of diagnostics about graphs. Codes `E05xx` are used in the engine only.
 
+use crate::operator::ERR;
 use temblor_lang::diagnostic::{Class, Diagnostic};
 use temblor_lang::span::Span;
+use temblor_lang::syntax::tree::Ident;
 
 pub fn not_defined<'n>(
     what: &str,
@@ -21,6 +23,80 @@ pub fn stream_not_defined<'n>(
 ) -> Diagnostic {
     let message = format!("stream used in `from` or `into` is not defined: {name}/{port}");
     Diagnostic::error("E0502", span, message).with_nearest(name, known)
+}
+
+pub fn unknown_name(name: &Ident, known: Vec<&str>) -> Diagnostic {
+    let text = &name.text;
+    let message =
+        format!("`{text}` is no step, and no stream, port or sink is declared by this name");
+    let complaint = Diagnostic::error("E0530", name.span, message).with_nearest(text, known);
+    match complaint.help {
+        Some(_) => complaint,
+        None => complaint.with_help(format!(
+            "declare it, `create stream {text};` or `sink {text} into …`, or write `out/{text}` for \
+             an output of the program"
+        )),
+    }
+}
+
+pub fn created_later(name: &Ident) -> Diagnostic {
+    let message = format!("`{}` is created further down", name.text);
+    Diagnostic::error("E0530", name.span, message)
+        .with_help("move its `create` in front of the chains that use it")
+}
+
+pub fn step_as_port(name: &Ident) -> Diagnostic {
+    let message = format!("`{}` is a step, but here stands where events go", name.text);
+    Diagnostic::error("E0530", name.span, message).with_help(
+        "name a stream, port or sink, and begin a chain with it: `else rest`, `rest |> …`",
+    )
+}
+
+pub fn misspelt_port(name: &Ident, near: &str) -> Diagnostic {
+    let message = format!("no stream, port or sink is declared as `{}`", name.text);
+    Diagnostic::error("E0530", name.span, message).with_help(format!("did you mean `{near}`?"))
+}
+
+pub fn nothing_comes(before: Span, here: Span) -> Diagnostic {
+    Diagnostic::error("E0531", here, "no event comes here")
+        .with_place(before, "this step lets none go on")
+        .with_help("let the chain end there, or begin one of its own with the stream that you mean")
+}
+
+pub fn leads_nowhere(word: &str, port: &Ident) -> Diagnostic {
+    let name = &port.text;
+    let message = format!("what `{word}` sends to `{name}` leads nowhere");
+    Diagnostic::error("E0531", port.span, message)
+        .with_help(format!("declare it: `create stream {name};`, or `sink {name} into …`"))
+}
+
+pub fn wrong_way(name: &str, is_input: bool, span: Span) -> Diagnostic {
+    let (message, help) = match is_input {
+        true => (
+            format!("`{name}` is an input: events come from it, and none can be sent to it"),
+            "make a stream for them, `create stream again;`, and read that, too".to_string(),
+        ),
+        false => (
+            format!("`{name}` is an output: events leave by it, and none can be read from it"),
+            match name {
+                ERR => {
+                    "say where failed events go by `sink err into …`, or take those of one step \
+                        with `else`"
+                        .to_string()
+                }
+                _ => {
+                    format!("make a stream, `create stream again;`, and send to `{name}` behind it")
+                }
+            },
+        ),
+    };
+    Diagnostic::error("E0532", span, message).with_help(help)
+}
+
+pub fn dead_end(name: &str, span: Span) -> Diagnostic {
+    let message = format!("events go into `{name}`, and nothing comes of them");
+    Diagnostic::warning("E0533", Class::General, span, message)
+        .with_help(format!("go on with it: `{name} |> out`"))
 }
 
 pub fn cycle(names: &[&str], span: Span) -> Diagnostic {

@@ -38,7 +38,7 @@ impl Builder<'_, '_> {
                 Some((self.way_back(level, &from.node.text, port.unwrap_or(OUT)), OUT.to_string()))
             }
             Some(Instance::Output(_)) => {
-                self.complain(complain::cycle(&[&from.node.text, "…", &from.node.text], from.span));
+                self.complain(complain::wrong_way(&from.node.text, false, from.span));
                 None
             }
             None => self.no_stream(from, port.unwrap_or(OUT), level),
@@ -65,7 +65,7 @@ impl Builder<'_, '_> {
                 }
             }
             Some(Instance::Input(_)) => {
-                self.complain(complain::cycle(&[&into.node.text, "…", &into.node.text], into.span));
+                self.complain(complain::wrong_way(&into.node.text, true, into.span));
                 None
             }
             None if self.notation == Notation::Short && port.is_none() => {

@@ -2,6 +2,7 @@
 //! beside it in [`States`].
 
 mod arguments;
+mod branches;
 mod build;
 mod chain;
 mod circles;
@@ -12,6 +13,7 @@ mod ends;
 mod inline;
 mod flow;
 mod meter;
+mod names;
 mod network;
 mod operator;
 mod rehearse;
@@ -29,6 +31,7 @@ pub use complain::connector_setting;
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
 pub use meter::{Meter, MeterPlace};
+pub use names::{Declared, Meaning, Names};
 pub use network::Network;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};

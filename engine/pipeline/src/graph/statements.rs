@@ -7,12 +7,13 @@ use super::build::{
 };
 use super::definitions::Namespace;
 use super::meter::Metered;
+use super::names::undeclared;
 use super::{Node, Step, complain};
 use crate::operator::ERR;
 use std::sync::Arc;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
-    Create, Define, DefineKind, Item, ModPath, PipelineDef, Query, Statement,
+    Create, CreateKind, Define, DefineKind, Item, ModPath, PipelineDef, Query, Statement,
 };
 
 /// What queries and pipelines define.
@@ -31,6 +32,9 @@ impl Builder<'_, '_> {
                 self.metered.push(Metered { prefix: level.prefix.clone(), interval_s });
             }
         }
+        if self.notation == Notation::Short {
+            self.names_of_chains(query, level);
+        }
         for statement in &query.statements {
             if self.graph.nodes.len() > NODES_MAX {
                 return self.complain(complain::nested_too_deep(NODES_MAX, Span::default()));
@@ -46,13 +50,43 @@ impl Builder<'_, '_> {
                     );
                     self.define(define, level);
                 }
-                Statement::Create(create) => self.create(create, level),
+                // Streams are there already.
+                Statement::Create(create)
+                    if self.notation == Notation::Short && create.kind == CreateKind::Stream => {}
+                Statement::Create(create) => self.create_statement(create, level),
                 Statement::Select(select) => self.select(select, level),
                 Statement::Chain(chain) => self.chain(chain, level),
                 Statement::Item(item) => self.compiler.define(item, &mut level.scope),
             }
         }
         self.check_unused(level);
+    }
+
+    /// What holds for chains from the first on: streams, wherever they are created, and the streams
+    /// and ports that need no `create`.
+    fn names_of_chains(&mut self, query: &Query, level: &mut Level) {
+        for create in query.statements.iter().filter_map(created) {
+            if create.kind == CreateKind::Stream {
+                self.create_statement(create, level);
+            } else {
+                level.later.insert(create.name.text.clone());
+            }
+        }
+        let is_declared = |name: &str| level.later.contains(name) || level.instance(name).is_some();
+        let (streams, ports) = undeclared(query, self.registry, is_declared);
+        level.ports = ports;
+        for stream in streams {
+            let (kind, span) = (CreateKind::Stream, stream.span);
+            let create = Create { kind, name: stream, from: None, with: Vec::new(), span };
+            self.create(&create, level);
+        }
+    }
+
+    fn create_statement(&mut self, create: &Create, level: &mut Level) {
+        self.create(create, level);
+        if let Some(Instance::Node(node)) = level.instance(&create.name.text) {
+            self.created.push(*node);
+        }
     }
 
     /// Reports a definition that does not belong here.
@@ -91,7 +125,8 @@ impl Builder<'_, '_> {
         }
         let Some(namespace) = Namespace::created(create.kind) else {
             let name = format!("{}{}", level.prefix, create.name.text);
-            let node = self.add_node(Node::new(name, Step::Pass));
+            let node = self.add_node(Node::new(name, Step::Pass).made_of(create.span));
+            level.streams.insert(create.name.text.clone());
             return level.instances.push((create.name.text.clone(), Instance::Node(node)));
         };
         if namespace == Namespace::Connector {
@@ -178,6 +213,13 @@ impl Builder<'_, '_> {
             self.error_ports.push((first..self.graph.nodes.len(), *node));
         }
         Instance::Pipeline(inputs, outputs)
+    }
+}
+
+fn created(statement: &Statement) -> Option<&Create> {
+    match statement {
+        Statement::Create(create) => Some(create),
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Pages about graphs: `E05xx`. A test compiles the examples.
+//! Pages about graphs and chains: `E05xx`. A test compiles the examples.
 
 use super::Page;
 
@@ -203,5 +203,42 @@ where event.a == 1"###,
         wrong: r###"source in from file;
 where event.a == 1"###,
         right: r###"where event.a == 1"###,
+    },
+    Page {
+        code: "E0530",
+        title: "a name in a chain that nothing declares",
+        text: r###"A name alone in a chain is a step without settings, or a stream, port, sink or created
+node that the program declares. Behind `else` and in the arms of `route` stands where events go: a
+name that is new there makes an output, unless it looks like a slip for a declared one."###,
+        wrong: r###"in |> dedpu |> out"###,
+        right: r###"in |> dedup |> out"###,
+    },
+    Page {
+        code: "E0531",
+        title: "steps that no event comes to",
+        text: r###"`route` and `drop` let no event go on, and so does an operator that sends all events
+to ports of its own. What stands behind them would never run. A port that an operator sends to is
+declared as a stream or sink."###,
+        wrong: r###"in |> roundrobin ["a", "b"] |> out"###,
+        right: r###"in |> roundrobin ["out"] |> out"###,
+    },
+    Page {
+        code: "E0532",
+        title: "an input that is written, or an output that is read",
+        text: r###"`in` and sources give events, `out`, `err` and sinks take them. What is both sent to
+and read is a stream."###,
+        wrong: r###"in |> where event.a == 1 |> out;
+err |> out"###,
+        right: r###"in |> where event.a == 1 |> out"###,
+    },
+    Page {
+        code: "E0533",
+        title: "a stream or node that nothing reads",
+        text: r###"Events go into it and are never seen again, though nothing says that they should be
+dropped. Begin a chain with it, or go on behind it."###,
+        wrong: r###"in |> where event.a == 1 else rest |> out;
+create stream rest"###,
+        right: r###"in |> where event.a == 1 else rest |> out;
+rest |> set event.b = 1 |> out"###,
     },
 ];

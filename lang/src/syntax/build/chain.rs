@@ -2,8 +2,8 @@
 
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{
-    Chain, ChainSelect, EndpointDef, EndpointRole, Expr, ExprKind, Ident, ModPath, Path, PathRoot,
-    Program, Script, Step, StepKind,
+    Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Expr, ExprKind, Ident,
+    ModPath, Path, PathRoot, Program, Script, Step, StepKind,
 };
 use super::query::SelectClauses;
 use super::{Builder, only, parts, sole, take};
@@ -59,7 +59,9 @@ impl Builder {
             Rule::step_set => StepKind::Set(self.step_set(step)),
             Rule::step_route => self.step_route(step),
             Rule::step_select => StepKind::Select(Box::new(self.step_select(step))),
-            Rule::step_into => StepKind::Into(self.stream(sole(step))),
+            Rule::step_when => self.step_when(step),
+            Rule::step_match => StepKind::Match(Box::new(self.step_match(step))),
+            Rule::step_into | Rule::sub_into => StepKind::Into(self.stream(sole(step))),
             _ => self.step_operator(step),
         };
         Step { kind, span }
@@ -99,6 +101,52 @@ impl Builder {
         StepKind::Route { all, arms, default }
     }
 
+    fn step_when(&mut self, pair: Pair) -> StepKind {
+        let mut condition = None;
+        let mut arms = Vec::new();
+        let mut otherwise = None;
+        for part in parts(pair) {
+            match (part.as_rule(), condition.take()) {
+                (Rule::when_elif, _) => {
+                    let mut inner = parts(part);
+                    let tested = self.expr(take(&mut inner));
+                    arms.push((tested, self.sub_chain(take(&mut inner))));
+                }
+                (Rule::when_else, _) => otherwise = Some(self.sub_chain(sole(part))),
+                (_, Some(tested)) => arms.push((tested, self.sub_chain(part))),
+                (_, None) => condition = Some(self.expr(part)),
+            }
+        }
+        StepKind::When { arms, otherwise }
+    }
+
+    fn step_match(&mut self, pair: Pair) -> ChainMatch {
+        let mut inner = parts(pair);
+        let target = self.expr(take(&mut inner));
+        let (mut arms, mut default) = (Vec::new(), None);
+        for part in inner {
+            match part.as_rule() {
+                Rule::match_arm => arms.push(self.chain_arm(part)),
+                _ => default = only(part, Rule::sub_chain).next().map(|one| self.sub_chain(one)),
+            }
+        }
+        ChainMatch { target, arms, default }
+    }
+
+    fn chain_arm(&mut self, pair: Pair) -> ChainArm {
+        let span = self.span(&pair);
+        let mut inner = parts(pair).peekable();
+        let pattern = self.pattern(take(&mut inner));
+        let guard = inner.next_if(|part| part.as_rule() == Rule::guard);
+        let guard = guard.map(|guard| self.expr(sole(guard)));
+        let steps = self.sub_chain(take(&mut inner));
+        ChainArm { pattern, guard, steps, span }
+    }
+
+    fn sub_chain(&mut self, pair: Pair) -> Vec<Step> {
+        parts(pair).map(|step| self.step(step)).collect()
+    }
+
     fn step_select(&mut self, pair: Pair) -> ChainSelect {
         let mut inner = parts(pair);
         let target = self.expr(take(&mut inner));
@@ -132,7 +180,7 @@ impl Builder {
         for part in inner {
             match part.as_rule() {
                 Rule::positional => positional.push(self.expr(sole(part))),
-                Rule::clause => clauses.push(self.clause(part)),
+                Rule::clause | Rule::else_clause => clauses.push(self.clause(part)),
                 Rule::flag => clauses.push((self.ident(&part), None)),
                 _ => with = self.bindings(part),
             }

@@ -173,8 +173,10 @@ impl<'s, 't> Indents<'s, 't> {
 
     /// Whether a word stands as far in as the form that it is in.
     fn dedents(&self, form: usize, text: &str) -> bool {
-        if self.opener(form) == "if" {
-            return matches!(text, "else" | "elif" | "then");
+        match self.opener(form) {
+            "if" => return matches!(text, "else" | "elif" | "then"),
+            "when" => return matches!(text, "else" | "elif" | "do"),
+            _ => {}
         }
         // Behind its beginning the body of a definition holds statements with words of their own.
         self.is_definition(form)
@@ -207,7 +209,7 @@ impl<'s, 't> Indents<'s, 't> {
         if previous == "state" && self.is_definition(form) && !self.in_body[form] {
             return false;
         }
-        if previous == "," && form != 0 {
+        if previous == "," && form != 0 && self.opener(form) != "when" {
             return false;
         }
         // Clauses stand as far in as their statement, but behind a step's `|>` there is no room for that.

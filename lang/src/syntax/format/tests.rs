@@ -91,6 +91,24 @@ fn chains_stand_in_by_their_steps() {
 }
 
 #[test]
+fn chains_in_steps_stand_in_by_their_arms() {
+    becomes(
+        TextKind::Program,
+        "in |> when event.type == \"sshd\" do parse grok \"%{USER:user}\" else bad |> set event.a = 1 elif event.c do drop else set event.other = \"something\" end |> out",
+        "in\n|> when event.type == \"sshd\" do\n    parse grok \"%{USER:user}\" else bad |> set event.a = 1\n  \
+         elif event.c do\n    drop\n  else\n    set event.other = \"something\"\n  end\n|> out\n",
+    );
+    becomes(
+        TextKind::Program,
+        "in\n|> match event.type of\ncase \"nginx\" =>\nparse json\n|> set event.a=1\ncase ~ cidr|10.0.0.0/8| => drop\n\
+         default =>\nwhen event.a do\nset event.b=1,\nevent.c=2\n# why\n|> set event.d=1\nelse\npass\nend\nend\n|> out;",
+        "in\n|> match event.type of\n    case \"nginx\" =>\n      parse json\n      |> set event.a = 1\n    \
+         case ~ cidr|10.0.0.0/8| => drop\n    default =>\n      when event.a do\n        set event.b = 1,\n          \
+         event.c = 2\n        # why\n        |> set event.d = 1\n      else\n        pass\n      end\n  end\n|> out;\n",
+    );
+}
+
+#[test]
 fn texts_with_errors_are_refused() {
     assert!(format("let = 5", TextKind::Script).is_err());
 }

@@ -237,22 +237,40 @@ impl Wrapper<'_, '_, '_> {
             return self.places_in_definition(opener, end, &own);
         }
         let arms = self.is_word(opener, &WITH_ARMS);
-        let begins = ["of", "with", "then", "else"];
+        let begins = ["of", "with", "then", "do", "else"];
         let places = own.iter().copied().filter(|at| {
-            let behind =
-                *at > opener + 1 && self.is_word(*at - 1, &begins) && own.contains(&(*at - 1));
-            self.is_word(*at, &["end", "else", "elif"])
+            let behind = *at > opener + 1
+                && self.is_word(*at - 1, &begins)
+                && own.contains(&(*at - 1))
+                && !self.is_else_of_step(*at - 1);
+            (self.is_word(*at, &["end", "else", "elif"]) && !self.is_else_of_step(*at))
                 || (arms && self.is_word(*at, &["case", "default"]))
                 || (behind && !(arms && self.is_word(*at, &["case"])))
         });
-        let behind = own
-            .iter()
-            .copied()
-            .filter(|at| !arms && self.is_word(*at, &begins) && *at < last && *at != end);
+        let behind = own.iter().copied().filter(|at| {
+            !arms
+                && self.is_word(*at, &begins)
+                && *at < last
+                && *at != end
+                && !self.is_else_of_step(*at)
+        });
         let mut places: Vec<_> = places.chain(behind.map(|at| at + 1)).collect();
         places.sort_unstable();
         places.dedup();
         places
+    }
+
+    /// Whether an `else` names a stream for what a step sorts out: a lone name follows.
+    fn is_else_of_step(&self, at: usize) -> bool {
+        let form = self.scan.tokens[at].frame;
+        let opener = self.scan.frames[form].opener;
+        let follows = |at: usize| self.scan.tokens.get(at).is_some();
+        opener.is_some_and(|opener| self.is_word(opener, &["when"]))
+            && self.is_word(at, &["else"])
+            && follows(at + 2)
+            && self.scan.tokens[at + 1].kind == Kind::Word
+            && (self.is_word(at + 2, &["else", "elif", "end"]) || self.is_sign(at + 2, "|>"))
+            && !self.is_word(at.saturating_sub(1), &["end"])
     }
 
     /// In front of its sections, and of its arguments and its body.

@@ -1,8 +1,8 @@
 //! Temblor's own notation: sources, sinks and chains, one step a line.
 
 use super::super::tree::{
-    Chain, EndpointDef, EndpointRole, Expr, ExprKind, Ident, ModPath, Path, PathRoot, Program,
-    Step, StepKind,
+    Chain, ChainMatch, EndpointDef, EndpointRole, Expr, ExprKind, Ident, ModPath, Path, PathRoot,
+    Program, Step, StepKind,
 };
 use super::super::words::{CLAUSE_WORDS, NAME_CLAUSES, OPERATOR_WORDS};
 use super::Printer;
@@ -45,14 +45,26 @@ impl Printer {
             self.line();
             self.put("|> ");
         }
-        for (at, step) in chain.steps.iter().enumerate() {
+        self.steps(&chain.steps);
+        self.in_chain = false;
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for (at, step) in steps.iter().enumerate() {
             if at > 0 {
                 self.line();
                 self.put("|> ");
             }
             self.indented(|p| p.step(step));
         }
-        self.in_chain = false;
+    }
+
+    /// A chain inside of a step, on lines of its own.
+    fn sub_chain(&mut self, steps: &[Step]) {
+        self.indented(|p| {
+            p.line();
+            p.steps(steps);
+        });
     }
 
     fn step(&mut self, step: &Step) {
@@ -74,6 +86,8 @@ impl Printer {
                 });
             }
             StepKind::Route { all, arms, default } => self.route(*all, arms, default.as_ref()),
+            StepKind::When { arms, otherwise } => self.when(arms, otherwise.as_deref()),
+            StepKind::Match(matching) => self.chain_match(matching),
             StepKind::Select(one) => {
                 self.put("select ");
                 self.expr(&one.target);
@@ -114,6 +128,46 @@ impl Printer {
         self.put("end");
     }
 
+    fn when(&mut self, arms: &[(Expr, Vec<Step>)], otherwise: Option<&[Step]>) {
+        for (at, (condition, steps)) in arms.iter().enumerate() {
+            self.put(if at == 0 { "when " } else { "elif " });
+            self.expr(condition);
+            self.put(" do");
+            self.sub_chain(steps);
+            self.line();
+        }
+        if let Some(steps) = otherwise {
+            self.put("else");
+            self.sub_chain(steps);
+            self.line();
+        }
+        self.put("end");
+    }
+
+    fn chain_match(&mut self, one: &ChainMatch) {
+        self.put("match ");
+        self.expr(&one.target);
+        self.put(" of");
+        for arm in &one.arms {
+            self.line();
+            self.put("case ");
+            self.pattern(&arm.pattern);
+            if let Some(guard) = &arm.guard {
+                self.put(" when ");
+                self.expr(guard);
+            }
+            self.put(" =>");
+            self.sub_chain(&arm.steps);
+        }
+        if let Some(steps) = &one.default {
+            self.line();
+            self.put("default =>");
+            self.sub_chain(steps);
+        }
+        self.line();
+        self.put("end");
+    }
+
     fn clause(&mut self, word: &Ident, value: Option<&Expr>) {
         self.put(&format!(" {}", word.text));
         let Some(value) = value else { return };
@@ -135,7 +189,8 @@ impl Printer {
 
     /// A name that starts an expression; in a chain it must not look like a clause.
     pub(super) fn local(&mut self, name: &Ident) {
-        if self.in_chain && CLAUSE_WORDS.contains(&name.text.as_str()) {
+        let is_clause = CLAUSE_WORDS.contains(&name.text.as_str()) || name.text == "elif";
+        if self.in_chain && is_clause {
             return self.put(&format!("`{}`", name.text));
         }
         self.put(&ident(name));

@@ -48,13 +48,25 @@ impl Scanner<'_> {
             "merge" => around != "patch",
             "fn" => before != "intrinsic",
             "window" | "pipeline" | "flow" => before == "define",
-            "script" => matches!(before, "define" | "|>"),
+            "script" => before == "define" || self.is_step(before),
             "with" => !matches!(around, "fn" | "window"),
-            "route" => before == "|>",
+            "route" => before == "|>" || self.is_step(before) && self.an_arm_follows(),
+            "when" => self.is_step(before) || matches!(before, "" | ";" | "pipeline"),
             "if" => self.condition_follows(),
             _ => false,
         };
         opens.then_some(false)
+    }
+
+    /// Whether a step of a chain, or of one inside of `when` or `match`, can begin behind a token.
+    fn is_step(&self, before: &str) -> bool {
+        matches!(before, "|>" | "do" | "else" | "=>")
+    }
+
+    /// Whether the arms of a `route` follow.
+    fn an_arm_follows(&self) -> bool {
+        let rest = self.rest().trim_start();
+        ["case", "all", "default"].iter().any(|word| rest.starts_with(word))
     }
 
     /// Whether `=` follows.

@@ -143,6 +143,9 @@ pub(in crate::syntax) const PROGRAMS: &[&str] = &[
     "dedup last 1000 keep last refresh by event.a else else |> generic::counter |> drop",
     "sample 0.1 by event.id with seed = 1 end |> route all case event.a => a case _ => b end",
     "dedup",
+    "when event.a == 1 do parse json else bad |> set event.b = 1 elif event.a > 2 do drop else dedup by event.c end |> out",
+    "in |> match event.a of case \"b\" => set event.c = 1 |> out/x case ~ cidr|10.0.0.0/8| when event.d => when x do pass end case %{present e} => script event end default => select event over tumbling 2 end",
+    "suppress where event.a |> when event.a do route case event.b => b default => c end else match event.b of case _ => bad end end",
 ];
 
 #[test]

@@ -1,6 +1,8 @@
 //! Temblor's own files: chains, and the sources, sinks and tables beside them.
 
-use super::{Binding, Expr, Group, Ident, ModPath, Path, Query, Script, StreamRef, StringLit};
+use super::{
+    Binding, Expr, Group, Ident, ModPath, Path, Pattern, Query, Script, StreamRef, StringLit,
+};
 use crate::span::Span;
 
 /// A `.tmb` file: a query whose sources, sinks and tables may stand beside it.
@@ -79,6 +81,15 @@ pub enum StepKind {
         /// `default => port`
         default: Option<Ident>,
     },
+    /// `when c do … elif d do … else … end`: the ends of all chains inside come together behind it.
+    When {
+        /// Conditions and the chains behind them; the first that holds counts.
+        arms: Vec<(Expr, Vec<Step>)>,
+        /// `else …`; without it other events go on as they are.
+        otherwise: Option<Vec<Step>>,
+    },
+    /// `match event.a of case "b" => … default => … end`
+    Match(Box<ChainMatch>),
     /// `select target over w1, w2 where … group by … having …`
     Select(Box<ChainSelect>),
     /// Any operator: `dedup by event.a within 10s else repeats`, `generic::counter`
@@ -92,6 +103,30 @@ pub enum StepKind {
         /// `with … end`
         with: Vec<Binding>,
     },
+}
+
+/// A `match` whose arms are chains; their ends come together behind it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChainMatch {
+    /// What is looked at.
+    pub target: Expr,
+    /// In order; the first that fits counts.
+    pub arms: Vec<ChainArm>,
+    /// `default => …`; without it other events go on as they are.
+    pub default: Option<Vec<Step>>,
+}
+
+/// `case pattern when guard => step |> step`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChainArm {
+    /// What must fit.
+    pub pattern: Pattern,
+    /// `when …`
+    pub guard: Option<Expr>,
+    /// At least one.
+    pub steps: Vec<Step>,
+    /// All of it.
+    pub span: Span,
 }
 
 /// A select inside a chain.

@@ -17,7 +17,9 @@ mod define;
 mod flow;
 mod chain;
 
-pub use chain::{Chain, ChainSelect, EndpointDef, EndpointRole, Program, Step, StepKind};
+pub use chain::{
+    Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Program, Step, StepKind,
+};
 pub use comprehension::{For, ForArm};
 pub use define::{
     ConnectorDef, Define, DefineKind, FlowDef, OperatorDef, PipelineDef, ScriptDef, WindowDef,
