@@ -346,6 +346,15 @@ fn texts(def: &EndpointDef, name: &str, compiler: &mut Compiler<'_>) -> Option<V
 
 /// Nanoseconds, from 1; must be there.
 fn duration(def: &EndpointDef, name: &str, compiler: &mut Compiler<'_>) -> Option<u64> {
+    if !def.with.iter().any(|binding| binding.name.text == name) {
+        let message = format!("the setting `{name}` is missing");
+        let complaint = Diagnostic::error("E0507", def.kind.span, message);
+        let kind = &def.kind.text;
+        compiler
+            .diagnostics
+            .push(complaint.with_help(format!("write for example `{kind} with {name} = 10s end`")));
+        return None;
+    }
     let value = setting(def, name, compiler);
     let nanoseconds = value.as_ref().and_then(|value| match value.get().as_str() {
         Some(text) => temblor_lang::units::parse_duration(text),

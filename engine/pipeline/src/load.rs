@@ -54,16 +54,15 @@ impl Loaded {
     }
 
     /// The diagnostics as text, for standard error. Warnings wait until there is no error: most
-    /// would be about what the errors left out.
+    /// would be about what the errors left out. Those about configurations stand for themselves.
     #[must_use]
     pub fn report(&self, warnings: bool) -> String {
-        let warnings = warnings && !self.has_errors();
-        let shown: Vec<_> = self
-            .diagnostics
-            .iter()
-            .filter(|one| warnings || one.severity == Severity::Error)
-            .cloned()
-            .collect();
+        let has_errors = self.has_errors();
+        let is_shown = |one: &&Diagnostic| match one.severity {
+            Severity::Error => true,
+            Severity::Warning => warnings && (!has_errors || one.code.starts_with("W07")),
+        };
+        let shown: Vec<_> = self.diagnostics.iter().filter(is_shown).cloned().collect();
         render_all(&shown, &self.sources, colour())
     }
 }

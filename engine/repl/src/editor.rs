@@ -204,7 +204,7 @@ struct Brackets;
 impl Validator for Brackets {
     fn validate(&self, line: &str) -> ValidationResult {
         let given_up = line.ends_with("\n\n");
-        let goes_on = || temblor_lang::syntax::is_open(line) || line.trim_end().ends_with("|>");
+        let goes_on = || temblor_lang::syntax::is_open(line);
         let open = !given_up && !line.starts_with(':') && goes_on();
         if open { ValidationResult::Incomplete } else { ValidationResult::Complete }
     }

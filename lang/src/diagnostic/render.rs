@@ -3,6 +3,7 @@
 
 use super::{Class, Diagnostic, Severity};
 use crate::span::{Sources, Span};
+use std::collections::HashMap;
 use std::fmt::Write;
 use unicode_width::UnicodeWidthChar;
 
@@ -32,10 +33,29 @@ impl Colour {
     }
 }
 
-/// All diagnostics, one after the other, with an empty line between.
+/// Diagnostics of one code and message that are shown; the others are counted.
+pub const ALIKE_SHOWN_MAX: usize = 5;
+/// Diagnostics that are shown at all; the others are counted.
+pub const SHOWN_MAX: usize = 200;
+
+/// All diagnostics, one after the other, with an empty line between; of many alike the first few, and
+/// how many more there are.
 #[must_use]
 pub fn render_all(diagnostics: &[Diagnostic], sources: &Sources, colour: Colour) -> String {
-    let texts: Vec<_> = diagnostics.iter().map(|one| render(one, sources, colour)).collect();
+    let mut alike: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut texts = Vec::new();
+    for one in diagnostics {
+        let count = alike.entry((one.code, &one.message)).or_default();
+        *count += 1;
+        if *count <= ALIKE_SHOWN_MAX && texts.len() < SHOWN_MAX {
+            texts.push(render(one, sources, colour));
+        }
+    }
+    let hidden = diagnostics.len() - texts.len();
+    if hidden > 0 {
+        let word = if alike.len() == 1 { "more of this" } else { "more of these" };
+        texts.push(format!("… and {hidden} {word}\n"));
+    }
     texts.join("\n")
 }
 

@@ -65,6 +65,13 @@ pub fn undefined_function<'n>(
         .with_nearest(path, known)
 }
 
+/// A function or aggregate by its last name alone.
+pub fn function_without_module(name: &str, path: &str, span: Span) -> Diagnostic {
+    let path = path.strip_prefix("std::").unwrap_or(path);
+    Diagnostic::error("E0303", span, format!("undefined function `{name}`"))
+        .with_help(format!("did you mean `{path}`?"))
+}
+
 pub fn undefined_constant<'n>(
     path: &str,
     span: Span,
@@ -337,6 +344,7 @@ pub fn unread_binding(name: &str, span: Span) -> Diagnostic {
 
 pub fn unread_local(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning("W0616", Class::General, span, format!("nothing reads the local `{name}`"))
+        .with_help(format!("leave it out; a field of the event is written `event.{name}`"))
 }
 
 pub fn never_equal(left: &str, right: &str, span: Span) -> Diagnostic {
@@ -378,6 +386,13 @@ pub fn wrong_kind(what: &str, kind: &str, span: Span) -> Diagnostic {
 pub fn never_reached(span: Span, leaving: Span) -> Diagnostic {
     Diagnostic::warning("W0621", Class::Behaviour, span, "this is never reached")
         .with_place(leaving, "the script ends here")
+}
+
+pub fn loose_default(op: &str, span: Span) -> Diagnostic {
+    let message = format!("`??` binds less than `{op}`: all of this is the default");
+    Diagnostic::warning("W0630", Class::Behaviour, span, message).with_help(format!(
+        "write `(a ?? b) {op} c`, or put the default in brackets if it is meant so"
+    ))
 }
 
 fn with_article(kind: &str) -> String {

@@ -115,6 +115,9 @@ impl Compiler<'_> {
         (scope, names): Code<'_, '_>,
     ) -> Expr {
         let value = self.expression(value, Position::VALUE, (scope, names));
+        if let ExprKind::Binary(op, ..) = &otherwise.kind {
+            self.diagnostics.push(complain::loose_default(op.text(), otherwise.span));
+        }
         let otherwise = self.expression(otherwise, Position::VALUE, (scope, names));
         Expr::Coalesce(Box::new(value), Box::new(otherwise))
     }
@@ -144,6 +147,7 @@ impl Compiler<'_> {
         if let (TargetRoot::Local(slot), []) = (&target.root, target.segments.as_slice()) {
             names.give(*slot, &Origins::of(&value));
         }
+        names.forget_assigned(&target);
         self.note_write(target.root, &target.segments, &value, names);
         names.event_changes = names.event_changes.max(EventChanges::of(&target, &value));
         Expr::Let(Box::new(target), Box::new(value))

@@ -37,6 +37,11 @@ impl Origins {
         Self(vec![Self::ANY])
     }
 
+    /// Something of this kind.
+    pub fn one(kind: Kind) -> Self {
+        Self(vec![Origin::Kind(kind)])
+    }
+
     /// The origins of the value of an expression.
     pub fn of(expr: &Expr) -> Self {
         let mut origins = Origins::default();

@@ -68,10 +68,20 @@ fn sum(left: Kind, right: Kind) -> Kind {
     }
 }
 
+/// Where a value comes from; a field of the event that was assigned before has the kind of that.
+fn origins(expr: &Expr, names: &Names) -> Origins {
+    match expr {
+        Expr::Path(path) => {
+            names.assigned_kind(path).map_or_else(|| Origins::of(expr), Origins::one)
+        }
+        _ => Origins::of(expr),
+    }
+}
+
 impl Compiler<'_> {
     /// Warns of operands that an operator never takes, and of comparisons without a question.
     pub(super) fn check_operands(&mut self, binary: &Binary, names: &mut Names) {
-        let (left, right) = (Origins::of(&binary.left), Origins::of(&binary.right));
+        let (left, right) = (origins(&binary.left, names), origins(&binary.right, names));
         if let BinaryOp::Eq | BinaryOp::NotEq = binary.op {
             self.ask(Question::Equal(left, right), binary.span, names);
             return;
@@ -100,7 +110,7 @@ impl Compiler<'_> {
         names: &mut Names,
     ) {
         let what = format!("the operand of `{}`", op.text());
-        self.ask(Question::Taken(Origins::of(value), operand(op), what), span, names);
+        self.ask(Question::Taken(origins(value, names), operand(op), what), span, names);
     }
 
     /// Warns of arguments that a function never takes.
@@ -116,7 +126,7 @@ impl Compiler<'_> {
             let path = function.path.strip_prefix("std::").unwrap_or(function.path);
             let what = format!("the argument `{name}` of {path}");
             let wanted = std::slice::from_ref(wanted);
-            self.ask(Question::Taken(Origins::of(argument), wanted, what), tree.span, names);
+            self.ask(Question::Taken(origins(argument, names), wanted, what), tree.span, names);
         }
     }
 
@@ -163,7 +173,7 @@ impl Compiler<'_> {
 
     /// Warns of a guard or condition that is never a bool.
     pub(super) fn check_condition(&mut self, condition: &Expr, span: Span, names: &mut Names) {
-        self.ask(Question::Condition(Origins::of(condition)), span, names);
+        self.ask(Question::Condition(origins(condition, names)), span, names);
     }
 
     /// Warns of what stands behind `emit` or `drop` in the same block.

@@ -12,6 +12,7 @@ mod function;
 mod growth;
 mod inference;
 mod kinds;
+mod assigned;
 mod lookups;
 mod matching;
 mod module;
@@ -142,6 +143,7 @@ impl<'r> Compiler<'r> {
                         &mut body,
                         (&scope, &mut names),
                     );
+                    names.know_assigned(&body);
                 }
                 definition => self.define(definition, &mut scope),
             }
@@ -193,6 +195,21 @@ impl<'r> Compiler<'r> {
         let mut names = Names::new(rules);
         names.args = args;
         self.finish_formula(tree, scope, names)
+    }
+
+    /// As [`Compiler::lower_formula`], for a condition; one that is never a bool gets a warning.
+    pub fn lower_condition(
+        &mut self,
+        tree: &tree::Expr,
+        scope: &Scope,
+        rules: Rules,
+        args: Option<Arc<Frozen>>,
+    ) -> Formula {
+        let mut names = Names::new(rules);
+        names.args = args;
+        let expr = self.expression(tree, Position::VALUE, (scope, &mut names));
+        self.check_condition(&expr, tree.span, &mut names);
+        Formula { expr, slots: names.slots, aggregates: names.aggregates, span: tree.span }
     }
 
     /// As [`Compiler::lower_formula`], for targets of a windowed select: an expression that is

@@ -274,8 +274,15 @@ impl Compiler<'_> {
     #[cold]
     fn complain_function(&mut self, path: &tree::ModPath, scope: &Scope) {
         let text = path.text();
-        let known = scope.functions.keys().map(String::as_str);
-        let complaint = complain::undefined_function(&text, path.span, known);
+        let ends_so = |path: &&&str| path.rsplit("::").next() == Some(text.as_str());
+        let aggregates = self.registry.aggregate_paths();
+        let functions = self.registry.function_paths();
+        let own = crate::diagnostic::nearest(&text, scope.functions.keys().map(String::as_str));
+        let elsewhere = aggregates.iter().find(ends_so).or_else(|| functions.iter().find(ends_so));
+        let complaint = match elsewhere.filter(|_| own.is_none()) {
+            Some(path_of) => complain::function_without_module(&text, path_of, path.span),
+            None => complain::undefined_function(&text, path.span, own),
+        };
         self.diagnostics.push(complaint);
     }
 

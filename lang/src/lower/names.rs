@@ -5,7 +5,7 @@ use super::fields::Accesses;
 use super::inference::{Origins, Question};
 use crate::program::{AggregateCall, EventChanges};
 use crate::span::Span;
-use crate::value::Frozen;
+use crate::value::{Frozen, Kind};
 use halfbrown::HashMap;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -100,6 +100,8 @@ pub(super) struct Names {
     origins: HashMap<usize, Origins>,
     /// What is written to fields and read from them.
     pub accesses: Accesses,
+    /// Fields of the event that the statements so far have surely given a value of this kind.
+    pub(super) event_kinds: Vec<(Vec<Box<str>>, Kind)>,
     /// What is asked about the kinds of locals, and where.
     pub questions: Vec<(Question, Span)>,
     /// Slots whose value is used.
@@ -136,6 +138,7 @@ impl Names {
             assigned: HashMap::new(),
             origins: HashMap::new(),
             accesses: Accesses::default(),
+            event_kinds: Vec::new(),
             questions: Vec::new(),
             lets: Vec::new(),
             used: HashSet::new(),

@@ -67,12 +67,21 @@ pub fn forms(text: &str) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Whether a bracket, a form or a string is still open at the end.
+/// Signs and words that something must follow.
+const OPENERS: [&str; 30] = [
+    "=", "|>", "=>", ",", "==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%", "^", "&",
+    "??", "::", "~", "~=", "<<", "and", "or", "xor", "not", "let", "where", "by", "set",
+];
+
+/// Whether a bracket, a form or a string is still open at the end, or something must follow there.
 #[must_use]
 pub fn is_open(text: &str) -> bool {
     let scan = scan(text, SourceId::default());
     let heredoc = text.matches("\"\"\"").count() % 2 == 1;
-    heredoc || scan.frames.iter().skip(1).any(|frame| !frame.closed)
+    let waits = scan.tokens.last().is_some_and(|last| {
+        matches!(last.kind, Kind::Sign | Kind::Word) && OPENERS.contains(&scan.text(last))
+    });
+    waits || heredoc || scan.frames.iter().skip(1).any(|frame| !frame.closed)
 }
 
 #[cfg(test)]
@@ -100,6 +109,13 @@ mod tests {
             ("[1, 2", true),
             ("fn f(x) with x end", false),
             ("x + 1", false),
+            ("let x =", true),
+            ("in |>", true),
+            ("event.a > 1 and", true),
+            ("where event.a == 1 |> set event.b = 2,", true),
+            ("<< 1, 2 >>", false),
+            ("when event.a do set event.b = 1", true),
+            ("event.set", false),
         ] {
             assert_eq!(is_open(text), open, "{text}");
         }

@@ -143,7 +143,8 @@ impl Place<'_> {
 
     fn number(&self) -> Option<(&'static str, String)> {
         let token = self.token(0);
-        let glued = self.kind() == Some(Kind::Number) && !is_plain_number(token);
+        let glued =
+            self.kind() == Some(Kind::Number) && !is_plain_number(token) && !is_quantity(token);
         let dotted = token == "." && self.token(1).starts_with(|c: char| c.is_ascii_digit());
         if glued {
             return Some((codes::INVALID_NUMBER, format!("`{token}` is no number")));
@@ -230,7 +231,12 @@ impl Place<'_> {
         let near_here = usable(here).then(|| nearest(here, words)).flatten();
         let near =
             near_here.or_else(|| usable(before).then(|| nearest(before, starters)).flatten());
-        if let Some(word) = near {
+        // In a chain, a clause whose word is misspelt looks like a flag.
+        let in_step = self.failure.expects(Rule::clause_word) || self.failure.expects(Rule::clause);
+        let near_clause = (in_step && usable(before)).then(|| {
+            nearest(before, words::CLAUSE_WORDS).filter(|_| !words::CLAUSE_WORDS.contains(&before))
+        });
+        if let Some(word) = near.or(near_clause.flatten()) {
             return Some(format!("did you mean `{word}`?"));
         }
         let statement = self.failure.expects(Rule::semi) && self.starts_line();
@@ -251,6 +257,13 @@ fn closing(opener: &str) -> &'static str {
         "{" | "%{" => "}",
         _ => "end",
     }
+}
+
+/// `10s`, `1.5MiB`
+fn is_quantity(token: &str) -> bool {
+    let split = token.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_')));
+    let digit = |at: usize| token[..at].ends_with(|c: char| c.is_ascii_digit());
+    split.is_some_and(|at| digit(at) && crate::units::scale(&token[at..]).is_some())
 }
 
 fn is_plain_number(token: &str) -> bool {

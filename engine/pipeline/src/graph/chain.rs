@@ -154,6 +154,9 @@ impl Expander<'_> {
                 return false;
             }
             (_, Some(kind)) => return self.operator(kind, name, written, span),
+            (role @ ("source" | "sink" | "table"), None) => {
+                self.complain(complain::declaration_as_step(role, name.span));
+            }
             (text, None) => {
                 let known =
                     self.registry.operators().filter_map(|kind| kind.word).chain(STEP_WORDS);
@@ -472,7 +475,21 @@ impl Expander<'_> {
                 is_free(one) && one.chain == InChain::Positional && accepts(one, value)
             };
             let settings = || kind.settings.iter();
-            match settings().find(named).or_else(|| settings().find(next)) {
+            let chosen = settings().find(named);
+            // A word is wanted here, and this is none of those that it can be.
+            let word = settings().find(|one| is_free(one) && one.chain == InChain::Positional);
+            if let (
+                None,
+                Some(Setting { name: setting, takes: Takes::Word(words), required: true, .. }),
+                Some(name),
+            ) = (chosen, word, name_of(value))
+            {
+                self.complain(complain::unknown_choice(setting, &name, words));
+                let any = Ident { text: words[0].to_string(), span: name.span };
+                // All else depends on it, and is not judged.
+                return vec![binding(setting, text(&any))];
+            }
+            match chosen.or_else(|| settings().find(next)) {
                 Some(setting) => bindings.push(binding(setting.name, as_setting(setting, value))),
                 None => {
                     let word = kind.word.unwrap_or(kind.path);

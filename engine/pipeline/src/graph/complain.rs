@@ -144,6 +144,23 @@ pub fn bad_setting(name: &str, expected: &str, got: &str, span: Span) -> Diagnos
     Diagnostic::error("E0510", span, format!("`{name}` must be {expected}, got {got}"))
 }
 
+/// A word of a step that is none of those which stand there.
+pub fn unknown_choice(setting: &str, name: &Ident, words: &[&str]) -> Diagnostic {
+    let message = format!("there is no {setting} `{}`", name.text);
+    Diagnostic::error("E0510", name.span, message).with_known(&name.text, words)
+}
+
+/// `source tcp` is no step, and not a whole declaration.
+pub fn declaration_as_step(role: &str, span: Span) -> Diagnostic {
+    let example = match role {
+        "source" => "source lines from file \"in.log\" with codec = \"string\" end;",
+        "sink" => "sink lines into file \"out.ndjson\";",
+        _ => "table hosts from file \"hosts.csv\";",
+    };
+    Diagnostic::error("E0505", span, format!("`{role}` declares something, and is no step"))
+        .with_help(format!("write the name, the kind and the place: `{example}`"))
+}
+
 pub fn bad_window(message: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0511", span, message.to_string())
 }

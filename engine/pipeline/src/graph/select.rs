@@ -64,21 +64,24 @@ impl Builder<'_, '_> {
     fn clauses(&mut self, select: &tree::Select, level: &Level) -> Clauses {
         let args = level.args.clone();
         let scope = &level.scope;
-        let filter = select
-            .filter
-            .as_ref()
-            .map(|filter| self.compiler.lower_formula(filter, scope, Rules::FORMULA, args.clone()));
+        let filter = select.filter.as_ref().map(|filter| {
+            self.compiler.lower_condition(filter, scope, Rules::FORMULA, args.clone())
+        });
         let group = select.group.as_ref().map(|group| self.dimension(group, level));
         let (target, having) = if select.windows.is_empty() {
             let mut formula = |tree: &Expr| {
                 self.compiler.lower_formula(tree, scope, Rules::FORMULA, args.clone())
             };
-            (formula(&select.target), select.having.as_ref().map(formula))
+            let target = formula(&select.target);
+            let having = select.having.as_ref().map(|having| {
+                self.compiler.lower_condition(having, scope, Rules::FORMULA, args.clone())
+            });
+            (target, having)
         } else {
             let groups = select.group.as_ref().map(expressions).unwrap_or_default();
             let target = self.compiler.lower_grouped(&select.target, scope, args.clone(), &groups);
             let having = select.having.as_ref().map(|having| {
-                self.compiler.lower_formula(having, scope, Rules::HAVING, args.clone())
+                self.compiler.lower_condition(having, scope, Rules::HAVING, args.clone())
             });
             (target, having)
         };

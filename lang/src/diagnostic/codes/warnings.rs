@@ -4,6 +4,14 @@ use super::Page;
 
 pub(super) const PAGES: &[Page] = &[
     Page {
+        code: "W0630",
+        title: "a default that is more than a value",
+        text: r###"`??` binds least of all operators, so everything behind it is the default. Brackets
+say what is meant."###,
+        wrong: r###"event.a ?? 0 > 3"###,
+        right: r###"(event.a ?? 0) > 3"###,
+    },
+    Page {
         code: "W0601",
         title: "a constant in lower case",
         text: r###"Constants look like locals where they are read. Upper case tells them apart."###,

@@ -90,3 +90,22 @@ fn long_lines_are_cut_around_the_place() {
     let shown = lines(&text, &text[10..9000]);
     assert!(shown[2].ends_with("^ here") && shown[2].len() < 200, "{shown:?}");
 }
+
+#[test]
+fn many_alike_are_counted() {
+    let sources = Sources::default();
+    let one = |message: &str| Diagnostic::error("E0101", Span::default(), message);
+    let text = |count: usize| {
+        let mut all = vec![one("other")];
+        all.extend((0..count).map(|_| one("wrong")));
+        render_all(&all, &sources, Colour::Off)
+    };
+    assert_eq!(text(ALIKE_SHOWN_MAX).matches("wrong").count(), ALIKE_SHOWN_MAX);
+    assert!(!text(ALIKE_SHOWN_MAX).contains("more"));
+    assert_eq!(text(2_000).matches("wrong").count(), ALIKE_SHOWN_MAX);
+    assert!(text(2_000).ends_with("… and 1995 more of these\n"), "{}", text(2_000));
+    let each: Vec<_> = (0..=SHOWN_MAX).map(|number| one(&format!("wrong {number}"))).collect();
+    let text = render_all(&each, &sources, Colour::Off);
+    assert_eq!(text.matches("wrong").count(), SHOWN_MAX);
+    assert!(text.ends_with("… and 1 more of these\n"));
+}

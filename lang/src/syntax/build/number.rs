@@ -79,8 +79,19 @@ impl Builder {
     }
 }
 
+/// Digits behind the point of a quantity that count.
+const PLACES_MAX: usize = 18;
+
+/// `10s`, `1.5MiB`: exact, but for what is less than a nanosecond or byte, which is rounded.
 fn quantity(text: &str) -> Option<u64> {
-    let split = text.find(|c: char| !c.is_ascii_digit())?;
-    let (digits, unit) = text.split_at(split);
-    digits.parse::<u64>().ok()?.checked_mul(units::scale(unit)?)
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(split);
+    let (whole, places) = number.split_once('.').unwrap_or((number, ""));
+    let scale = units::scale(unit)?;
+    let places = &places[..places.len().min(PLACES_MAX)];
+    let unit_of_places = 10_u128.pow(u32::try_from(places.len()).ok()?);
+    let part = if places.is_empty() { 0 } else { places.parse::<u128>().ok()? };
+    let part = (part * u128::from(scale) + unit_of_places / 2) / unit_of_places;
+    let whole = whole.parse::<u64>().ok()?.checked_mul(scale)?;
+    whole.checked_add(u64::try_from(part).ok()?)
 }

@@ -15,11 +15,12 @@ pub static FUNCTIONS: &[Function] = &[
         &[("text", String), ("format", String)],
         Integer,
         "The nanoseconds since 1970-01-01 UTC that the text stands for by a strftime format. An \
-         offset counts when the format has one (`%z`, `%:z`, `%#z`, `%+`); else the text is in \
+         offset counts when the format has one (`%z`, `%:z`, `%#z`, `%+`), and `Z` is the offset 0; else the text is in \
          UTC. The format must say a date and a time.",
         &[
             r#"datetime::parse("1970-01-01 00:00:01", "%Y-%m-%d %H:%M:%S") == 1000000000"#,
             r#"datetime::parse("1970-01-01T01:00:00+01:00", "%+") == 0"#,
+            r#"datetime::parse("1970-01-01T00:00:01Z", "%Y-%m-%dT%H:%M:%S%z") == 1000000000"#,
         ],
         |_, arguments| {
             let nanos = parse(text(arguments, 0)?, text(arguments, 1)?, Zone::UTC)?;
@@ -101,7 +102,11 @@ fn parse(text: &str, format: &str, zone: Zone) -> Result<i64, CallError> {
         return Ok(nanos);
     }
     let nanos = if has_offset(format) {
-        DateTime::parse_from_str(text, format).map_err(bad)?.timestamp_nanos_opt()
+        let zulu = || DateTime::parse_from_str(text, &with_zulu(format));
+        let read = DateTime::parse_from_str(text, format);
+        let read =
+            if text.contains('Z') { read.or_else(|error| zulu().map_err(|_| error)) } else { read };
+        read.map_err(bad)?.timestamp_nanos_opt()
     } else {
         let local = NaiveDateTime::parse_from_str(text, format).map_err(bad)?;
         local_nanos(zone, &local)
@@ -122,6 +127,11 @@ fn local_nanos(zone: Zone, local: &NaiveDateTime) -> Option<i64> {
         return local.and_utc().timestamp_nanos_opt();
     }
     zone.from_local_datetime(local).earliest()?.timestamp_nanos_opt()
+}
+
+/// A format whose offsets may be written `Z`.
+fn with_zulu(format: &str) -> std::string::String {
+    format.replace("%:z", "%#z").replace("%z", "%#z")
 }
 
 /// Whether a format has a specifier for the offset from UTC.
