@@ -266,6 +266,7 @@ fn clause(rule: Rule) -> Option<&'static str> {
         R::fn_cases => "`of`",
         R::varargs => "`...`",
         R::word_do => "`do`",
+        R::format => "a format",
         R::when_elif => "`elif`",
         R::when_else => "`else`",
         R::match_default => "`default`",

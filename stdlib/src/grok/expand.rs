@@ -26,7 +26,7 @@ const CHAIN_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct Expanded {
     /// The tree as it was written; named patterns in it are shared.
-    shared: Node,
+    pub(super) shared: Node,
     /// What is known of it.
     pub shape: Shape,
     /// One entry a capture group.

@@ -10,6 +10,8 @@ mod expand;
 mod fallback;
 mod field;
 mod library;
+mod literals;
+mod prefilter;
 mod explain;
 mod parsed;
 mod pattern;
@@ -21,6 +23,7 @@ pub use explain::Explanation;
 pub use field::{Conversion, FieldSpec};
 pub use library::Library;
 pub use pattern::{Anchor, Grok, Options, Strategy};
+pub use prefilter::{Hits, Prefilter};
 
 #[cfg(test)]
 mod tests;

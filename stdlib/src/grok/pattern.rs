@@ -138,6 +138,11 @@ impl Grok {
         &self.expanded.fields
     }
 
+    /// Literals that every text has each of which the pattern matches; see [`Prefilter`](super::Prefilter).
+    pub fn required_literals(&self) -> Vec<String> {
+        super::literals::required(&self.expanded.shared)
+    }
+
     /// Finds the leftmost match in `text`; `captures` then holds its groups.
     ///
     /// A text longer than `TEXT_BYTES_MAX` never matches.

@@ -480,7 +480,7 @@ impl Expander<'_> {
             let word = settings().find(|one| is_free(one) && one.chain == InChain::Positional);
             if let (
                 None,
-                Some(Setting { name: setting, takes: Takes::Word(words), required: true, .. }),
+                Some(Setting { name: setting, takes: Takes::Word(words), .. }),
                 Some(name),
             ) = (chosen, word, name_of(value))
             {

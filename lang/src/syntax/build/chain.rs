@@ -3,10 +3,11 @@
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{
     Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Expr, ExprKind, Ident,
-    ModPath, Path, PathRoot, Program, Script, Step, StepKind,
+    ModPath, Path, PathRoot, Program, Script, Step, StepKind, StringForm, StringLit, StringPart,
 };
 use super::query::SelectClauses;
 use super::{Builder, only, parts, sole, take};
+use crate::span::Span;
 
 impl Builder {
     /// A `.tmb` file.
@@ -179,6 +180,7 @@ impl Builder {
         let (mut positional, mut clauses, mut with) = (Vec::new(), Vec::new(), Vec::new());
         for part in inner {
             match part.as_rule() {
+                Rule::formats => clauses.push(self.formats(part)),
                 Rule::positional => positional.push(self.expr(sole(part))),
                 Rule::clause | Rule::else_clause => clauses.push(self.clause(part)),
                 Rule::flag => clauses.push((self.ident(&part), None)),
@@ -186,6 +188,38 @@ impl Builder {
             }
         }
         StepKind::Operator { name, positional, clauses, with }
+    }
+
+    /// `first of [grok "…", json]` is `first [{"format": "grok", "pattern": "…"}, {"format": "json"}]`.
+    fn formats(&mut self, pair: Pair) -> (Ident, Option<Expr>) {
+        let span = self.span(&pair);
+        let word = Ident { text: "first".to_string(), span: self.part(&pair, 0, "first".len()) };
+        let formats = only(pair, Rule::format).map(|format| self.format(format)).collect();
+        (word, Some(Expr { kind: ExprKind::List(formats), span }))
+    }
+
+    fn format(&mut self, pair: Pair) -> Expr {
+        let span = self.span(&pair);
+        let mut inner = parts(pair);
+        let name = self.ident(&take(&mut inner));
+        let word = text(&name.text, name.span);
+        let kind = ExprKind::String(word);
+        let mut fields = vec![(text("format", name.span), Expr { kind, span: name.span })];
+        for part in inner {
+            match part.as_rule() {
+                Rule::with_block => {
+                    let settings = self.bindings(part).into_iter();
+                    fields.extend(
+                        settings.map(|one| (text(&one.name.text, one.name.span), one.value)),
+                    );
+                }
+                _ => {
+                    let pattern = self.expr(part);
+                    fields.push((text("pattern", pattern.span), pattern));
+                }
+            }
+        }
+        Expr { kind: ExprKind::Record(fields), span }
     }
 
     fn operator_name(&mut self, pair: Pair) -> ModPath {
@@ -215,4 +249,8 @@ impl Builder {
         let path = Path { root: PathRoot::Local(self.ident(pair)), segments: Vec::new(), span };
         Expr { kind: ExprKind::Path(Box::new(path)), span }
     }
+}
+
+fn text(text: &str, span: Span) -> StringLit {
+    StringLit { parts: vec![StringPart::Text(text.to_string())], form: StringForm::Quoted, span }
 }

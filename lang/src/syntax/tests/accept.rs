@@ -145,6 +145,7 @@ pub(in crate::syntax) const PROGRAMS: &[&str] = &[
     "dedup",
     "when event.a == 1 do parse json else bad |> set event.b = 1 elif event.a > 2 do drop else dedup by event.c end |> out",
     "in |> match event.a of case \"b\" => set event.c = 1 |> out/x case ~ cidr|10.0.0.0/8| when event.d => when x do pass end case %{present e} => script event end default => select event over tumbling 2 end",
+    "parse first of [grok \"%{IP:a}\" with keep_empty = true end, json, kv,] from event.m as event.n else bad |> when event.a do parse first of [json] else out end",
     "suppress where event.a |> when event.a do route case event.b => b default => c end else match event.b of case _ => bad end end",
 ];
 

@@ -2,7 +2,8 @@
 //! refused, so none is ever without effect.
 
 use super::Settings;
-use super::grok::GrokPattern;
+use super::first::FirstOf;
+use super::grok::{GrokPattern, Groks};
 use crate::operator::Surroundings;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::{Key, Value};
@@ -13,7 +14,7 @@ use temblor_stdlib::formats::pairs::{Pairs, PairsOptions};
 use temblor_stdlib::formats::regex::NamedGroups;
 use temblor_stdlib::formats::syslog::{self, SyslogDialect};
 use temblor_stdlib::formats::{FormatError, cef, influx, json, leef, logfmt};
-use temblor_stdlib::grok::Captures;
+use temblor_stdlib::grok::{Captures, Hits};
 
 /// The words for the formats.
 pub(super) const FORMATS: &[&str] =
@@ -38,6 +39,19 @@ const OWN_SETTINGS: &[(&str, &[&str])] = &[
     ("keep_empty", &["grok"]),
 ];
 
+/// Memory that parsing uses again and again.
+#[derive(Debug)]
+pub struct Scratch {
+    pub captures: Captures,
+    pub hits: Hits,
+}
+
+impl Scratch {
+    pub fn new() -> Self {
+        Self { captures: Captures::new(), hits: Hits::default() }
+    }
+}
+
 /// Why a text could not be parsed.
 #[derive(Debug)]
 pub(super) struct Problem {
@@ -57,6 +71,11 @@ impl Problem {
     }
 }
 
+/// Whether a format has a setting.
+pub(super) fn takes(format: &str, setting: &str) -> bool {
+    OWN_SETTINGS.iter().any(|(name, formats)| *name == setting && formats.contains(&format))
+}
+
 impl From<FormatError> for Problem {
     #[cold]
     fn from(error: FormatError) -> Self {
@@ -68,7 +87,8 @@ impl From<FormatError> for Problem {
 #[derive(Debug)]
 pub(super) enum Format {
     Json,
-    Grok(Vec<GrokPattern>),
+    Grok(Groks),
+    First(FirstOf),
     Dissect(Vec<Dissect>),
     Regex(Vec<NamedGroups>),
     KeyValue(Vec<KeyValue>),
@@ -83,7 +103,14 @@ pub(super) enum Format {
 
 impl Format {
     pub fn compile(settings: &Settings) -> Result<Self, Diagnostic> {
-        let word = settings.text("format").unwrap_or_default();
+        if settings.has("first") {
+            return Ok(Format::First(FirstOf::compile(settings)?));
+        }
+        let Some(word) = settings.text("format") else {
+            let error =
+                Diagnostic::error("E0507", settings.span, "the setting `format` is missing");
+            return Err(error.with_help(format!("the formats are {}", FORMATS.join(", "))));
+        };
         for (name, formats) in OWN_SETTINGS {
             if settings.constant(name).is_some() && !formats.contains(&word.as_str()) {
                 let message = format!("`{name}` means nothing to `parse {word}`");
@@ -92,9 +119,9 @@ impl Format {
         }
         Ok(match word.as_str() {
             "json" => Format::Json,
-            "grok" => {
-                Format::Grok(patterns(settings, |text| GrokPattern::compile(text, settings))?)
-            }
+            "grok" => Format::Grok(Groks::new(patterns(settings, |text| {
+                GrokPattern::compile(text, settings)
+            })?)),
             "dissect" => Format::Dissect(patterns(settings, Dissect::compile)?),
             "regex" => Format::Regex(patterns(settings, NamedGroups::compile)?),
             "kv" if settings.constant("pattern").is_none() => Format::Pairs(pairs(settings)?),
@@ -115,23 +142,41 @@ impl Format {
         })
     }
 
-    /// The value of a text.
+    /// Literals that every text has which it can read; none when that is not known.
+    pub fn required_literals(&self) -> Vec<String> {
+        match self {
+            Format::Grok(groks) => groks.required_literals(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The value of a text, and the number of the pattern that it matched.
     pub fn read<'a>(
         &'a self,
         text: &'a str,
-        captures: &mut Captures,
+        scratch: &mut Scratch,
+        around: &Surroundings<'a>,
+    ) -> Result<(Value<'a>, usize), Problem> {
+        let arena = around.arena();
+        match self {
+            Format::Grok(groks) => groks.read(text, scratch, arena),
+            Format::First(formats) => formats.read(text, scratch, around),
+            Format::Dissect(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
+            Format::Regex(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
+            Format::KeyValue(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
+            _ => self.read_plain(text, around).map(|value| (value, 0)),
+        }
+    }
+
+    /// The value of a text of a format without patterns.
+    fn read_plain<'a>(
+        &'a self,
+        text: &'a str,
         around: &Surroundings<'a>,
     ) -> Result<Value<'a>, Problem> {
         let arena = around.arena();
         match self {
             Format::Json => Ok(json::parse(text, arena)?),
-            Format::Grok(list) => {
-                let found = list.iter().find_map(|pattern| pattern.read(text, captures, arena));
-                found.ok_or_else(|| GrokPattern::explain(list, text, captures))
-            }
-            Format::Dissect(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
-            Format::Regex(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
-            Format::KeyValue(list) => Ok(first(list, |pattern| pattern.parse(text, arena))?),
             Format::Pairs(pairs) => Ok(pairs.parse(text, arena)?),
             Format::Csv(csv) => Ok(csv.parse(text, arena)?),
             Format::Syslog(dialect) => Ok(syslog::parse(text, *dialect, around.now_ns, arena)?),
@@ -140,19 +185,24 @@ impl Format {
             Format::Logfmt => Ok(logfmt::parse(text, arena)?),
             Format::Influx => influx::parse(text, around.now_ns, arena)?
                 .ok_or_else(|| Problem::new("an empty line or a comment is no point").at(0)),
+            Format::Grok(_)
+            | Format::First(_)
+            | Format::Dissect(_)
+            | Format::Regex(_)
+            | Format::KeyValue(_) => unreachable!("formats with patterns are read elsewhere"),
         }
     }
 }
 
-/// The first result that is good, or the error of the pattern that got furthest.
+/// The first result that is good with the number of its pattern, or the error of the pattern that got furthest.
 fn first<'a, P>(
     patterns: &'a [P],
     read: impl Fn(&'a P) -> Result<Value<'a>, FormatError>,
-) -> Result<Value<'a>, FormatError> {
+) -> Result<(Value<'a>, usize), FormatError> {
     let mut furthest: Option<FormatError> = None;
-    for pattern in patterns {
+    for (number, pattern) in patterns.iter().enumerate() {
         match read(pattern) {
-            Ok(value) => return Ok(value),
+            Ok(value) => return Ok((value, number)),
             Err(error) if furthest.is_none_or(|other| error.at > other.at) => {
                 furthest = Some(error);
             }

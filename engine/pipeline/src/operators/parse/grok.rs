@@ -2,9 +2,80 @@
 //! The shape is worked out once, when the pattern is compiled.
 
 use super::Settings;
-use super::format::Problem;
+use super::format::{Problem, Scratch};
 use temblor_lang::value::{Arena, OwnedKey, Value};
-use temblor_stdlib::grok::{Anchor, Captures, Conversion, Grok, Library, Options};
+use temblor_stdlib::grok::{Anchor, Captures, Conversion, Grok, Library, Options, Prefilter};
+
+/// From so many patterns on, one search for their literals decides which are tried.
+const PREFILTERED_MIN: usize = 4;
+/// Patterns of many that are asked why they do not match.
+const EXPLAINED_MAX: usize = 8;
+
+/// Patterns of which the first that matches counts.
+#[derive(Debug)]
+pub(super) struct Groks {
+    list: Vec<GrokPattern>,
+    prefilter: Option<Prefilter>,
+}
+
+impl Groks {
+    pub fn new(list: Vec<GrokPattern>) -> Self {
+        let prefilter = (list.len() >= PREFILTERED_MIN).then(|| {
+            let literals = list.iter().map(|pattern| pattern.grok.required_literals());
+            Prefilter::new(&literals.collect::<Vec<_>>())
+        });
+        Self { list, prefilter }
+    }
+
+    /// Literals that every text has that a single pattern matches.
+    pub fn required_literals(&self) -> Vec<String> {
+        match self.list.as_slice() {
+            [only] => only.grok.required_literals(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The captures of the first pattern that matches, and its number.
+    pub fn read<'a>(
+        &'a self,
+        text: &'a str,
+        scratch: &mut Scratch,
+        arena: &'a Arena,
+    ) -> Result<(Value<'a>, usize), Problem> {
+        let Scratch { captures, hits } = scratch;
+        let mut try_one = |number: usize| {
+            self.list[number].read(text, captures, arena).map(|value| (value, number))
+        };
+        let found = match &self.prefilter {
+            None => (0..self.list.len()).find_map(try_one),
+            Some(filter) => {
+                let candidates = filter.candidates(text, hits);
+                candidates.iter().find_map(|number| try_one(*number as usize))
+            }
+        };
+        found.ok_or_else(|| self.explain(text, scratch))
+    }
+
+    /// Why none of the patterns matches; of many, those are asked that came into question.
+    #[cold]
+    fn explain(&self, text: &str, scratch: &mut Scratch) -> Problem {
+        let Scratch { captures, hits } = scratch;
+        let asked: Vec<&GrokPattern> = match &self.prefilter {
+            Some(filter) if self.list.len() > EXPLAINED_MAX => {
+                let candidates = filter.candidates(text, hits).iter().take(EXPLAINED_MAX);
+                candidates.map(|number| &self.list[*number as usize]).collect()
+            }
+            _ => self.list.iter().collect(),
+        };
+        if asked.is_empty() {
+            let count = self.list.len();
+            return Problem::new(format!(
+                "none of the {count} patterns has its literals in the text"
+            ));
+        }
+        GrokPattern::explain(&asked, text, captures)
+    }
+}
 
 /// A compiled pattern and the shape of its result.
 #[derive(Debug)]
@@ -105,7 +176,7 @@ impl GrokPattern {
 
     /// Why none of the patterns matches: how far the best of them got.
     #[cold]
-    pub fn explain(patterns: &[Self], text: &str, captures: &mut Captures) -> Problem {
+    fn explain(patterns: &[&Self], text: &str, captures: &mut Captures) -> Problem {
         if captures.exhausted() {
             return Problem::new("the pattern takes too many steps on this text");
         }

@@ -1,6 +1,7 @@
 //! `parse`: text of a known format becomes fields. What does not parse is never lost: it goes to
 //! `else`, or else to `err`, as it came, with the reason and the place.
 
+mod first;
 mod format;
 mod grok;
 
@@ -9,13 +10,12 @@ use super::place::Place;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, ERR, Emitter, OUT, Operator, Surroundings};
-use format::{FORMATS, Format, Problem};
+use format::{FORMATS, Format, Problem, Scratch};
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::value::{Arena, Key, Kind, RecordBuilder, Value};
-use temblor_stdlib::grok::Captures;
 
 /// The field that is parsed when the event is a record and there is no `from`.
 const MESSAGE: &str = "message";
@@ -36,12 +36,16 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           `csv`; `syslog` of RFC 3164 and RFC 5424; `cef`; `leef`; `logfmt`; `influx`. Of several \
           patterns the first that matches counts. In grok, `%{NUMBER:n:int}` gives an integer, \
           `%{NUMBER:[a][b]}` nested records, and a name that captures repeatedly an array; captures \
-          that are empty are left out.",
+          that are empty are left out. `first of [grok \"…\", json, kv]` tries formats in their \
+          order; of many patterns only those are tried whose literals are in the text, so that \
+          thousands cost little more than a few. `as` says where the number of the pattern or \
+          format that matched goes, from 0.",
     examples: &[
         "in |> parse json |> out",
         "in |> parse grok \"%{COMBINEDAPACHELOG}\" from event.message else bad |> out",
         "in |> parse dissect \"%{level} %{message}\" into event.log |> out",
         "in |> parse csv columns [\"user\", \"age\"] types {\"age\": \"int\"} |> out",
+        "in |> parse first of [grok \"%{IP:ip} %{WORD:verb}\", json, kv] as event.kind else bad |> out",
         "in |> parse grok \"%{ID:id}\" with patterns = {\"ID\": \"[a-f0-9]+\"} end |> out",
     ],
     settings: SETTINGS,
@@ -51,7 +55,12 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
 }];
 
 const SETTINGS: &[Setting] = &[
-    Setting::new("format", Takes::Word(FORMATS), InChain::Positional, "The format.").required(),
+    Setting::new(
+        "format",
+        Takes::Word(FORMATS),
+        InChain::Positional,
+        "The format; it is needed unless there is `first`.",
+    ),
     Setting::new(
         "pattern",
         Takes::Constant(Kind::Any),
@@ -63,6 +72,19 @@ const SETTINGS: &[Setting] = &[
         Takes::Formula,
         InChain::Clause("from"),
         "The text; by default the event, or its field `message`.",
+    ),
+    Setting::new(
+        "first",
+        Takes::Constant(Kind::Array),
+        InChain::Clause("first"),
+        "Formats to try in this order: records of `format`, `pattern` and other settings of the \
+         format, or texts that are grok patterns. A chain writes `first of [grok \"…\", json]`.",
+    ),
+    Setting::new(
+        "as",
+        Takes::Place,
+        InChain::Clause("as"),
+        "Where the number of the pattern or format that matched goes, from 0.",
     ),
     Setting::new("into", Takes::Place, InChain::Clause("into"), "Where the result goes."),
     Setting::new(
@@ -159,12 +181,15 @@ struct Parse {
     format: Format,
     from: Option<Arc<Formula>>,
     into: Option<Place>,
+    /// Where the number of the pattern goes.
+    number: Option<Place>,
 }
 
 fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let format = Format::compile(settings)?;
     let from = settings.formula("from");
-    Ok(Box::new(Parse { format, from, into: Place::of(settings, "into")? }))
+    let (into, number) = (Place::of(settings, "into")?, Place::of(settings, "as")?);
+    Ok(Box::new(Parse { format, from, into, number }))
 }
 
 impl Parse {
@@ -197,12 +222,28 @@ impl Parse {
 
     fn parse<'a>(
         &'a self,
-        captures: &mut Captures,
+        scratch: &mut Scratch,
         event: Event<'a>,
         around: &Surroundings<'a>,
     ) -> Result<Event<'a>, Problem> {
         let (text, is_event) = self.text(&event, around)?;
-        let result = self.format.read(text, captures, around)?;
+        let (result, number) = self.format.read(text, scratch, around)?;
+        let event = self.place(event, (result, is_event), around)?;
+        match &self.number {
+            Some(place) => place
+                .put(around.arena(), event, Value::UInt(number as u64))
+                .map_err(|error| Problem::new(error.message())),
+            None => Ok(event),
+        }
+    }
+
+    /// The event with the result; `is_event`: the text was all of the event.
+    fn place<'a>(
+        &'a self,
+        event: Event<'a>,
+        (result, is_event): (Value<'a>, bool),
+        around: &Surroundings<'a>,
+    ) -> Result<Event<'a>, Problem> {
         match &self.into {
             Some(place) if is_event && event.value.kind() != Kind::Record => {
                 let fresh =
@@ -248,10 +289,10 @@ fn failure<'a>(event: Event<'a>, problem: &Problem, arena: &'a Arena) -> Event<'
 
 impl Operator for Parse {
     /// Memory that matching uses again and again.
-    type State = Captures;
+    type State = Scratch;
 
-    fn start(&self) -> Captures {
-        Captures::new()
+    fn start(&self) -> Scratch {
+        Scratch::new()
     }
 
     fn is_stateful(&self) -> bool {
@@ -260,13 +301,13 @@ impl Operator for Parse {
 
     fn process<'a>(
         &'a self,
-        captures: &mut Captures,
+        scratch: &mut Scratch,
         _: &str,
         event: Event<'a>,
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        match self.parse(captures, event, around) {
+        match self.parse(scratch, event, around) {
             Ok(event) => out.emit(OUT, event),
             Err(problem) => out.emit(ELSE, failure(event, &problem, around.arena())),
         }
