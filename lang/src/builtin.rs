@@ -27,7 +27,7 @@ pub struct Facts {
     /// Where the event came from (`file:///var/log/x`), if known.
     pub origin: Option<Arc<str>>,
     /// Number of groups in the running select, for `win::cardinality()`.
-    pub groups: u64,
+    pub groups: Cell<u64>,
     /// Counts the draws of random numbers within one event.
     pub draws: Cell<u64>,
     /// Seed of the run (`--seed`).

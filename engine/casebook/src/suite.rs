@@ -1,5 +1,5 @@
-//! Unit tests in the language itself, as tremor has them: a script that ends in
-//! `test::suite({"name": …, "tags": […], "tests": [test::test({"name": …, "test": …})]})`.
+//! Unit tests in the language itself, as tremor has them: statements of a script that are
+//! `test::suite({"name": …, "tags": […], "tests": [test::test({"name": …, "test": …})]})`, or arrays of such.
 //! Each test is evaluated on its own, so that one that fails does not hide the others.
 
 use super::coverage::{Reach, in_file};
@@ -43,7 +43,7 @@ pub fn may_be_suite(text: &str) -> bool {
     text.contains("test::suite")
 }
 
-/// Runs the suite of a script; `None` when it has none, or one without tags. What it reaches of the
+/// Runs the suites of a script, in order; those without tags are none. What it reaches of the
 /// script and of its modules goes to `reach`; `tables` are the lookup tables that its tests may ask.
 ///
 /// # Errors
@@ -53,7 +53,7 @@ pub fn run(
     text: &str,
     tables: Option<&NamedTables>,
     reach: Option<&mut Reach>,
-) -> Result<Option<Suite>, String> {
+) -> Result<Vec<Suite>, String> {
     let directories = Directories::new(&[], Some(file));
     let mut compiler = Compiler::new(temblor_stdlib::registry(), &directories);
     compiler.coverage = reach.is_some().then(Coverage::default);
@@ -61,31 +61,31 @@ pub fn run(
     let parsed = parse_script(&compiler.sources, source);
     compiler.diagnostics.extend(parsed.diagnostics);
     let mut script = parsed.tree;
-    let Some(fields) = script.items.pop().and_then(suite_of) else { return Ok(None) };
+    let mut written = Vec::new();
+    script.items.retain(|item| {
+        let found = suites_of(item);
+        let is_definition = found.is_empty();
+        written.extend(found);
+        is_definition
+    });
     let facts = Facts { tables: tables.and_then(NamedTables::shared), ..Facts::default() };
     let mut runner = Runner { compiler, definitions: script, facts };
-    let Some(tags) = field(&fields, "tags") else { return Ok(None) };
-    let tags = runner.strings(tags)?;
-    let name = match field(&fields, "name") {
-        Some(name) => runner.text(name)?,
-        None => file.display().to_string(),
-    };
-    let mut tests = Vec::new();
-    for test in field(&fields, "tests").map(elements).unwrap_or_default() {
-        tests.push(runner.test(test)?);
+    let mut suites = Vec::new();
+    for fields in written {
+        suites.extend(runner.suite(file, &fields)?);
     }
     if let (Some(reach), Some(coverage)) = (reach, &runner.compiler.coverage) {
         reach.add(coverage, &runner.compiler.sources, in_file);
     }
-    Ok(Some(Suite { name, tags, tests }))
+    Ok(suites)
 }
 
-/// The fields of the record in `test::suite({…})`.
-fn suite_of(item: Item) -> Option<Vec<(StringLit, Expr)>> {
-    match item {
-        Item::Expr(expr) => fields_of_call(&expr, "suite").map(<[_]>::to_vec),
-        _ => None,
-    }
+/// The fields of the record of each `test::suite({…})` that a statement is, or lists.
+fn suites_of(item: &Item) -> Vec<Vec<(StringLit, Expr)>> {
+    let Item::Expr(expr) = item else { return Vec::new() };
+    let suite = |one: &Expr| fields_of_call(one, "suite").map(<[_]>::to_vec);
+    // A list that holds anything else is an ordinary value.
+    elements(expr).iter().map(suite).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The fields of the record in `test::NAME({…})`.
@@ -131,6 +131,24 @@ struct Runner<'r> {
 }
 
 impl Runner<'_> {
+    fn suite(
+        &mut self,
+        file: &Path,
+        fields: &[(StringLit, Expr)],
+    ) -> Result<Option<Suite>, String> {
+        let Some(tags) = field(fields, "tags") else { return Ok(None) };
+        let tags = self.strings(tags)?;
+        let name = match field(fields, "name") {
+            Some(name) => self.text(name)?,
+            None => file.display().to_string(),
+        };
+        let mut tests = Vec::new();
+        for test in field(fields, "tests").map(elements).unwrap_or_default() {
+            tests.push(self.test(test)?);
+        }
+        Ok(Some(Suite { name, tags, tests }))
+    }
+
     fn test(&mut self, test: &Expr) -> Result<UnitTest, String> {
         let line = self.compiler.sources.position(test.span).line;
         let Some(fields) = fields_of_call(test, "test") else {
@@ -235,8 +253,7 @@ test::suite({
 
     #[test]
     fn each_test_has_its_result() {
-        let suite =
-            run(Path::new("s.tremor"), SUITE, None, None).expect("it compiles").expect("a suite");
+        let suite = run(Path::new("s.tremor"), SUITE, None, None).expect("it compiles").remove(0);
         let results: Vec<_> =
             suite.tests.iter().map(|test| (test.name.as_str(), test.result.is_ok())).collect();
         let expected = [
@@ -265,7 +282,7 @@ test::suite({"name": "tables", "tags": [], "tests": [
         tables.insert("hosts", hosts);
         for (tables, passes) in [(Some(&tables), true), (None, false)] {
             let suite = run(Path::new("s.tremor"), text, tables, None).expect("it compiles");
-            let result = &suite.expect("a suite").tests[0].result;
+            let result = &suite[0].tests[0].result;
             assert_eq!(result.is_ok(), passes, "{result:?}");
         }
     }
@@ -273,8 +290,28 @@ test::suite({"name": "tables", "tags": [], "tests": [
     #[test]
     fn what_is_no_suite_is_left_alone() {
         let run = |text: &str| run(Path::new("s.tremor"), text, None, None).expect("it compiles");
-        assert!(run("event").is_none());
-        assert!(run("use std::test;\ntest::suite({\"name\": \"x\"})").is_none());
+        assert!(run("event").is_empty());
+        assert!(run("use std::test;\ntest::suite({\"name\": \"x\"})").is_empty());
+    }
+
+    #[test]
+    fn all_suites_of_a_script_run() {
+        let one = |name: &str, got: u8| {
+            format!(
+                "test::suite({{\"name\": \"{name}\", \"tags\": [], \"tests\": \
+                 [test::test({{\"name\": \"t\", \"test\": test::assert(\"a\", 1, A + {got})}})]}})"
+            )
+        };
+        let text = format!(
+            "use std::test;\nconst A = 1;\n{};\n[{}, {}];\n{{\"other\": true}}",
+            one("first", 0),
+            one("second", 1),
+            one("third", 0)
+        );
+        let suites = run(Path::new("s.tremor"), &text, None, None).expect("it compiles");
+        let results: Vec<_> =
+            suites.iter().map(|one| (one.name.as_str(), one.tests[0].result.is_ok())).collect();
+        assert_eq!(results, [("first", true), ("second", false), ("third", true)]);
     }
 
     #[test]
@@ -286,8 +323,8 @@ test::suite({"name": "tables", "tags": [], "tests": [
         // What is wrong with one test hides no other.
         let text = "use std::test;\ntest::suite({\"tags\": [], \"tests\": [test::asert(1),\n\
                     test::assert(\"x\", 1, 1)]})";
-        let suite = super::run(Path::new("s.tremor"), text, None, None).expect("it is read");
-        let tests = suite.expect("it is a suite").tests;
+        let mut suites = super::run(Path::new("s.tremor"), text, None, None).expect("it is read");
+        let tests = suites.remove(0).tests;
         let error = tests[0].result.clone().unwrap_err();
         assert!(error.contains("s.tremor:2:"), "{error}");
         assert_eq!(tests[1].result, Ok(()));

@@ -277,19 +277,22 @@ fn run_suite(file: &Path, text: &str, selection: &Selection) -> Done {
     let mut reach = Reach::default();
     let counted = selection.counted.then_some(&mut reach);
     let tests = match suite::run(file, text, selection.tables.as_ref(), counted) {
-        Ok(None) => Vec::new(),
         Err(reason) if selection.takes(file, "", &[]) => {
             vec![result(1, "suite".to_string(), Outcome::Failed(reason))]
         }
         Err(_) => Vec::new(),
-        Ok(Some(suite)) => {
-            let tests = suite.tests.into_iter().filter_map(|test| {
-                let name = format!("{}: {}", suite.name, test.name);
-                let outcome = test.result.map_or_else(Outcome::Failed, |()| Outcome::Passed);
-                let wanted = selection.takes(file, &name, &suite.tags);
-                wanted.then(|| result(test.line, name, outcome))
-            });
-            tests.collect()
+        Ok(suites) => {
+            let mut results = Vec::new();
+            for suite in suites {
+                for test in suite.tests {
+                    let name = format!("{}: {}", suite.name, test.name);
+                    let outcome = test.result.map_or_else(Outcome::Failed, |()| Outcome::Passed);
+                    if selection.takes(file, &name, &suite.tags) {
+                        results.push(result(test.line, name, outcome));
+                    }
+                }
+            }
+            results
         }
     };
     Done { tests, reach }

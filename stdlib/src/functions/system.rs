@@ -127,9 +127,10 @@ pub static FUNCTIONS: &[Function] = &[
         "std::win::cardinality",
         NONE,
         Integer,
-        "The number of groups of the running select; 0 outside of one.",
+        "The number of groups of the running select that are open, the one that is emitted among \
+         them; 0 outside of one.",
         &["win::cardinality() == 0"],
-        |call, _| Ok(Value::UInt(call.facts.groups)),
+        |call, _| Ok(Value::UInt(call.facts.groups.get())),
     ),
     pure(
         "std::test::assert",

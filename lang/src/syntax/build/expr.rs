@@ -58,7 +58,7 @@ impl Builder {
             return Expr { kind: ExprKind::Error, span: whole };
         }
         signs.into_iter().rev().fold(value, |value, (op, sign)| Expr {
-            span: sign.to(whole),
+            span: sign.to(value.span),
             kind: ExprKind::Unary(op, Box::new(value)),
         })
     }

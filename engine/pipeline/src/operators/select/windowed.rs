@@ -118,6 +118,7 @@ impl WindowedSelect {
         state.clock += 1;
         let (used, used_ns) = (state.clock, around.now_ns);
         state.note_use(self, identity, used, used_ns);
+        around.call.facts.groups.set(state.open.len() as u64);
         let item = Item { event: event.value, meta: event.meta, ingest_ns: event.ingest_ns };
         let group = state.open.get_mut(&identity).expect("inserted above");
         (group.used, group.used_ns) = (used, used_ns);
@@ -129,6 +130,7 @@ impl WindowedSelect {
         {
             out.release(group.hold.unwrap_or_default());
         }
+        around.call.facts.groups.set(0);
         aged.and(result)
     }
 
@@ -434,13 +436,17 @@ impl Operator for WindowedSelect {
         // In the order of their last use: the order of the table is another in each run.
         let mut groups: Vec<_> = state.open.values_mut().map(Box::as_mut).collect();
         groups.sort_unstable_by_key(|group| group.used);
+        let mut open = groups.len() as u64;
         for group in groups {
+            around.call.facts.groups.set(open);
             let one = self.tick_group(group, around, out);
             if group.levels.iter().all(Level::is_empty) {
+                open -= 1;
                 out.release(group.hold.take().unwrap_or_default());
             }
             result = result.and(one);
         }
+        around.call.facts.groups.set(0);
         let identity_bytes = &mut state.identity_bytes;
         state.open.retain(|_, group| {
             let goes = group.levels.iter().all(Level::is_empty);
@@ -467,10 +473,14 @@ impl Operator for WindowedSelect {
         state.identity_bytes = 0;
         let mut groups: Vec<_> = std::mem::take(&mut state.open).into_iter().collect();
         groups.sort_unstable_by_key(|(_, group)| group.used);
+        let mut open = groups.len() as u64;
         for (_, mut group) in groups {
+            around.call.facts.groups.set(open);
+            open -= 1;
             result = result.and(self.close(&mut group, around, out));
             out.release(group.hold.take().unwrap_or_default());
         }
+        around.call.facts.groups.set(0);
         result
     }
 
