@@ -12,12 +12,13 @@ use temblor_lang::lower::Loader;
 use temblor_lang::span::{Sources, Span};
 use temblor_lang::syntax;
 use temblor_lang::units::parse_duration;
-use temblor_lang::value::JsonStyle;
+use temblor_lang::value::{Arena, Frozen, JsonStyle};
 use temblor_logstash::configuration::{self, Wishes};
 use temblor_logstash::settings::Ecs;
 use temblor_pipeline::load::{Language, LoadOptions, Loaded};
 use temblor_pipeline::operator::{IN, OUT};
 use temblor_pipeline::rehearsal::{Happening, Rehearsal};
+use temblor_stdlib::formats::json;
 
 /// Section: what the compiler says; its name is empty.
 pub const DIAGNOSTICS: &str = "";
@@ -31,6 +32,8 @@ const MODULE: &str = "module ";
 const CLOCK: &str = "clock ";
 /// Option: each line of the input is a string.
 const STRINGS: &str = "codec string";
+/// The beginning of an option: arguments of the program, as a JSON record.
+const ARGS: &str = "args ";
 /// Option: metadata is shown.
 const META: &str = "meta";
 /// In front of the kind of a case that only concerns the parser.
@@ -137,11 +140,12 @@ fn actual(
 
 fn check_sections(case: &Case) -> Result<(), CaseError> {
     let known = [DIAGNOSTICS, INPUT, OUTPUT, STRINGS, META];
-    let is_known =
-        |name: &str| known.contains(&name) || name.starts_with(MODULE) || name.starts_with(CLOCK);
+    let is_known = |name: &str| {
+        known.contains(&name) || [MODULE, CLOCK, ARGS].iter().any(|start| name.starts_with(start))
+    };
     if let Some(section) = case.sections.iter().find(|section| !is_known(&section.name)) {
         return Err(format!(
-            "unknown section `--- {}`; expected in, out, module FILE, clock STEP, codec string, \
+            "unknown section `--- {}`; expected in, out, module FILE, clock STEP, args RECORD, codec string, \
              meta, or no name for the diagnostics",
             section.name
         ));
@@ -215,8 +219,18 @@ fn load(
             _ => return Err(unknown_kind(other)),
         },
     };
-    let options = LoadOptions { coverage: counted, ..given.clone() };
+    let option = case.sections.iter().find_map(|section| section.name.strip_prefix(ARGS));
+    let args = option.map(record).transpose()?;
+    let args = args.as_ref().or(given.args);
+    let options = LoadOptions { coverage: counted, args, ..given.clone() };
     Ok(options.compile(PROGRAM, program(case).to_string(), language, &Modules(case)))
+}
+
+/// The record in `--- args {"name": …}`.
+fn record(text: &str) -> Result<Frozen, CaseError> {
+    let arena = Arena::new();
+    let value = json::parse(text, &arena).map_err(|error| format!("--- args: {error}"))?;
+    Ok(Frozen::new(value))
 }
 
 /// The filters of a Logstash configuration. Behind the kind stand words for its settings: names of

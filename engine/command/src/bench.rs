@@ -72,7 +72,7 @@ fn measure(args: &BenchArgs) -> Result<Outcome, Refusal> {
 }
 
 fn run(args: &BenchArgs, schedule: Schedule) -> Result<Outcome, Refusal> {
-    let loaded = args.program.load(None).map_err(|reason| Error::config("program", reason))?;
+    let loaded = args.program.load().map_err(|reason| Error::config("program", reason))?;
     if loaded.has_errors() {
         return Err(Refusal::Faulty(loaded.report(false)));
     }

@@ -2,7 +2,6 @@
 
 use super::CheckArgs;
 use super::expand::long_form;
-use temblor_catalog::registry;
 use temblor_pipeline::load::{LoadOptions, Loaded};
 
 /// Exit code when something is wrong with a program.
@@ -18,8 +17,14 @@ pub fn check(args: &CheckArgs) -> u8 {
             return FAULTY;
         }
     };
-    let options = LoadOptions::new(registry()).with_path(&args.path);
-    let options = LoadOptions { tables, ..options };
+    let parameters = match args.parameters.read() {
+        Ok(parameters) => parameters,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            return FAULTY;
+        }
+    };
+    let options = LoadOptions { tables, ..parameters.options().with_path(&args.path) };
     let texts = args.expression.iter().map(|text| Ok(options.text(text)));
     let files = args.files.iter().map(|file| options.check_file(file));
     let configuration = args.logstash.read().map(|read| read.map(|one| one.loaded));

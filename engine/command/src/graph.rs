@@ -5,7 +5,7 @@ use super::check::FAULTY;
 
 /// Draws a program; gives the exit code.
 pub fn graph(args: &GraphArgs) -> u8 {
-    match args.program.load(None) {
+    match args.program.load() {
         Err(reason) => {
             eprintln!("error: {reason}");
             FAULTY

@@ -13,6 +13,7 @@ mod logstash;
 mod lsp;
 pub mod measure;
 mod misspelt;
+mod parameters;
 mod convert;
 mod diff;
 mod generate;
@@ -26,9 +27,7 @@ mod threads;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use temblor_catalog::registry;
 use temblor_codec::InputCodec;
-use temblor_lang::value::Frozen;
 use temblor_pipeline::graph::Picture;
 use temblor_pipeline::load::{LoadOptions, Loaded};
 
@@ -87,30 +86,29 @@ struct ProgramArgs {
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
     #[command(flatten)]
+    parameters: parameters::ParameterArgs,
+    #[command(flatten)]
     tables: tables::TableArgs,
     #[command(flatten)]
     logstash: logstash::LogstashArgs,
 }
 
 impl ProgramArgs {
-    /// Loads what the arguments name; `args` overrides the arguments of flows. The error is a
-    /// sentence about the file itself, or about a table.
-    fn load(&self, args: Option<&Frozen>) -> Result<Loaded, String> {
-        self.load_with_errors(args, false)
+    /// Loads what the arguments name. The error is a sentence about the file itself, or about a table
+    /// or the arguments of the program.
+    fn load(&self) -> Result<Loaded, String> {
+        self.load_with_errors(false)
     }
 
     /// The same; `errors_leave` says that what fails leaves by the port `err`, even without a sink there.
-    fn load_with_errors(
-        &self,
-        args: Option<&Frozen>,
-        errors_leave: bool,
-    ) -> Result<Loaded, String> {
+    fn load_with_errors(&self, errors_leave: bool) -> Result<Loaded, String> {
         if let Some(loaded) = self.logstash.load() {
             return loaded;
         }
+        let parameters = self.parameters.read()?;
         let tables = Some(self.tables.open()?);
-        let options = LoadOptions::new(registry()).with_path(&self.path);
-        let options = LoadOptions { args, tables, errors_leave, ..options };
+        let options = parameters.options().with_path(&self.path);
+        let options = LoadOptions { tables, errors_leave, ..options };
         match (&self.expression, &self.file) {
             (Some(text), _) => Ok(options.text(text)),
             (None, Some(file)) => options.file(file),
@@ -123,9 +121,6 @@ impl ProgramArgs {
 struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
-    /// JSON file with arguments of the deployed flows: a record
-    #[arg(long, value_name = "FILE")]
-    args: Option<PathBuf>,
     #[command(flatten)]
     ends: ends::EndArgs,
     #[command(flatten)]
@@ -212,6 +207,8 @@ struct CheckArgs {
     /// Print the long form of chains
     #[arg(long)]
     expand: bool,
+    #[command(flatten)]
+    parameters: parameters::ParameterArgs,
     #[command(flatten)]
     tables: tables::TableArgs,
     #[command(flatten)]

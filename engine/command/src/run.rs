@@ -3,10 +3,8 @@
 use super::check::FAULTY;
 use super::{RunArgs, StatsFormat};
 use std::io::IsTerminal;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use temblor_lang::value::{Arena, Frozen};
 use temblor_pipeline::endpoint::{EndpointSource, SinkEndpoint, SourceEndpoint, wire_sinks};
 use temblor_pipeline::graph::Graph;
 use temblor_pipeline::load::{Language, Loaded};
@@ -17,7 +15,6 @@ use temblor_runtime::error::Error;
 use temblor_runtime::report;
 use temblor_runtime::run::{RunPlan, Summary};
 use temblor_runtime::stats::Counts;
-use temblor_stdlib::formats::json;
 
 /// Runs a program; gives the exit code.
 pub fn run(args: RunArgs) -> u8 {
@@ -25,11 +22,7 @@ pub fn run(args: RunArgs) -> u8 {
     if let Some(name) = &args.instance {
         temblor_stdlib::functions::name_instance(name);
     }
-    let given = match args.args.as_deref().map(flow_arguments).transpose() {
-        Ok(given) => given,
-        Err(reason) => return refuse(&reason),
-    };
-    let loaded = match args.program.load_with_errors(given.as_ref(), args.ends.shows_ports()) {
+    let loaded = match args.program.load_with_errors(args.ends.shows_ports()) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
@@ -56,18 +49,6 @@ pub fn run(args: RunArgs) -> u8 {
             eprintln!("error: {error}");
             error.exit_code()
         }
-    }
-}
-
-/// The record in a file of `--args`.
-fn flow_arguments(file: &Path) -> Result<Frozen, String> {
-    let name = file.display();
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
-    let arena = Arena::new();
-    let value = json::parse(&text, &arena).map_err(|error| format!("{name}: {error}"))?;
-    match value.as_record(&arena) {
-        Some(_) => Ok(Frozen::new(value)),
-        None => Err(format!("{name}: expected a JSON record of arguments")),
     }
 }
 

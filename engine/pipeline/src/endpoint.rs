@@ -312,7 +312,7 @@ fn setting(
     compiler: &mut Compiler<'_>,
 ) -> Option<std::sync::Arc<Frozen>> {
     let binding = def.with.iter().find(|binding| binding.name.text == name)?;
-    compiler.constant(&binding.value, &Scope::default(), None)
+    compiler.constant(&binding.value, &Scope::with_prelude(), compiler.program_args.clone())
 }
 
 /// Reports a setting that is not what it should be.
@@ -376,9 +376,18 @@ fn generator(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<EndpointS
     for binding in &def.with {
         if binding.name.text == "template" {
             let scope = Scope::with_prelude();
-            template = Some(compiler.lower_formula(&binding.value, &scope, Rules::FORMULA, None));
+            template = Some(compiler.lower_formula(
+                &binding.value,
+                &scope,
+                Rules::FORMULA,
+                compiler.program_args.clone(),
+            ));
         } else {
-            let value = compiler.constant(&binding.value, &Scope::default(), None)?;
+            let value = compiler.constant(
+                &binding.value,
+                &Scope::with_prelude(),
+                compiler.program_args.clone(),
+            )?;
             settings.insert(arena.str(&binding.name.text), value.get().copy_into(&arena));
         }
     }
@@ -423,7 +432,12 @@ fn sink(
             Some(text) if text.constant().is_none() => {
                 let tree = Expr { kind: ExprKind::String(text.clone()), span: text.span };
                 let scope = Scope::with_prelude();
-                let command = compiler.lower_formula(&tree, &scope, Rules::FORMULA, None);
+                let command = compiler.lower_formula(
+                    &tree,
+                    &scope,
+                    Rules::FORMULA,
+                    compiler.program_args.clone(),
+                );
                 (SinkConfig::Command { command: String::new(), idle_max: None }, Some(command))
             }
             _ => (
@@ -518,7 +532,7 @@ fn placed(
     let (directory, rest) = directory_of(text);
     let tree = Expr { kind: ExprKind::String(rest), span: text.span };
     let scope = Scope::with_prelude();
-    let path = compiler.lower_formula(&tree, &scope, Rules::FORMULA, None);
+    let path = compiler.lower_formula(&tree, &scope, Rules::FORMULA, compiler.program_args.clone());
     (SinkConfig::Files { directory, mode, care: Care::default() }, Some(path))
 }
 
@@ -597,7 +611,8 @@ fn choice<T: Copy>(
     compiler: &mut Compiler<'_>,
 ) -> Option<T> {
     let binding = def.with.iter().find(|binding| binding.name.text == name)?;
-    let value = compiler.constant(&binding.value, &Scope::default(), None)?;
+    let value =
+        compiler.constant(&binding.value, &Scope::with_prelude(), compiler.program_args.clone())?;
     let word = value.get().as_str().unwrap_or_default();
     let found = words.iter().find(|(known, _)| *known == word).map(|(_, value)| *value);
     if found.is_none() {

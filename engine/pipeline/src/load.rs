@@ -2,6 +2,7 @@
 //! program and every tool for programs load it here.
 
 mod modules;
+mod parameters;
 mod text;
 
 pub use modules::Directories;
@@ -74,8 +75,10 @@ pub struct LoadOptions<'g> {
     pub registry: &'static Registry,
     /// Directories in which modules are searched first.
     pub path: &'g [PathBuf],
-    /// A record that overrides the arguments of flows.
+    /// A record of arguments: those of a program, or such that override the arguments of flows.
     pub args: Option<&'g Frozen>,
+    /// Arguments of a program by name, as they are written on the command line; they come first.
+    pub set: &'g [(String, String)],
     /// The lookup tables of the command line, besides those that the program declares. `None`: it is
     /// not known which there will be, so that a name that is not declared is no mistake.
     pub tables: Option<NamedTables>,
@@ -95,6 +98,7 @@ impl<'g> LoadOptions<'g> {
             registry,
             path: &[],
             args: None,
+            set: &[],
             tables: None,
             coverage: false,
             errors_leave: false,
@@ -209,8 +213,10 @@ impl<'g> LoadOptions<'g> {
                 .with_tables(endpoints.tables.clone())
                 .query(&parsed.tree, None),
             Text::Program(parsed) => {
-                endpoints =
-                    Endpoints::lower(&parsed.tree.endpoints, tables, self.registry, &mut compiler);
+                compiler.environment = Some(|name| std::env::var(name).ok());
+                compiler.program_args = parameters::arguments(&parsed.tree, self, &mut compiler);
+                let declared = parameters::endpoints(&parsed.tree, &mut compiler);
+                endpoints = Endpoints::lower(&declared, tables, self.registry, &mut compiler);
                 Builder::new(&mut compiler, self.registry, Notation::Short)
                     .with_tables(endpoints.tables.clone())
                     .program(&parsed.tree, self.errors_leave)
@@ -219,7 +225,8 @@ impl<'g> LoadOptions<'g> {
                 let tables = self.tables.clone().unwrap_or_default();
                 let builder = Builder::new(&mut compiler, self.registry, Notation::Long)
                     .with_tables(tables.clone());
-                let flows = builder.deploy(&parsed.tree, self.args);
+                let merged = (!self.set.is_empty()).then(|| parameters::of_flows(self));
+                let flows = builder.deploy(&parsed.tree, merged.as_ref().or(self.args));
                 let graph;
                 (graph, endpoints) = flow::lower(flows, tables, self.registry, &mut compiler);
                 graph

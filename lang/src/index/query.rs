@@ -22,6 +22,12 @@ impl Walk {
     }
 
     pub fn program(&mut self, program: &Program, whole: Span) {
+        for arg in &program.args {
+            arg.default.iter().for_each(|default| self.expr(default));
+            let symbol = self.symbol(&arg.name, SymbolKind::Argument, arg.span, whole);
+            self.describe(symbol, &[], format!("args {}", arg.name.text));
+            self.declare(symbol);
+        }
         for endpoint in &program.endpoints {
             let word = match endpoint.role {
                 EndpointRole::Source => "source",

@@ -81,6 +81,11 @@ pub fn undefined_constant<'n>(
         .with_nearest(path, known)
 }
 
+pub fn unknown_variable(name: &str, span: Span) -> Diagnostic {
+    Diagnostic::error("E0330", span, format!("the environment has no variable `{name}`"))
+        .with_help(format!("set it, or give a default: `env::{name} ?? \"…\"`"))
+}
+
 pub fn module_not_found<'n>(
     path: &str,
     span: Span,

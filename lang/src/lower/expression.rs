@@ -114,6 +114,13 @@ impl Compiler<'_> {
         otherwise: &tree::Expr,
         (scope, names): Code<'_, '_>,
     ) -> Expr {
+        if let Some(variable) = self.variable_of(value, scope) {
+            // What the environment has is known, so the default is, too.
+            return match variable {
+                Some(text) => Expr::constant(Value::Str(&text)),
+                None => self.expression(otherwise, Position::VALUE, (scope, names)),
+            };
+        }
         let value = self.expression(value, Position::VALUE, (scope, names));
         if let ExprKind::Binary(op, ..) = &otherwise.kind {
             self.diagnostics.push(complain::loose_default(op.text(), otherwise.span));

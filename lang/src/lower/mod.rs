@@ -13,6 +13,7 @@ mod growth;
 mod inference;
 mod kinds;
 mod assigned;
+mod environment;
 mod lookups;
 mod matching;
 mod module;
@@ -59,6 +60,10 @@ pub struct Compiler<'r> {
     pub coverage: Option<Coverage>,
     /// The names of all lookup tables that there will be; `None` when that is not known.
     pub tables: Option<BTreeSet<String>>,
+    /// The parameters of the program, when it declares any.
+    pub program_args: Option<Arc<Frozen>>,
+    /// Gives the variables of the environment; without it `env::NAME` is an ordinary path.
+    pub environment: Option<fn(&str) -> Option<String>>,
     /// The state that the scripts being lowered share, when all of them will be.
     state: Option<Fields>,
     /// What the program does with metadata.
@@ -84,6 +89,8 @@ impl<'r> Compiler<'r> {
             folding: fold::Folding::default(),
             coverage: None,
             tables: None,
+            program_args: None,
+            environment: None,
             state: None,
             metadata: Fields::default(),
             modules: Vec::new(),

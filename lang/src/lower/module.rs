@@ -51,6 +51,11 @@ impl Scope {
         Self { prelude: true, ..Self::default() }
     }
 
+    /// Whether a `use` has given a module this name.
+    pub(super) fn uses_module(&self, name: &str) -> bool {
+        self.uses.contains_key(name)
+    }
+
     /// The constant with this name.
     #[must_use]
     pub fn constant(&self, name: &str) -> Option<Arc<Frozen>> {
@@ -316,6 +321,9 @@ impl Compiler<'_> {
         path: &tree::ModPath,
         scope: &Scope,
     ) -> Option<Arc<Frozen>> {
+        if let Some(variable) = self.required_variable(path, scope) {
+            return Some(variable);
+        }
         let (name, modules) = path.segments.split_last()?;
         let Some(module) = self.module_of(modules, scope) else {
             self.complain_module(path, scope);

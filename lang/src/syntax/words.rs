@@ -201,6 +201,7 @@ fn form(rule: Rule) -> Option<&'static str> {
         | R::stream
         | R::window_kind
         | R::arg_decl
+        | R::program_arg
         | R::binding
         | R::endpoint_kind
         | R::use_target => "a name",
@@ -250,6 +251,8 @@ fn form(rule: Rule) -> Option<&'static str> {
 fn clause(rule: Rule) -> Option<&'static str> {
     use Rule as R;
     Some(match rule {
+        R::program_args => "`args`",
+        R::arg_kind => "a kind such as `string`",
         R::params | R::call_args => "`(`",
         R::for_names => "`(key, value)`",
         R::windows => "`[window]`",

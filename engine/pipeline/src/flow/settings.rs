@@ -47,7 +47,11 @@ impl Settings {
     pub fn of_endpoint(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Self {
         let shared = def.with.iter().filter(|one| CONNECTOR_KEYS.contains(&one.name.text.as_str()));
         let values = shared.map(|binding| {
-            let value = compiler.constant(&binding.value, &Scope::default(), None);
+            let value = compiler.constant(
+                &binding.value,
+                &Scope::with_prelude(),
+                compiler.program_args.clone(),
+            );
             (binding.name.text.clone(), binding.value.span, value.unwrap_or_default())
         });
         Self { values: values.collect(), span: def.kind.span }

@@ -206,7 +206,8 @@ impl<'c, 'r> Builder<'c, 'r> {
 
     /// The graph of a Temblor file: its sources are further inputs, its sinks further outputs.
     pub fn program(mut self, program: &Program, errors_leave: bool) -> Graph {
-        let mut level = self.level(Scope::default(), None, String::new());
+        let args = self.compiler.program_args.clone();
+        let mut level = self.level(Scope::default(), args, String::new());
         for name in DEFAULT_INPUTS {
             self.file_input(&mut level, name);
         }

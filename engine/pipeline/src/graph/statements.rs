@@ -13,8 +13,9 @@ use crate::operator::ERR;
 use std::sync::Arc;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
-    Create, CreateKind, Define, DefineKind, Item, ModPath, PipelineDef, Query, Statement,
+    ArgDecl, Create, CreateKind, Define, DefineKind, Item, ModPath, PipelineDef, Query, Statement,
 };
+use temblor_lang::value::Frozen;
 
 /// What queries and pipelines define.
 const IN_QUERIES: [Namespace; 4] =
@@ -137,12 +138,12 @@ impl Builder<'_, '_> {
         let Some(definition) = self.definition(namespace, path, level) else { return };
         let instance = match &definition.define.kind {
             DefineKind::Script(def) => {
-                let args = self.arguments(&def.args, &create.with, level, create.span);
+                let args = self.arguments_of(&def.args, create, level);
                 let step = self.script(def, &definition, args);
                 self.operator_node(create, step, level)
             }
             DefineKind::Operator(def) => {
-                let args = self.arguments(&def.args, &create.with, level, create.span);
+                let args = self.arguments_of(&def.args, create, level);
                 let step = self.operator(def, &definition, args);
                 let instance = self.operator_node(create, step, level);
                 if let (Some(Instance::Node(node)), Some(kind)) =
@@ -160,6 +161,25 @@ impl Builder<'_, '_> {
             Instance::Node(self.add_node(Node::new(&create.name.text, Step::Pass)))
         });
         level.instances.push((create.name.text.clone(), instance));
+    }
+
+    /// The arguments of an instance. In our own notation a definition without `args` sees those around.
+    fn arguments_of(
+        &mut self,
+        declared: &[ArgDecl],
+        create: &Create,
+        level: &Level,
+    ) -> Arc<Frozen> {
+        match &level.args {
+            Some(around)
+                if self.notation == Notation::Short
+                    && declared.is_empty()
+                    && create.with.is_empty() =>
+            {
+                around.clone()
+            }
+            _ => self.arguments(declared, &create.with, level, create.span),
+        }
     }
 
     fn operator_node(
@@ -184,7 +204,7 @@ impl Builder<'_, '_> {
             self.complain(complain::nested_too_deep(PIPELINE_DEPTH_MAX, create.span));
             return None;
         }
-        let args = self.arguments(&def.args, &create.with, level, create.span);
+        let args = self.arguments_of(&def.args, create, level);
         let prefix = format!("{}{}/", level.prefix, create.name.text);
         let scope = self.body_scope(&definition.scope);
         let mut inner = self.level(scope, self.args_of(&args), prefix);

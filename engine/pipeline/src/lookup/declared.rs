@@ -176,7 +176,11 @@ impl Settings<'_, '_> {
     ) -> Option<Option<T>> {
         let Some(binding) = self.binding(name) else { return Some(None) };
         let (tree, span) = (binding.value.clone(), binding.value.span);
-        let value = self.compiler.constant(&tree, &Scope::default(), None)?;
+        let value = self.compiler.constant(
+            &tree,
+            &Scope::with_prelude(),
+            self.compiler.program_args.clone(),
+        )?;
         let read = read(value.get());
         if read.is_none() {
             let got = to_json(value.get());

@@ -4,6 +4,14 @@ use super::Page;
 
 pub(super) const PAGES: &[Page] = &[
     Page {
+        code: "E0330",
+        title: "a variable that the environment does not have",
+        text: r###"`env::NAME` is looked up when the program is compiled. A default behind `??` stands
+for a variable that is not set."###,
+        wrong: r###"set event.a = env::TEMBLOR_IS_NOT_SET"###,
+        right: r###"set event.a = env::TEMBLOR_IS_NOT_SET ?? "default""###,
+    },
+    Page {
         code: "E0301",
         title: "an expression that is not constant",
         text: r###"The right side of `const`, the default of an argument and the settings of

@@ -3,7 +3,8 @@
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{
     Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Expr, ExprKind, Ident,
-    ModPath, Path, PathRoot, Program, Script, Step, StepKind, StringForm, StringLit, StringPart,
+    ModPath, Path, PathRoot, Program, ProgramArg, Script, Step, StepKind, StringForm, StringLit,
+    StringPart,
 };
 use super::query::SelectClauses;
 use super::{Builder, only, parts, sole, take};
@@ -18,10 +19,23 @@ impl Builder {
                 Rule::source_def | Rule::sink_def | Rule::table_def => {
                     program.endpoints.push(self.endpoint_def(part))
                 }
+                Rule::program_args => {
+                    program.args.extend(parts(part).map(|arg| self.program_arg(arg)));
+                }
                 _ => self.query_part(part, &mut program.query),
             }
         }
         program
+    }
+
+    fn program_arg(&mut self, pair: Pair) -> ProgramArg {
+        let span = self.span(&pair);
+        let mut inner = parts(pair).peekable();
+        let name = self.ident(&take(&mut inner));
+        let kind = inner.next_if(|part| part.as_rule() == Rule::arg_kind);
+        let kind = kind.map(|kind| self.ident(&kind));
+        let default = inner.next().map(|value| self.expr(value));
+        ProgramArg { name, kind, default, span }
     }
 
     fn endpoint_def(&mut self, pair: Pair) -> EndpointDef {

@@ -2,7 +2,7 @@
 
 use super::super::tree::{
     Chain, ChainMatch, EndpointDef, EndpointRole, Expr, ExprKind, Ident, ModPath, Path, PathRoot,
-    Program, Step, StepKind,
+    Program, ProgramArg, Step, StepKind,
 };
 use super::super::words::{CLAUSE_WORDS, NAME_CLAUSES, OPERATOR_WORDS};
 use super::Printer;
@@ -11,17 +11,40 @@ use super::text::{ident, mod_path};
 
 impl Printer {
     pub(super) fn program(&mut self, program: &Program) {
+        let has_more = !program.endpoints.is_empty() || !program.query.statements.is_empty();
         let has_statements = !program.query.statements.is_empty();
         let query = &program.query;
         // Configuration and module docs come first in a file.
         let head = super::super::tree::Query { statements: Vec::new(), ..query.clone() };
         self.query(&head);
+        self.program_args(&program.args, has_more);
         self.lines(&program.endpoints, ";", Self::endpoint_def);
         if has_statements && !program.endpoints.is_empty() {
             self.put(";");
             self.line();
         }
         self.lines(&query.statements, ";", Self::query_statement);
+    }
+
+    fn program_args(&mut self, args: &[ProgramArg], has_more: bool) {
+        if args.is_empty() {
+            return;
+        }
+        self.put("args ");
+        self.list(args, ", ", |p, arg| {
+            p.put(&ident(&arg.name));
+            if let Some(kind) = &arg.kind {
+                p.put(&format!(": {}", ident(kind)));
+            }
+            if let Some(default) = &arg.default {
+                p.put(" = ");
+                p.expr(default);
+            }
+        });
+        if has_more {
+            self.put(";");
+            self.line();
+        }
     }
 
     fn endpoint_def(&mut self, one: &EndpointDef) {

@@ -8,10 +8,25 @@ use crate::span::Span;
 /// A `.tmb` file: a query whose sources, sinks and tables may stand beside it.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Program {
+    /// `args limit: integer = 10, name;`
+    pub args: Vec<ProgramArg>,
     /// `source a from file "x" with … end;` and `sink b into file "y" with … end;`
     pub endpoints: Vec<EndpointDef>,
     /// Everything else, in order.
     pub query: Query,
+}
+
+/// `limit: integer = 10`
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProgramArg {
+    /// What it is called.
+    pub name: Ident,
+    /// What it must be.
+    pub kind: Option<Ident>,
+    /// What it is when nothing else is given.
+    pub default: Option<Expr>,
+    /// All of it.
+    pub span: Span,
 }
 
 /// What a declared place is for.

@@ -18,7 +18,8 @@ mod flow;
 mod chain;
 
 pub use chain::{
-    Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Program, Step, StepKind,
+    Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Program, ProgramArg, Step,
+    StepKind,
 };
 pub use comprehension::{For, ForArm};
 pub use define::{

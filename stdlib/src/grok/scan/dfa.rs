@@ -67,11 +67,6 @@ struct Mark {
     leaves: Vec<u8>,
 }
 
-/// Whether no match of the pure `node` continues another.
-pub(super) fn is_prefix_free(node: &Node) -> bool {
-    Dfa::build(node, Kind::Unique(SymbolSet::any_next())).is_some()
-}
-
 impl Dfa {
     /// Builds the automaton of a pure tree; `None` when it would be too large, or, for `Unique`,
     /// when several ends are possible.

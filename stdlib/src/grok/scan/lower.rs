@@ -10,7 +10,8 @@ use crate::onigmo::{Assertion, Greed, Label, Node};
 
 use super::analysis::{first, is_pure, may_be_empty};
 use super::class::Class;
-use super::dfa::{Dfa, Kind};
+use super::dfa::Kind;
+use super::kept;
 use super::program::{Address, Branch, LeadingRun, NO_SLOT, Operation, Program, Run};
 use super::simplify::simplify;
 use super::symbols::{SymbolSet, first_bytes};
@@ -280,7 +281,7 @@ impl Lowering {
         }
         let after = self.first_of(next);
         let kind = if self.cannot_fail(next) { Kind::First } else { Kind::Unique(after) };
-        let automaton = Box::new(Dfa::build(node, kind)?);
+        let automaton = kept::automaton(node, kind)?;
         self.push(
             Operation::Automaton { automaton, slot: NO_SLOT, then: None, next },
             first(node, &after),

@@ -5,6 +5,7 @@
 mod analysis;
 mod class;
 mod dfa;
+mod kept;
 mod lower;
 mod machine;
 mod nfa;

@@ -2,6 +2,8 @@
 //!
 //! Invariant: the graph has no cycle that reads nothing.
 
+use std::sync::Arc;
+
 use crate::onigmo::Assertion;
 
 use super::class::Class;
@@ -33,7 +35,7 @@ pub(super) enum Operation {
     Run(Box<Run>),
     /// A part without captures inside; the whole of it goes to the slots from `slot` on, unless
     /// that is `NO_SLOT`. The byte `then` is read behind it.
-    Automaton { automaton: Box<Dfa>, slot: u32, then: Option<u8>, next: Address },
+    Automaton { automaton: Arc<Dfa>, slot: u32, then: Option<u8>, next: Address },
     /// `a|b`, `a?`, `a*`
     Branch(Box<Branch>),
     /// Stores the position in a slot.

@@ -6,7 +6,7 @@
 use crate::onigmo::{Assertion, Greed, Node};
 
 use super::analysis::{first, has_no_captures, is_condition, is_empty_anywhere, is_pure, last};
-use super::dfa::is_prefix_free;
+use super::kept::is_prefix_free;
 use super::symbols::SymbolSet;
 
 /// Simplifies `node`, which stands between `before` and `after`.

@@ -4,7 +4,8 @@ use crate::onigmo::{Label, Node, fixed_chars};
 
 use super::super::analysis::{first, is_pure};
 use super::super::class::Class;
-use super::super::dfa::{Dfa, Kind};
+use super::super::dfa::Kind;
+use super::super::kept;
 use super::super::program::{Address, NO_SLOT, Operation};
 use super::super::symbols::SymbolSet;
 use super::{Lowering, single_class};
@@ -42,12 +43,12 @@ impl Lowering {
     pub(super) fn atomic(&mut self, body: &Node, next: Address) -> Option<Address> {
         let after = first(body, &self.first_of(next));
         if is_pure(body)
-            && let Some(automaton) = Dfa::build(body, Kind::First)
+            && let Some(automaton) = kept::automaton(body, Kind::First)
         {
             // To look for the end that can be followed is quicker than to keep the latest end.
             let unique = automaton.prefers_longest().then(|| self.first_of(next));
-            let unique = unique.and_then(|follow| Dfa::build(body, Kind::Unique(follow)));
-            let automaton = Box::new(unique.unwrap_or(automaton));
+            let unique = unique.and_then(|follow| kept::automaton(body, Kind::Unique(follow)));
+            let automaton = unique.unwrap_or(automaton);
             return self
                 .push(Operation::Automaton { automaton, slot: NO_SLOT, then: None, next }, after);
         }
