@@ -13,7 +13,8 @@ use crate::operator::ERR;
 use std::sync::Arc;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
-    ArgDecl, Create, CreateKind, Define, DefineKind, Item, ModPath, PipelineDef, Query, Statement,
+    ArgDecl, Create, CreateKind, Define, DefineKind, ExprKind, Item, ModPath, PipelineDef, Query,
+    Statement,
 };
 use temblor_lang::value::Frozen;
 
@@ -85,7 +86,12 @@ impl Builder<'_, '_> {
 
     fn create_statement(&mut self, create: &Create, level: &mut Level) {
         self.create(create, level);
-        if let Some(Instance::Node(node)) = level.instance(&create.name.text) {
+        let path = create.from.as_ref().map_or(create.name.text.as_str(), |from| {
+            from.segments.last().map_or("", |name| name.text.as_str())
+        });
+        let drops =
+            level.definition(Namespace::Script, path).is_some_and(|one| drops_all(&one.define));
+        if let (Some(Instance::Node(node)), false) = (level.instance(&create.name.text), drops) {
             self.created.push(*node);
         }
     }
@@ -234,6 +240,12 @@ impl Builder<'_, '_> {
         }
         Instance::Pipeline(inputs, outputs)
     }
+}
+
+/// Whether a definition is that of a script that does nothing but `drop`: nothing is to come out of it.
+fn drops_all(define: &Define) -> bool {
+    let DefineKind::Script(def) = &define.kind else { return false };
+    matches!(def.main.items.as_slice(), [Item::Expr(only)] if matches!(only.kind, ExprKind::Drop))
 }
 
 fn created(statement: &Statement) -> Option<&Create> {

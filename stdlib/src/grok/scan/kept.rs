@@ -1,12 +1,14 @@
 //! Automata that were built already: thousands of patterns have the same parts, such as `%{IP}` in front of
 //! a blank, and building one costs more than all else of a pattern.
 //!
-//! Invariant: an automaton depends on its tree and kind alone, and both are compared whole.
+//! Invariant: an automaton depends on its tree and kind alone; a hash of 128 bits stands for both.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::mem::discriminant;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::onigmo::Node;
 
@@ -16,24 +18,16 @@ use super::symbols::SymbolSet;
 /// Automata that are kept; when there are more, all are given up that no pattern uses.
 const AUTOMATA_MAX: usize = 4_096;
 
-struct Entry {
-    node: Node,
-    kind: Kind,
-    automaton: Option<Arc<Dfa>>,
-}
-
-/// Automata by the hash of tree and kind.
-static KEPT: Mutex<Option<HashMap<u64, Vec<Entry>>>> = Mutex::new(None);
+/// Automata by tree and kind; none for what is too large for one.
+static KEPT: Mutex<Option<HashMap<u128, Option<Arc<Dfa>>>>> = Mutex::new(None);
 
 /// As [`Dfa::build`]; what was built before is shared.
 pub(super) fn automaton(node: &Node, kind: Kind) -> Option<Arc<Dfa>> {
-    let hash = hash(node, kind);
+    let key = key(node, kind);
     {
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        let entries = kept.get_or_insert_with(HashMap::new).get(&hash);
-        let is_it = |entry: &&Entry| entry.kind == kind && entry.node == *node;
-        if let Some(entry) = entries.and_then(|entries| entries.iter().find(is_it)) {
-            return entry.automaton.clone();
+        if let Some(known) = kept.get_or_insert_with(HashMap::new).get(&key) {
+            return known.clone();
         }
     }
     // Not under the lock: it may take milliseconds. At worst two threads build the same.
@@ -41,19 +35,12 @@ pub(super) fn automaton(node: &Node, kind: Kind) -> Option<Arc<Dfa>> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = kept.get_or_insert_with(HashMap::new);
     if kept.len() >= AUTOMATA_MAX {
-        let is_used = |entry: &Entry| {
-            entry.automaton.as_ref().is_some_and(|automaton| Arc::strong_count(automaton) > 1)
-        };
-        kept.retain(|_, entries| {
-            entries.retain(is_used);
-            !entries.is_empty()
-        });
+        kept.retain(|_, one| one.as_ref().is_some_and(|one| Arc::strong_count(one) > 1));
         if kept.len() >= AUTOMATA_MAX {
             kept.clear();
         }
     }
-    let entry = Entry { node: node.clone(), kind, automaton: automaton.clone() };
-    kept.entry(hash).or_default().push(entry);
+    kept.insert(key, automaton.clone());
     automaton
 }
 
@@ -62,29 +49,42 @@ pub(super) fn is_prefix_free(node: &Node) -> bool {
     automaton(node, Kind::Unique(SymbolSet::any_next())).is_some()
 }
 
-fn hash(node: &Node, kind: Kind) -> u64 {
-    let mut hasher = DefaultHasher::new();
+fn key(node: &Node, kind: Kind) -> u128 {
+    let mut hasher = Xxh3::new();
     discriminant(&kind).hash(&mut hasher);
     if let Kind::Unique(after) = kind {
         after.hash(&mut hasher);
     }
     visit(node, &mut hasher);
-    hasher.finish()
+    hasher.digest128()
 }
 
-/// What tells trees apart well enough; they are compared behind it.
-fn visit(node: &Node, hasher: &mut DefaultHasher) {
+/// All that tells trees apart.
+fn visit(node: &Node, hasher: &mut Xxh3) {
     discriminant(node).hash(hasher);
     match node {
         Node::Char(character) => character.hash(hasher),
         Node::Class(class) => {
+            class.ranges().len().hash(hasher);
             for range in class.ranges() {
                 (range.start(), range.end()).hash(hasher);
             }
         }
         Node::Assert(assertion) => assertion.hash(hasher),
-        Node::Repeat { min, max, .. } => (min, max).hash(hasher),
-        _ => {}
+        Node::Repeat { min, max, greed, .. } => {
+            (min, max, discriminant(greed)).hash(hasher);
+        }
+        Node::Look { behind, negative, .. } => (behind, negative).hash(hasher),
+        Node::Backreference(name) | Node::Call(name) => name.hash(hasher),
+        Node::Condition { group, .. } => group.hash(hasher),
+        Node::Engine(sign) => sign.hash(hasher),
+        // An automaton captures nothing: what a group is called says nothing of it.
+        Node::Empty
+        | Node::Concat(_)
+        | Node::Alternate(_)
+        | Node::Capture { .. }
+        | Node::Atomic(_)
+        | Node::Shared(_) => {}
     }
     let children = node.children();
     children.len().hash(hasher);
