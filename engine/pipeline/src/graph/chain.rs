@@ -160,7 +160,7 @@ impl Expander<'_> {
             (text, None) => {
                 let known =
                     self.registry.operators().filter_map(|kind| kind.word).chain(STEP_WORDS);
-                self.complain(complain::unknown_step(text, name.span, known));
+                self.complain(complain::unknown_operator(text, name.span, known));
             }
         }
         true

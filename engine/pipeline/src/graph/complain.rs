@@ -39,14 +39,6 @@ pub fn unknown_name(name: &Ident, known: Vec<&str>) -> Diagnostic {
     }
 }
 
-pub fn unknown_step<'n>(
-    word: &str,
-    span: Span,
-    known: impl IntoIterator<Item = &'n str>,
-) -> Diagnostic {
-    Diagnostic::error("E0530", span, format!("there is no step `{word}`")).with_nearest(word, known)
-}
-
 pub fn created_later(name: &Ident) -> Diagnostic {
     let message = format!("`{}` is created further down", name.text);
     Diagnostic::error("E0530", name.span, message)
@@ -165,7 +157,7 @@ pub fn declaration_as_step(role: &str, span: Span) -> Diagnostic {
         "sink" => "sink lines into file \"out.ndjson\";",
         _ => "table hosts from file \"hosts.csv\";",
     };
-    Diagnostic::error("E0530", span, format!("`{role}` declares something, and is no step"))
+    Diagnostic::error("E0505", span, format!("`{role}` declares something, and is no step"))
         .with_help(format!("write the name, the kind and the place: `{example}`"))
 }
 

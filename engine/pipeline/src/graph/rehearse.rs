@@ -12,7 +12,7 @@ use temblor_lang::syntax::tree::{ConnectorDef, DefineKind, OperatorDef};
 use temblor_lang::value::Frozen;
 
 /// Faults of graphs that are errors also in what is never built, as they are in tremor.
-const ERRORS: [&str; 7] = ["E0504", "E0506", "E0512", "E0513", "E0514", "E0523", "E0530"];
+const ERRORS: [&str; 8] = ["E0504", "E0505", "E0506", "E0512", "E0513", "E0514", "E0523", "E0530"];
 
 /// Further ones in flows, whose instances and their arguments tremor looks up when it reads them.
 const ERRORS_OF_FLOWS: [&str; 3] = ["E0501", "E0508", "E0509"];
