@@ -22,14 +22,6 @@ const ABSENT: &[Instead] = &[
                  STDIN TCP:HOST:PORT` (UDP:HOST:PORT, UNIX-CONNECT:PATH)",
     },
     Instead {
-        kinds: &["kafka_consumer"],
-        advice: "read from a client with a `stdio` connector: `kcat -C -b BROKER -t TOPIC | temblor run FLOW`",
-    },
-    Instead {
-        kinds: &["kafka_producer"],
-        advice: "write to a client with a `stdio` connector: `temblor run FLOW | kcat -P -b BROKER -t TOPIC`",
-    },
-    Instead {
         kinds: &["http_client", "discord", "azure_monitor_ingest_writer"],
         advice: "write the bodies of requests with a `stdio` or `file` connector and send them with \
                  `curl --data-binary`",
