@@ -16,9 +16,28 @@ pub mod pending;
 pub mod server;
 pub mod source;
 pub mod reply;
+pub mod client;
+pub mod load;
+pub mod loki;
+pub mod splunk;
+pub mod sink;
 pub mod http;
+pub mod nodes;
+pub mod bulk;
+pub mod opensearch;
+pub mod tremor;
 
 use temblor_declare::Connector;
 
 /// The connectors of this crate.
-pub static CONNECTORS: &[&Connector] = &[&http::HTTP, &reply::REPLY];
+pub static CONNECTORS: &[&Connector] = &[
+    &http::HTTP,
+    &reply::REPLY,
+    &opensearch::OPENSEARCH,
+    &opensearch::ELASTICSEARCH,
+    &loki::LOKI,
+    &splunk::SPLUNK_HEC,
+    &tremor::HTTP_SERVER,
+    &tremor::HTTP_CLIENT,
+    &tremor::ELASTIC,
+];
