@@ -22,18 +22,13 @@ const ABSENT: &[Instead] = &[
                  STDIN TCP:HOST:PORT` (UDP:HOST:PORT, UNIX-CONNECT:PATH)",
     },
     Instead {
-        kinds: &["http_client", "discord", "azure_monitor_ingest_writer"],
+        kinds: &["discord", "azure_monitor_ingest_writer"],
         advice: "write the bodies of requests with a `stdio` or `file` connector and send them with \
                  `curl --data-binary`",
     },
     Instead {
-        kinds: &["http_server", "ws_server", "ws_client", "otel_server"],
+        kinds: &["ws_server", "ws_client", "otel_server"],
         advice: "let a server that you have write lines, and read them with a `stdio` or `file` connector",
-    },
-    Instead {
-        kinds: &["elastic"],
-        advice: "write action and document lines with a `file` connector and send the file with \
-                 `curl --data-binary @FILE HOST/_bulk`",
     },
     Instead {
         kinds: &["clickhouse"],
