@@ -26,6 +26,8 @@ pub mod nodes;
 pub mod bulk;
 pub mod opensearch;
 pub mod tremor;
+pub mod talk;
+pub mod websocket;
 
 use temblor_declare::Connector;
 
@@ -40,4 +42,7 @@ pub static CONNECTORS: &[&Connector] = &[
     &tremor::HTTP_SERVER,
     &tremor::HTTP_CLIENT,
     &tremor::ELASTIC,
+    &websocket::WEBSOCKET,
+    &websocket::WS_SERVER,
+    &websocket::WS_CLIENT,
 ];

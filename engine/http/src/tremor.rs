@@ -257,7 +257,7 @@ fn asking(settings: &Settings, targets: &[&Target]) -> Result<(Client, HeaderMap
 }
 
 /// tremor's record of TLS as ours; `true` is TLS as the system has it.
-fn tls(settings: &Settings) -> Result<Option<Settings>, Wrong> {
+pub(crate) fn tls(settings: &Settings) -> Result<Option<Settings>, Wrong> {
     let Some(json) = settings.json("tls") else { return Ok(None) };
     let value: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
     let record = match value {

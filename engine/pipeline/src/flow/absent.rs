@@ -27,7 +27,7 @@ const ABSENT: &[Instead] = &[
                  `curl --data-binary`",
     },
     Instead {
-        kinds: &["ws_server", "ws_client", "otel_server"],
+        kinds: &["otel_server"],
         advice: "let a server that you have write lines, and read them with a `stdio` or `file` connector",
     },
     Instead {
