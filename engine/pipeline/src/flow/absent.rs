@@ -11,17 +11,6 @@ struct Instead {
 
 const ABSENT: &[Instead] = &[
     Instead {
-        kinds: &["tcp_server", "unix_socket_server", "udp_server"],
-        advice: "listen with another program and read what it prints with a `stdio` connector: \
-                 `socat -u TCP-LISTEN:PORT,fork STDOUT | temblor run FLOW` (UDP-RECV:PORT, \
-                 UNIX-LISTEN:PATH)",
-    },
-    Instead {
-        kinds: &["tcp_client", "unix_socket_client", "udp_client"],
-        advice: "write with a `stdio` connector and send what it prints: `temblor run FLOW | socat -u \
-                 STDIN TCP:HOST:PORT` (UDP:HOST:PORT, UNIX-CONNECT:PATH)",
-    },
-    Instead {
         kinds: &["discord", "azure_monitor_ingest_writer"],
         advice: "write the bodies of requests with a `stdio` or `file` connector and send them with \
                  `curl --data-binary`",
