@@ -90,7 +90,8 @@ impl Credentials {
     #[must_use]
     pub fn are_shown_in(&self, headers: &HeaderMap) -> bool {
         let Some(value) = headers.get(AUTHORIZATION) else { return false };
-        let Some((scheme, shown)) = value.to_str().ok().and_then(|text| text.split_once(' ')) else {
+        let Some((scheme, shown)) = value.to_str().ok().and_then(|text| text.split_once(' '))
+        else {
             return false;
         };
         scheme.eq_ignore_ascii_case(self.scheme) && are_equal(shown.trim(), &self.value)
@@ -109,9 +110,10 @@ impl Credentials {
 /// Compares without stopping at the first difference.
 fn are_equal(shown: &str, wanted: &str) -> bool {
     let (shown, wanted) = (shown.as_bytes(), wanted.as_bytes());
-    let differences = wanted.iter().enumerate().fold(0, |found, (at, byte)| {
-        found | (byte ^ shown.get(at).copied().unwrap_or(!*byte))
-    });
+    let differences = wanted
+        .iter()
+        .enumerate()
+        .fold(0, |found, (at, byte)| found | (byte ^ shown.get(at).copied().unwrap_or(!*byte)));
     std::hint::black_box(differences) == 0 && shown.len() == wanted.len()
 }
 
@@ -130,7 +132,9 @@ mod tests {
         };
         assert!(shown("Basic YW5uOnNlY3JldA=="));
         assert!(shown("basic YW5uOnNlY3JldA=="));
-        for text in ["Basic YW5uOnNlY3JldA", "Basic YW5uOnNlY3JldA==x", "Bearer YW5uOnNlY3JldA==", ""] {
+        for text in
+            ["Basic YW5uOnNlY3JldA", "Basic YW5uOnNlY3JldA==x", "Bearer YW5uOnNlY3JldA==", ""]
+        {
             assert!(!shown(text), "{text}");
         }
         assert!(!known.are_shown_in(&HeaderMap::new()));

@@ -59,7 +59,13 @@ pub struct Head<'a> {
 ///
 /// # Errors
 /// The event cannot be a document, or cannot be found.
-pub fn push(head: &Head<'_>, event: &[u8], upsert: bool, raw: bool, out: &mut Vec<u8>) -> Result<(), String> {
+pub fn push(
+    head: &Head<'_>,
+    event: &[u8],
+    upsert: bool,
+    raw: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
     let has_id = head.texts.iter().any(|(name, _)| *name == "_id");
     if matches!(head.action, Action::Update | Action::Delete) && !has_id {
         return Err(format!("the action `{}` needs an id", head.action.name()));
@@ -127,7 +133,11 @@ struct Answer<'a> {
 ///
 /// # Errors
 /// The answer is not that of a bulk request with so many events.
-pub fn fates(body: &[u8], events: usize, again: bool) -> Result<Vec<(Fate, serde_json::Value)>, String> {
+pub fn fates(
+    body: &[u8],
+    events: usize,
+    again: bool,
+) -> Result<Vec<(Fate, serde_json::Value)>, String> {
     let answer: Answer<'_> = serde_json::from_slice(body)
         .map_err(|error| format!("the answer is none to a bulk request: {error}"))?;
     if answer.items.len() != events {
@@ -188,7 +198,9 @@ fn sentence(status: u16, error: Option<&serde_json::Value>) -> String {
             serde_json::Value::String(text) => words.push(text.clone()),
             _ => {
                 let part = |name: &str| error.get(name).and_then(serde_json::Value::as_str);
-                words.extend([part("type"), part("reason")].into_iter().flatten().map(str::to_string));
+                words.extend(
+                    [part("type"), part("reason")].into_iter().flatten().map(str::to_string),
+                );
             }
         }
         next = error.get("caused_by");
@@ -197,6 +209,62 @@ fn sentence(status: u16, error: Option<&serde_json::Value>) -> String {
         true => format!("refused with status {status}"),
         false => format!("refused with status {status}: {}", words.join(": ")),
     }
+}
+
+/// The name of what an answer says was done.
+#[must_use]
+pub fn action_of(said: &serde_json::Value) -> &'static str {
+    match said.get("result").and_then(serde_json::Value::as_str) {
+        Some("created") => "create",
+        Some("deleted" | "not_found") => "delete",
+        Some("noop") => "update",
+        _ => "index",
+    }
+}
+
+/// The fields of `$elastic` that go in front of an event.
+const TREMOR_FIELDS: [&str; 11] = [
+    "_index",
+    "_type",
+    "_id",
+    "pipeline",
+    "routing",
+    "version",
+    "version_type",
+    "retry_on_conflict",
+    "if_primary_term",
+    "if_seq_no",
+    "timeout",
+];
+
+/// Appends what is sent for an event with the metadata `$elastic`.
+///
+/// # Errors
+/// The event cannot be a document, or cannot be found.
+pub fn tremors(
+    meta: &str,
+    index: Option<&str>,
+    event: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
+    let meta: serde_json::Value = serde_json::from_str(meta).map_err(|error| error.to_string())?;
+    let action = match meta.get("action") {
+        Some(serde_json::Value::String(name)) => Action::of(name)?,
+        _ => Action::Index,
+    };
+    let (mut texts, mut values) = (Vec::new(), Vec::new());
+    for name in TREMOR_FIELDS {
+        match meta.get(name) {
+            Some(serde_json::Value::String(text)) => texts.push((name, text.as_str())),
+            Some(serde_json::Value::Null) | None => {}
+            Some(other) => values.push((name, other.to_string())),
+        }
+    }
+    if !texts.iter().any(|(name, _)| *name == "_index") {
+        texts.push(("_index", index.ok_or("neither `index` nor `$elastic._index` says where to")?));
+    }
+    let raw = meta.get("raw_payload").and_then(serde_json::Value::as_bool).unwrap_or(false);
+    push(&Head { action, texts, values }, event, false, raw, out)
 }
 
 #[cfg(test)]
@@ -211,11 +279,23 @@ mod tests {
 
     #[test]
     fn each_action_is_sent_as_the_interface_wants_it() {
-        let head = |action| Head { action, texts: vec![("_index", "a\"b"), ("_id", "7")], values: Vec::new() };
+        let head = |action| Head {
+            action,
+            texts: vec![("_index", "a\"b"), ("_id", "7")],
+            values: Vec::new(),
+        };
         let event = r#"{"a":1}"#;
         for (action, upsert, wanted) in [
-            (Action::Index, false, "{\"index\":{\"_index\":\"a\\\"b\",\"_id\":\"7\"}}\n{\"a\":1}\n"),
-            (Action::Update, false, "{\"update\":{\"_index\":\"a\\\"b\",\"_id\":\"7\"}}\n{\"doc\":{\"a\":1}}\n"),
+            (
+                Action::Index,
+                false,
+                "{\"index\":{\"_index\":\"a\\\"b\",\"_id\":\"7\"}}\n{\"a\":1}\n",
+            ),
+            (
+                Action::Update,
+                false,
+                "{\"update\":{\"_index\":\"a\\\"b\",\"_id\":\"7\"}}\n{\"doc\":{\"a\":1}}\n",
+            ),
             (
                 Action::Update,
                 true,
@@ -227,7 +307,10 @@ mod tests {
         }
         let bare = Head { action: Action::Delete, ..Head::default() };
         assert_eq!(sent(&bare, event, false), Err("the action `delete` needs an id".to_string()));
-        assert_eq!(sent(&Head::default(), "[1]", false), Err("a document must be a record".to_string()));
+        assert_eq!(
+            sent(&Head::default(), "[1]", false),
+            Err("a document must be a record".to_string())
+        );
         assert!(Action::of("upsert").unwrap_err().contains("no action"));
     }
 
@@ -241,7 +324,9 @@ mod tests {
             {"create":{"_index":"i","_id":"4","status":409,"error":{"type":"conflict","reason":"there"}}},
             {"delete":{"_index":"i","_id":"5","status":404,"result":"not_found"}}]}"#;
         assert!(!all_went_well(body));
-        let found = |again| fates(body, 5, again).unwrap().into_iter().map(|(fate, _)| fate).collect::<Vec<_>>();
+        let found = |again| {
+            fates(body, 5, again).unwrap().into_iter().map(|(fate, _)| fate).collect::<Vec<_>>()
+        };
         let first = found(false);
         assert_eq!((&first[0], &first[4]), (&Fate::Done, &Fate::Done));
         assert_eq!(first[2], Fate::Later("refused with status 429: es_rejected: full".to_string()));
@@ -249,7 +334,10 @@ mod tests {
         let wanted =
             "refused with status 400: mapper_parsing_exception: failed to parse field [a]: x: y";
         assert_eq!(reason, wanted);
-        assert!(details.starts_with(r#"{"status":400,"index":"i","id":"2","reason":{"#), "{details}");
+        assert!(
+            details.starts_with(r#"{"status":400,"index":"i","id":"2","reason":{"#),
+            "{details}"
+        );
         assert!(matches!(first[3], Fate::Refused { .. }));
         assert_eq!(found(true)[3], Fate::Done);
         assert!(fates(body, 4, false).unwrap_err().contains("speaks of 5 events"));

@@ -81,11 +81,7 @@ impl Client {
         Ok(Self::new(config, name.map(FixedServerNameResolver::new), timeout))
     }
 
-    fn new(
-        config: ClientConfig,
-        name: Option<FixedServerNameResolver>,
-        timeout: Duration,
-    ) -> Self {
+    fn new(config: ClientConfig, name: Option<FixedServerNameResolver>, timeout: Duration) -> Self {
         let mut http = HttpConnector::new();
         http.enforce_http(false);
         http.set_nodelay(true);

@@ -28,7 +28,8 @@ pub enum Unreadable {
 /// # Errors
 /// It is damaged, too large, or encoded in a way that is not known.
 pub fn decode(encodings: &str, body: Vec<u8>, bytes_max: usize) -> Result<Vec<u8>, Unreadable> {
-    let list: Vec<&str> = encodings.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
+    let list: Vec<&str> =
+        encodings.split(',').map(str::trim).filter(|one| !one.is_empty()).collect();
     if list.len() > ENCODINGS_MAX {
         return Err(Unreadable::Unknown(encodings.to_string()));
     }

@@ -24,9 +24,13 @@ pub mod sink;
 pub mod http;
 pub mod nodes;
 pub mod bulk;
+pub mod indexer;
 pub mod opensearch;
 pub mod tremor;
 pub mod talk;
+pub mod whom;
+pub mod hearing;
+pub mod telling;
 pub mod websocket;
 
 use temblor_declare::Connector;

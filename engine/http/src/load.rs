@@ -53,7 +53,9 @@ impl Portions {
         Self {
             concurrency: settings.size("concurrency"),
             events_max: settings.optional_whole("batch_events").map_or(1, |most| most as usize),
-            bytes_max: settings.optional_whole("batch_bytes").map_or(usize::MAX, |most| most as usize),
+            bytes_max: settings
+                .optional_whole("batch_bytes")
+                .map_or(usize::MAX, |most| most as usize),
         }
     }
 }

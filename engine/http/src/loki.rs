@@ -39,7 +39,11 @@ pub static LOKI: Connector = Connector {
     address: Some("\"URL\": where Loki is, such as http://127.0.0.1:3100"),
     source: &[],
     sink: &[
-        Setting::new("labels", Takes::PerEventJson, "A record of labels; {\"job\": \"temblor\"} without it."),
+        Setting::new(
+            "labels",
+            Takes::PerEventJson,
+            "A record of labels; {\"job\": \"temblor\"} without it.",
+        ),
         Setting::new("line", Takes::PerEvent, "The line; the whole event as JSON without it."),
         Setting::new(
             "timestamp",
@@ -50,9 +54,14 @@ pub static LOKI: Connector = Connector {
         BATCH_EVENTS,
         BATCH_BYTES,
         CONCURRENCY,
-        Setting::new("compression", Takes::Word(&["none", "gzip"]), "How requests are compressed.").or("gzip"),
+        Setting::new("compression", Takes::Word(&["none", "gzip"]), "How requests are compressed.")
+            .or("gzip"),
         Setting::new("auth", Takes::Record(AUTH), "The credentials that each request shows."),
-        Setting::new("tls", Takes::Record(TLS), "How the server is checked, and a certificate of our own."),
+        Setting::new(
+            "tls",
+            Takes::Record(TLS),
+            "How the server is checked, and a certificate of our own.",
+        ),
         TIMEOUT,
         Setting::new("retry", Takes::Record(RETRY), "The waits between attempts."),
     ],
@@ -125,8 +134,8 @@ pub fn add_tenant(load: &Load, item: Item, headers: &mut HeaderMap) -> Result<()
         return Err(format!("`timestamp` must be nanoseconds since 1970, got {text}"));
     }
     if let Some(tenant) = load.attribute(item, TENANT) {
-        let (name, value) =
-            header("x-scope-orgid", tenant).ok_or_else(|| format!("`{tenant}` is no name of a tenant"))?;
+        let (name, value) = header("x-scope-orgid", tenant)
+            .ok_or_else(|| format!("`{tenant}` is no name of a tenant"))?;
         headers.insert(name, value);
     }
     Ok(())

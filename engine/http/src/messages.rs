@@ -79,8 +79,12 @@ fn kind(headers: &HeaderMap, body: &[u8]) -> Kind {
     let text = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match essence.as_str() {
-        "application/x-ndjson" | "application/ndjson" | "application/jsonl"
-        | "application/jsonlines" | "application/x-jsonlines" | "application/json-lines" => Kind::Lines,
+        "application/x-ndjson"
+        | "application/ndjson"
+        | "application/jsonl"
+        | "application/jsonlines"
+        | "application/x-jsonlines"
+        | "application/json-lines" => Kind::Lines,
         "text/json" | "application/json" => Kind::Json,
         other if other.ends_with("+json") => Kind::Json,
         "text/plain" => Kind::Text,
@@ -190,7 +194,11 @@ mod tests {
     use super::*;
     use temblor_runtime::framing::FrameCursor;
 
-    fn read(reading: &Reading, kind: Option<&'static str>, body: &str) -> (Vec<String>, Option<String>) {
+    fn read(
+        reading: &Reading,
+        kind: Option<&'static str>,
+        body: &str,
+    ) -> (Vec<String>, Option<String>) {
         let mut headers = HeaderMap::new();
         if let Some(kind) = kind {
             headers.insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static(kind));
@@ -198,7 +206,9 @@ mod tests {
         let Body { arrival, wrong } = reading.read(&headers, body.as_bytes().to_vec());
         let Some(arrival) = arrival else { return (Vec::new(), wrong) };
         let mut cursor = FrameCursor::new(arrival.framing, arrival.range.clone());
-        let frames = std::iter::from_fn(|| cursor.next(&arrival.buffer).map(|range| arrival.buffer[range].to_vec()));
+        let frames = std::iter::from_fn(|| {
+            cursor.next(&arrival.buffer).map(|range| arrival.buffer[range].to_vec())
+        });
         let frames: Vec<_> = frames.map(|frame| String::from_utf8(frame).unwrap()).collect();
         assert_eq!(frames.len() as u64, arrival.frames, "{body}");
         (frames, wrong)
@@ -226,7 +236,11 @@ mod tests {
             (None, "", vec![]),
         ] {
             let (found, wrong) = read(&auto, kind, body);
-            assert_eq!((found, wrong), (wanted.into_iter().map(String::from).collect(), None), "{body}");
+            assert_eq!(
+                (found, wrong),
+                (wanted.into_iter().map(String::from).collect(), None),
+                "{body}"
+            );
         }
         let text = reading(InputCodec::String, false);
         assert_eq!(read(&text, Some("application/json"), "a\nb").0, ["a", "b"]);

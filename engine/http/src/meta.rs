@@ -201,7 +201,9 @@ mod tests {
 
     #[test]
     fn escapes_of_queries_are_undone_where_they_are_some() {
-        for (text, wanted) in [("%41+b", "A b"), ("%4", "%4"), ("%zz", "%zz"), ("%", "%"), ("%c3%a4", "ä")] {
+        for (text, wanted) in
+            [("%41+b", "A b"), ("%4", "%4"), ("%zz", "%zz"), ("%", "%"), ("%c3%a4", "ä")]
+        {
             assert_eq!(unescaped(text), wanted);
         }
     }

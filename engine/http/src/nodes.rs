@@ -75,7 +75,8 @@ impl Nodes {
             let rest = REST_FIRST.saturating_mul(1 << health.failures.min(10)).min(REST_MAX);
             *health = Health { failures: health.failures + 1, rests_until: Some(now + rest) };
         }
-        (0..self.nodes.len()).any(|node| self.health(node).rests_until.is_none_or(|until| until <= now))
+        (0..self.nodes.len())
+            .any(|node| self.health(node).rests_until.is_none_or(|until| until <= now))
     }
 
     fn health(&self, node: usize) -> Health {

@@ -63,7 +63,10 @@ pub fn answer(source: &str, id: &str, answer: Answer) -> Result<(), String> {
         match all.get(&number) {
             Some(waiting) if *waiting.source == *source => all.remove(&number),
             Some(waiting) => {
-                return Err(format!("request {id} came by `{}`, not by `{source}`", waiting.source));
+                return Err(format!(
+                    "request {id} came by `{}`, not by `{source}`",
+                    waiting.source
+                ));
             }
             None => None,
         }

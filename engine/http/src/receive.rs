@@ -89,8 +89,11 @@ pub async fn body(
     let decoded = if bytes.len() < BESIDE_BYTES_MIN {
         content::decode(&encodings, bytes, bytes_max)
     } else {
-        let beside = tokio::task::spawn_blocking(move || content::decode(&encodings, bytes, bytes_max));
-        beside.await.unwrap_or_else(|_| Err(Unreadable::Damaged("it broke the decoder".to_string())))
+        let beside =
+            tokio::task::spawn_blocking(move || content::decode(&encodings, bytes, bytes_max));
+        beside
+            .await
+            .unwrap_or_else(|_| Err(Unreadable::Damaged("it broke the decoder".to_string())))
     };
     decoded.map_err(|why| unreadable(&why, bounds, stats))
 }
@@ -133,13 +136,15 @@ async fn collect(
 fn unreadable(why: &Unreadable, bounds: &Bounds, stats: &Stats) -> Reply {
     match why {
         Unreadable::Unknown(name) => {
-            let reason = format!("the encoding `{name}` is not known; known are gzip, deflate, zstd, br");
+            let reason =
+                format!("the encoding `{name}` is not known; known are gzip, deflate, zstd, br");
             because(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason)
         }
         Unreadable::TooLarge => {
             stats.add_dropped("http_body_too_large", 1);
             let most = bounds.decompressed_bytes_max;
-            let reason = format!("decompressed, the body has more than {most} bytes (`max_decompressed`)");
+            let reason =
+                format!("decompressed, the body has more than {most} bytes (`max_decompressed`)");
             because(StatusCode::PAYLOAD_TOO_LARGE, reason)
         }
         Unreadable::Damaged(reason) => {

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use temblor_declare::{Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
+use temblor_declare::{
+    Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong,
+};
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_runtime::sink::{OpenSink, Sink};
@@ -27,9 +29,17 @@ pub static REPLY: Connector = Connector {
     sink: &[
         Setting::new("status", Takes::PerEvent, "The status of the answer.").or("200"),
         Setting::new("headers", Takes::PerEventJson, "A record of headers of the answer."),
-        Setting::new("content_type", Takes::Text, "The type of the content, unless `headers` has it.")
-            .or("application/json"),
-        Setting::new("request_id", Takes::Hidden("$http.request_id"), "The request that is answered."),
+        Setting::new(
+            "content_type",
+            Takes::Text,
+            "The type of the content, unless `headers` has it.",
+        )
+        .or("application/json"),
+        Setting::new(
+            "request_id",
+            Takes::Hidden("$http.request_id"),
+            "The request that is answered.",
+        ),
     ],
     codec: CodecUse::Default("json"),
     writes_lines: false,

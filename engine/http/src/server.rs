@@ -64,7 +64,10 @@ pub trait Handler: Send + Sync + 'static {
 ///
 /// # Errors
 /// A file that cannot be used.
-pub fn acceptor(settings: Option<&Settings>, protocols: &[&str]) -> Result<Option<TlsAcceptor>, Wrong> {
+pub fn acceptor(
+    settings: Option<&Settings>,
+    protocols: &[&str],
+) -> Result<Option<TlsAcceptor>, Wrong> {
     let Some(settings) = settings else { return Ok(None) };
     let mut config = (**tls::acceptor(settings)?.config()).clone();
     config.alpn_protocols = protocols.iter().map(|one| one.as_bytes().to_vec()).collect();
@@ -107,7 +110,8 @@ async fn connection<H: Handler>(
     // Answers are small: they leave at once.
     let _ = stream.set_nodelay(true);
     let Some(acceptor) = &server.tls else {
-        return requests(stream, Peer { address, tls: false }, &server.bounds, &feed, handler).await;
+        return requests(stream, Peer { address, tls: false }, &server.bounds, &feed, handler)
+            .await;
     };
     let shaken = tokio::select! {
         shaken = tokio::time::timeout(server.bounds.header_timeout, acceptor.accept(stream)) => shaken,

@@ -159,8 +159,10 @@ pub fn add_auth(
     let Some(value) = auth.and_then(|auth| auth.header().ok()) else { return Vec::new() };
     headers.insert(AUTHORIZATION, value);
     let open = targets.iter().filter(|target| !target.is_safe());
-    open.map(|target| format!("credentials go to {target} without TLS: anybody in between can read them"))
-        .collect()
+    open.map(|target| {
+        format!("credentials go to {target} without TLS: anybody in between can read them")
+    })
+    .collect()
 }
 
 impl Requests {
@@ -271,7 +273,8 @@ impl Sender {
             }
             Manner::Collector => {
                 let headers = self.collector(load, item)?;
-                let (method, uri) = (Method::POST, self.requests.target.uri(&self.requests.target.path)?);
+                let (method, uri) =
+                    (Method::POST, self.requests.target.uri(&self.requests.target.path)?);
                 return Ok(Way { method, uri, headers });
             }
         };
@@ -336,7 +339,10 @@ impl Sender {
                 // One bad event spoils a request to a collector: it is found by halves.
                 Ok(got) if requests.is_spoilt(&got) && items.len() > 1 => return Outcome::TooLarge,
                 Ok(got) if !got.is_for_now() => {
-                    return Outcome::Refused(format!("the server {}", got.sentence()), details(&got));
+                    return Outcome::Refused(
+                        format!("the server {}", got.sentence()),
+                        details(&got),
+                    );
                 }
                 Ok(got) => (got.sentence(), got.retry_after()),
                 Err(reason) if requests.manner == Manner::Tremor => {
@@ -449,7 +455,8 @@ struct Tremors {
 
 impl Tremors {
     fn of(meta: &str) -> Result<Self, String> {
-        let meta: serde_json::Value = serde_json::from_str(meta).map_err(|error| error.to_string())?;
+        let meta: serde_json::Value =
+            serde_json::from_str(meta).map_err(|error| error.to_string())?;
         let request = meta.get("request");
         let field = |name: &str| request.and_then(|request| request.get(name));
         let words = |name: &str| match field(name) {

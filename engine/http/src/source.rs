@@ -139,7 +139,8 @@ pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         "program" => Answering::Program,
         _ => Answering::Written,
     };
-    let mut methods: Vec<_> = settings.texts("methods").iter().map(|one| one.to_uppercase()).collect();
+    let mut methods: Vec<_> =
+        settings.texts("methods").iter().map(|one| one.to_uppercase()).collect();
     if methods.is_empty() && answering != Answering::Program {
         methods = vec!["POST".to_string(), "PUT".to_string()];
     }
@@ -327,7 +328,9 @@ impl Reception {
                 let reason = "the events could not be written; send them again";
                 Err(later(StatusCode::SERVICE_UNAVAILABLE, reason))
             }
-            Err(_) => Err(self.late("the events were not written within their time; they may still be")),
+            Err(_) => {
+                Err(self.late("the events were not written within their time; they may still be"))
+            }
         }
     }
 

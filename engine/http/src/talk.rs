@@ -197,7 +197,9 @@ fn note(error: &tokio_tungstenite::tungstenite::Error, feed: &Feed) {
     use tokio_tungstenite::tungstenite::Error;
     match error {
         Error::Capacity(_) => feed.stats.add_dropped("websocket_message_too_large", 1),
-        Error::Protocol(_) | Error::Utf8(_) => feed.stats.add_dropped("websocket_protocol_broken", 1),
+        Error::Protocol(_) | Error::Utf8(_) => {
+            feed.stats.add_dropped("websocket_protocol_broken", 1)
+        }
         // The peer has gone.
         _ => {}
     }

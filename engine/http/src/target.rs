@@ -92,7 +92,8 @@ mod tests {
         ] {
             assert_eq!(parse(text).as_deref(), Ok(wanted));
         }
-        for text in ["ftp://host", "http://", "http://host:port", "http://u:p@host", "http://h/a b"] {
+        for text in ["ftp://host", "http://", "http://host:port", "http://u:p@host", "http://h/a b"]
+        {
             assert!(parse(text).is_err(), "{text}");
         }
         let target = Target::parse("http://host:1/base/", None, "address").unwrap();

@@ -8,7 +8,8 @@ use std::time::Duration;
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderValue};
 use temblor_declare::{
-    Build, Built, BuiltSink, CodecUse, Connector, Ends, Given, Notation, Setting, Settings, Takes, Wrong,
+    Build, Built, BuiltSink, CodecUse, Connector, Ends, Given, Notation, Setting, Settings, Takes,
+    Wrong,
 };
 use temblor_runtime::outlet::Feedback;
 use temblor_wire::retry::Retry;
@@ -17,10 +18,10 @@ use crate::auth::Credentials;
 use crate::bounds::Bounds;
 use crate::bulk::Action;
 use crate::client::Client;
+use crate::indexer::{self, Bulk};
 use crate::load::Portions;
 use crate::messages::Reading;
 use crate::nodes::Nodes;
-use crate::opensearch::{self, Bulk};
 use crate::pending::Answer;
 use crate::reply::{self, Form, Replies};
 use crate::server::{Server, acceptor, warning};
@@ -35,21 +36,33 @@ const BULK_EVENTS_MAX: usize = 1000;
 /// Bytes of one bulk request.
 const BULK_BYTES_MAX: usize = 5 << 20;
 
-const URL: Setting = Setting::new("url", Takes::Text, "Where to listen, or whom to ask.").required();
-const MIME: Setting =
-    Setting::new("mime_mapping", Takes::Any, "Codecs by types of content. Only the connector's own is used.");
+const URL: Setting =
+    Setting::new("url", Takes::Text, "Where to listen, or whom to ask.").required();
+const MIME: Setting = Setting::new(
+    "mime_mapping",
+    Takes::Any,
+    "Codecs by types of content. Only the connector's own is used.",
+);
 const TLS: Setting =
     Setting::new("tls", Takes::Any, "`true`, or a record with `cafile`, `domain`, `cert`, `key`.");
-const AUTH: Setting = Setting::new("auth", Takes::Any, "`none`, `basic`, `bearer` or `elastic_api_key`.");
+const AUTH: Setting =
+    Setting::new("auth", Takes::Any, "`none`, `basic`, `bearer` or `elastic_api_key`.");
 const HEADERS: Setting = Setting::new("headers", Takes::Any, "Headers of each request.");
 const TIMEOUT: Setting =
     Setting::new("timeout", Takes::Duration, "How long a request may take, in nanoseconds.");
-const CONCURRENCY: Setting =
-    Setting::new("concurrency", Takes::Whole { least: 1, most: 1024 }, "Requests at the same time.").or("4");
+const CONCURRENCY: Setting = Setting::new(
+    "concurrency",
+    Takes::Whole { least: 1, most: 1024 },
+    "Requests at the same time.",
+)
+.or("4");
 const CORRELATION: Setting =
     Setting::new("correlation", Takes::Hidden("$correlation"), "Comes back with the answer.");
-const SERVER_META: Setting =
-    Setting::new("http_server", Takes::Hidden("$http_server"), "Which request is answered, and how.");
+const SERVER_META: Setting = Setting::new(
+    "http_server",
+    Takes::Hidden("$http_server"),
+    "Which request is answered, and how.",
+);
 
 /// Requests that the program answers.
 pub static HTTP_SERVER: Connector = Connector {
@@ -182,8 +195,9 @@ fn build_client(what: &Build<'_>) -> Result<Built, Wrong> {
     let settings = what.settings;
     let target = Target::parse(settings.text("url"), None, "url")?;
     let method = settings.text("method");
-    let method = Method::from_bytes(method.to_uppercase().as_bytes())
-        .map_err(|_| Wrong::at("method", format!("`{method}` is no method of HTTP"), "such as POST"))?;
+    let method = Method::from_bytes(method.to_uppercase().as_bytes()).map_err(|_| {
+        Wrong::at("method", format!("`{method}` is no method of HTTP"), "such as POST")
+    })?;
     let (client, headers, warnings) = asking(settings, &[&target])?;
     let requests = Requests {
         client,
@@ -191,7 +205,11 @@ fn build_client(what: &Build<'_>) -> Result<Built, Wrong> {
         method,
         headers,
         form: sink::Form::Single,
-        portions: Portions { concurrency: settings.size("concurrency"), events_max: 1, bytes_max: usize::MAX },
+        portions: Portions {
+            concurrency: settings.size("concurrency"),
+            events_max: 1,
+            bytes_max: usize::MAX,
+        },
         gzip: false,
         retry: Retry::default(),
         manner: sink::Manner::Tremor,
@@ -207,7 +225,11 @@ fn build_elastic(what: &Build<'_>) -> Result<Built, Wrong> {
     let targets: Vec<Target> =
         nodes.map(|url| Target::parse(url, Some(9200), "nodes")).collect::<Result<_, _>>()?;
     if targets.is_empty() {
-        return Err(Wrong::at("nodes", "`nodes` needs at least one URL", "such as \"http://127.0.0.1:9200\""));
+        return Err(Wrong::at(
+            "nodes",
+            "`nodes` needs at least one URL",
+            "such as \"http://127.0.0.1:9200\"",
+        ));
     }
     let (client, headers, warnings) = asking(settings, &targets.iter().collect::<Vec<_>>())?;
     let bulk = Bulk {
@@ -223,7 +245,7 @@ fn build_elastic(what: &Build<'_>) -> Result<Built, Wrong> {
             bytes_max: BULK_BYTES_MAX,
         },
         retry: Retry::default(),
-        manner: opensearch::Manner::Tremor {
+        manner: indexer::Manner::Tremor {
             index: settings.optional_text("index").map(str::to_string),
             with_payload: settings.flag("include_payload_in_response"),
         },
@@ -234,7 +256,10 @@ fn build_elastic(what: &Build<'_>) -> Result<Built, Wrong> {
 }
 
 /// The client, the headers of each request, and what is to be warned of.
-fn asking(settings: &Settings, targets: &[&Target]) -> Result<(Client, HeaderMap, Vec<String>), Wrong> {
+fn asking(
+    settings: &Settings,
+    targets: &[&Target],
+) -> Result<(Client, HeaderMap, Vec<String>), Wrong> {
     let mut ours = Settings::new(settings.span);
     if let Some(tls) = tls(settings)? {
         ours.insert("tls", settings.span, Given::Record(tls));
@@ -246,7 +271,8 @@ fn asking(settings: &Settings, targets: &[&Target]) -> Result<(Client, HeaderMap
     let mut headers = HeaderMap::new();
     headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let given = settings.json("headers").map_or_else(|| Ok(Vec::new()), reply::headers);
-    let given = given.map_err(|reason| Wrong::at("headers", reason, "write {\"name\": \"value\"}"))?;
+    let given =
+        given.map_err(|reason| Wrong::at("headers", reason, "write {\"name\": \"value\"}"))?;
     for (name, value) in given {
         let wrong = || Wrong::at("headers", format!("`{name}` cannot be a header"), "");
         let (name, value) = header(&name, &value).ok_or_else(wrong)?;
@@ -294,7 +320,10 @@ fn auth(settings: &Settings) -> Result<Option<Credentials>, Wrong> {
         value.and_then(serde_json::Value::as_str).unwrap_or_default().to_string()
     };
     if let Some(basic) = value.get("basic") {
-        return Ok(Some(Credentials::basic(&text(basic.get("username")), &text(basic.get("password")))));
+        return Ok(Some(Credentials::basic(
+            &text(basic.get("username")),
+            &text(basic.get("password")),
+        )));
     }
     if let Some(token) = value.get("bearer") {
         return Ok(Some(Credentials::of_scheme("Bearer", &text(Some(token)))));
@@ -306,7 +335,9 @@ fn auth(settings: &Settings) -> Result<Option<Credentials>, Wrong> {
     }
     match value.as_str() {
         Some("none") => Ok(None),
-        Some("gcp") => Err(Wrong::at("auth", "credentials of Google are not supported", "use `bearer`")),
+        Some("gcp") => {
+            Err(Wrong::at("auth", "credentials of Google are not supported", "use `bearer`"))
+        }
         _ => {
             let help = "known are \"none\", {\"basic\": {\"username\", \"password\"}}, {\"bearer\": token}, \
                         {\"elastic_api_key\": {\"id\", \"api_key\"}}";

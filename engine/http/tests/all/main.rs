@@ -8,4 +8,5 @@ mod sending;
 mod serving;
 mod stand_in;
 mod started;
+mod talking;
 mod tremor;

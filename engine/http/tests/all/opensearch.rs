@@ -35,8 +35,9 @@ fn run(program: &str, input: &str) -> Ran {
 fn every_event_becomes_a_document_of_its_index() {
     let Some(address) = peer("OPENSEARCH") else { return };
     let index = fresh("count");
-    let input: String =
-        (0..5000).map(|n| format!("{{\"n\":{n},\"kind\":\"{}\"}}\n", if n % 5 == 0 { "b" } else { "a" })).collect();
+    let input: String = (0..5000)
+        .map(|n| format!("{{\"n\":{n},\"kind\":\"{}\"}}\n", if n % 5 == 0 { "b" } else { "a" }))
+        .collect();
     let program = format!(
         r#"source in from stdin;
 sink search into opensearch "http://{address}" with
@@ -56,7 +57,12 @@ in |> search"#
 fn what_does_not_fit_goes_to_err_and_the_rest_is_there() {
     let Some(address) = peer("OPENSEARCH") else { return };
     let index = fresh("mapping");
-    ask(&address, "PUT", &format!("/{index}"), r#"{"mappings":{"properties":{"n":{"type":"integer"}}}}"#);
+    ask(
+        &address,
+        "PUT",
+        &format!("/{index}"),
+        r#"{"mappings":{"properties":{"n":{"type":"integer"}}}}"#,
+    );
     let program = format!(
         r#"source in from stdin;
 sink search into opensearch "http://{address}" with
@@ -78,9 +84,14 @@ in |> search; search/err |> out"#
         ran.out.lines().map(|line| serde_json::from_str(line).expect("an event")).collect();
     let statuses: Vec<_> = refused.iter().map(|one| one["status"].as_u64()).collect();
     assert_eq!(refused.len(), 3, "{} {}", ran.out, ran.err);
-    assert!(statuses.contains(&Some(400)) && statuses.contains(&Some(409)) && statuses.contains(&None));
+    assert!(
+        statuses.contains(&Some(400)) && statuses.contains(&Some(409)) && statuses.contains(&None)
+    );
     let mapping = refused.iter().find(|one| one["status"] == 400).expect("it is there");
-    assert!(mapping["error"].as_str().expect("a text").contains("mapper_parsing_exception"), "{mapping}");
+    assert!(
+        mapping["error"].as_str().expect("a text").contains("mapper_parsing_exception"),
+        "{mapping}"
+    );
     assert_eq!(mapping["event"], r#"{"id":"2","n":"two"}"#);
     assert_eq!(mapping["id"], "2");
     assert_eq!(count(&address, &index), 2);
@@ -93,7 +104,8 @@ in |> search; search/err |> out"#
 fn a_data_stream_takes_events() {
     let Some(address) = peer("OPENSEARCH") else { return };
     let stream = fresh("stream");
-    let template = format!(r#"{{"index_patterns":["{stream}*"],"data_stream":{{}},"priority":500}}"#);
+    let template =
+        format!(r#"{{"index_patterns":["{stream}*"],"data_stream":{{}},"priority":500}}"#);
     ask(&address, "PUT", &format!("/_index_template/{stream}"), &template);
     let program = format!(
         r#"source in from stdin;

@@ -15,7 +15,12 @@ fn the_program_answers_with_status_headers_and_body() {
     let url = format!("http://{}/ask", started.address);
     let ask = |body: &str| curl(&["-H", "content-type: application/json", "-d", body, &url]);
     let Some(got) = ask(r#"{"a":1}"#) else { return };
-    assert_eq!((got.status, got.body.as_str()), (201, r#"{"a":1,"seen":true}"#), "{}", started.process.err());
+    assert_eq!(
+        (got.status, got.body.as_str()),
+        (201, r#"{"a":1,"seen":true}"#),
+        "{}",
+        started.process.err()
+    );
     let headers = got.headers.to_lowercase();
     for wanted in ["x-path: /ask", "x-many: a", "x-many: b", "content-type: application/json"] {
         assert!(headers.contains(wanted), "{headers}");

@@ -120,7 +120,10 @@ fn each_event_may_say_where_and_how() {
     let rest = rest.replace("select {", "set event = {");
     let ran = run(&server, &sink, &rest, &input);
     let (first, second) = (&server.requests()[0], &other.requests()[0]);
-    assert_eq!((first.line.as_str(), second.line.as_str()), ("POST /to HTTP/1.1", "PUT /b?c HTTP/1.1"));
+    assert_eq!(
+        (first.line.as_str(), second.line.as_str()),
+        ("POST /to HTTP/1.1", "PUT /b?c HTTP/1.1")
+    );
     assert!(first.headers.contains("x-n: 1") && second.headers.contains("x-n: 2"));
     assert!(first.headers.contains("authorization"), "{}", first.headers);
     assert!(!second.headers.contains("authorization"), "credentials are for their own server");

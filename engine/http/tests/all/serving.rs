@@ -35,7 +35,8 @@ fn bodies_of_every_kind_become_events_before_they_are_answered() {
 
 #[test]
 fn compressed_bodies_are_read_up_to_their_bound() {
-    let program = r#"source in from http "ADDRESS" with max_decompressed = "100KiB" end; in |> out"#;
+    let program =
+        r#"source in from http "ADDRESS" with max_decompressed = "100KiB" end; in |> out"#;
     let started = start(program);
     let url = format!("http://{}/", started.address);
     let send = |encoding: &str, body: &[u8]| {
@@ -78,8 +79,18 @@ in |> out"#,
         (&["-u", "ann:pw", "-d", "{}"], "/more/a/b?c=d", 200, ""),
         (&["-u", "ann:pw", "-X", "DELETE"], "/events", 405, "POST, PUT"),
         (&["-u", "ann:pw", "-d", &big], "/events", 413, "more than 1024 bytes"),
-        (&["-u", "ann:pw", "-H", "transfer-encoding: chunked", "-d", &big], "/events", 413, "1024 bytes"),
-        (&["-u", "ann:pw", "-H", "content-type: application/json", "-d", "{\"a\":"], "/events", 400, "not JSON: "),
+        (
+            &["-u", "ann:pw", "-H", "transfer-encoding: chunked", "-d", &big],
+            "/events",
+            413,
+            "1024 bytes",
+        ),
+        (
+            &["-u", "ann:pw", "-H", "content-type: application/json", "-d", "{\"a\":"],
+            "/events",
+            400,
+            "not JSON: ",
+        ),
     ] {
         let url = url(path);
         let arguments = [arguments, &[url.as_str()]].concat();
@@ -120,10 +131,15 @@ in |> set event.version = $http.request.version |> out"#;
     let url = format!("https://localhost:{port}/");
     let authority = format!("{certificates}/ca.pem");
     for version in ["--http1.1", "--http2"] {
-        let got = curl(&[version, "--cacert", &authority, "-d", "{}", &url]).expect("there is curl");
+        let got =
+            curl(&[version, "--cacert", &authority, "-d", "{}", &url]).expect("there is curl");
         assert_eq!(got.status, 200, "{got:?} {}", started.process.err());
     }
-    assert_eq!(curl(&["-d", "{}", &url]).expect("there is curl").status, 0, "nobody trusts it unasked");
+    assert_eq!(
+        curl(&["-d", "{}", &url]).expect("there is curl").status,
+        0,
+        "nobody trusts it unasked"
+    );
     let out = started.process.terminate().out;
     assert_eq!(out, "{\"version\":\"HTTP/1.1\"}\n{\"version\":\"HTTP/2.0\"}\n");
 }
@@ -132,7 +148,7 @@ in |> set event.version = $http.request.version |> out"#;
 fn a_request_is_answered_when_its_events_have_got_there_and_not_before() {
     // The collector takes nothing: it breaks every connection.
     let collector = StandIn::start(|_, _| None);
-    let program = r#"source in from http "ADDRESS" with max_requests = 1, answer_timeout = "1s" end;
+    let program = r#"source in from http "ADDRESS" with max_requests = 1, answer_timeout = "4s" end;
 sink there into http "http://COLLECTOR/" with retry = {"first": "50ms", "longest": "50ms"} end;
 in |> there"#;
     let started = start(&program.replace("COLLECTOR", &collector.address));
@@ -141,7 +157,9 @@ in |> there"#;
         let url = url.clone();
         move || curl(&["-d", "{}", &url])
     });
-    wait_until("the event at the collector", || !collector.requests().is_empty() || first.is_finished());
+    wait_until("the event at the collector", || {
+        !collector.requests().is_empty() || first.is_finished()
+    });
     let Some(second) = curl(&["-d", "{}", &url]) else { return };
     assert_eq!(second.status, 429, "{second:?}");
     assert!(second.headers.to_lowercase().contains("retry-after: 1"), "{second:?}");
@@ -176,7 +194,8 @@ fn many_clients_at_once_lose_nothing() {
             std::thread::spawn(move || keep_sending(&address, client, 200))
         })
         .collect();
-    let answered: usize = clients.into_iter().map(|one| one.join().expect("it does not panic")).sum();
+    let answered: usize =
+        clients.into_iter().map(|one| one.join().expect("it does not panic")).sum();
     assert_eq!(answered, 1600);
     let mut lines: Vec<_> = started.folder.read("all").lines().map(str::to_string).collect();
     lines.sort();

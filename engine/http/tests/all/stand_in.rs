@@ -29,7 +29,8 @@ pub struct StandIn {
 impl StandIn {
     /// Starts a server; `None` as an answer breaks the connection.
     pub fn start(answer: Answer) -> StandIn {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
+        let listener =
+            TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
         let address = listener.local_addr().expect("it is bound").to_string();
         let requests: Arc<Mutex<Vec<Request>>> = Arc::default();
         let kept = Arc::clone(&requests);
@@ -83,5 +84,9 @@ fn read(reader: &mut BufReader<&TcpStream>) -> Option<Request> {
         true => temblor_http::content::decode("gzip", body, 1 << 30).expect("it is gzip"),
         false => body,
     };
-    Some(Request { line: line.trim_end().to_string(), headers, body: String::from_utf8_lossy(&body).into_owned() })
+    Some(Request {
+        line: line.trim_end().to_string(),
+        headers,
+        body: String::from_utf8_lossy(&body).into_owned(),
+    })
 }

@@ -23,7 +23,9 @@ pub fn start(program: &str) -> Started {
 /// The same, with the name of the file.
 pub fn start_file(name: &str, program: &str) -> Started {
     let (folder, address) = (Folder::new(), format!("127.0.0.1:{}", free_port()));
-    let text = program.replace("ADDRESS", &address).replace("FOLDER", &folder.path().display().to_string());
+    let text = program
+        .replace("ADDRESS", &address)
+        .replace("FOLDER", &folder.path().display().to_string());
     let path = folder.write(name, text);
     let process = temblor(["run".as_ref(), path.as_os_str()]).start();
     wait_for_listener(&address);
@@ -66,6 +68,7 @@ pub fn curl_with(arguments: &[&str], input: &[u8]) -> Option<Got> {
         .expect("curl starts");
     child.stdin.take().expect("it is piped").write_all(input).expect("curl reads its input");
     let ran = child.wait_with_output().expect("curl ends");
-    let status = String::from_utf8_lossy(&ran.stdout).trim().parse().expect("curl writes the status");
+    let status =
+        String::from_utf8_lossy(&ran.stdout).trim().parse().expect("curl writes the status");
     Some(Got { status, headers: folder.read("headers"), body: folder.read("body") })
 }

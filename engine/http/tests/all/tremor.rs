@@ -40,9 +40,18 @@ deploy flow echo;"#;
     ] {
         let arguments = [arguments, &[url.as_str()]].concat();
         let Some(got) = curl(&arguments) else { return };
-        assert_eq!((got.status, got.body.as_str()), (status, body), "{arguments:?} {}", started.process.err());
+        assert_eq!(
+            (got.status, got.body.as_str()),
+            (status, body),
+            "{arguments:?} {}",
+            started.process.err()
+        );
         if status == 418 {
-            assert!(got.headers.contains("x-a: 1") && got.headers.contains("x-a: 2"), "{}", got.headers);
+            assert!(
+                got.headers.contains("x-a: 1") && got.headers.contains("x-a: 2"),
+                "{}",
+                got.headers
+            );
             assert!(got.headers.contains(&format!("x-path: {url}")), "{}", got.headers);
         }
     }
