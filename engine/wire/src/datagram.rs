@@ -16,8 +16,12 @@ use temblor_runtime::source::feed::Feed;
 
 use crate::cutter::bad_frame;
 
-/// The longest datagram of UDP; sockets of the Unix domain get as much.
+/// The longest datagram of UDP.
 pub const DATAGRAM_BYTES_MAX: usize = 64 << 10;
+/// The longest datagram of the Unix domain that is taken.
+pub const LOCAL_BYTES_MAX: usize = SPARE_BYTES;
+/// Room for the next datagram: those of the Unix domain may be longer than those of UDP.
+const SPARE_BYTES: usize = 256 << 10;
 /// A batch is handed over once it is so long.
 const BATCH_BYTES_MAX: usize = 256 << 10;
 /// Datagrams of a batch.
@@ -140,8 +144,8 @@ impl<'a, R: Receives> Packing<'a, R> {
     /// Receives one datagram; whether there is none any more.
     fn receive(&mut self) -> bool {
         let start = self.packed.len();
-        if self.packed.capacity() - start < PREFIX_BYTES + DATAGRAM_BYTES_MAX {
-            self.packed.reserve(BATCH_BYTES_MAX + PREFIX_BYTES + DATAGRAM_BYTES_MAX);
+        if self.packed.capacity() - start < PREFIX_BYTES + SPARE_BYTES {
+            self.packed.reserve(BATCH_BYTES_MAX + PREFIX_BYTES + SPARE_BYTES);
         }
         self.packed.extend_from_slice(&[0; PREFIX_BYTES]);
         let peer = match self.socket.try_receive(&mut self.packed) {
@@ -156,7 +160,6 @@ impl<'a, R: Receives> Packing<'a, R> {
         if !same {
             let datagram = self.packed.split_off(start);
             self.change_peer(peer);
-            self.packed.reserve(datagram.len() + PREFIX_BYTES + DATAGRAM_BYTES_MAX);
             let start = self.packed.len();
             self.packed.extend_from_slice(&datagram);
             self.close_datagram(start);

@@ -25,6 +25,8 @@ pub const CONNECTIONS_MAX: usize = 16_384;
 pub const BACKLOG: u32 = 1024;
 /// How long a handshake of TLS may take, unless the program sets it.
 pub const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+/// How long is looked for another connection when the run stops.
+const LAST_LOOK: Duration = Duration::from_millis(1);
 /// Notes about single connections that are printed; further ones are counted only.
 const NOTES_MAX: u32 = 20;
 
@@ -246,6 +248,16 @@ where
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         }
+    }
+    // Who has connected by now has been promised nothing, but may have sent.
+    while let Ok(free) = Arc::clone(&places).try_acquire_owned()
+        && let Ok(Ok((stream, peer))) = tokio::time::timeout(LAST_LOOK, listener.next()).await
+    {
+        let serving = serve(stream, peer);
+        connections.spawn(async move {
+            serving.await;
+            drop(free);
+        });
     }
     drop(listener);
     while connections.join_next().await.is_some() {}

@@ -127,7 +127,11 @@ impl ReadSide {
                 Err(error) if error.kind() == ErrorKind::WouldBlock && begun > 0 => {
                     return Ok(begun);
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    if to.is_empty() {
+                        *to = Vec::new();
+                    }
+                }
                 // What came before the end is handed over first; the next read tells of the end.
                 Err(_) if begun > 0 => return Ok(begun),
                 Err(error) => return Err(error),

@@ -75,6 +75,13 @@ impl Reading {
     }
 }
 
+impl Reading {
+    /// What a connection that begins has taken of the room.
+    pub(crate) fn share(&self) -> Share {
+        Share { room: Arc::clone(&self.room), bytes: 0 }
+    }
+}
+
 /// Memory that the connections of a source share for messages that have not come whole.
 #[derive(Debug)]
 pub struct Room {
@@ -94,14 +101,14 @@ impl Room {
 }
 
 /// What one connection has taken of the room.
-struct Share {
+pub(crate) struct Share {
     room: Arc<Room>,
     bytes: usize,
 }
 
 impl Share {
     /// Makes the share fit what is held; whether there is room for it.
-    fn fit(&mut self, held: usize) -> bool {
+    pub(crate) fn fit(&mut self, held: usize) -> bool {
         let wanted = if held <= PARTIAL_BYTES_FREE { 0 } else { held };
         if wanted > self.bytes {
             if !self.room.take(wanted - self.bytes) {
@@ -132,7 +139,7 @@ pub async fn take_messages(
 ) -> End {
     let mut taking = Taking {
         cutter: Cutter::new(&reading.cut, reading.message_bytes_max),
-        share: Share { room: Arc::clone(&reading.room), bytes: 0 },
+        share: reading.share(),
         origin,
         feed,
         receipts,

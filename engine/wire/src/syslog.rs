@@ -60,7 +60,7 @@ pub static SYSLOG: Connector = Connector {
         PERMISSIONS,
     ],
     sink: &[TLS_RECORD, FRAMING, ADDRESSES, STRATEGY, KEEPALIVE, CONNECT_TIMEOUT, RETRY_RECORD],
-    codec: CodecUse::Default("syslog"),
+    codec: CodecUse::Default("syslog-devices"),
     writes_lines: true,
     gives: &[],
     meta: &["syslog"],

@@ -23,7 +23,7 @@ use tokio::net::TcpStream;
 use crate::address::Address;
 use crate::broadcast::{self, Broadcast};
 use crate::connecting::{ADDRESSES, CONNECT_TIMEOUT, Dialer, Lines, Peer, STRATEGY, Strategy};
-use crate::cutter::Cut;
+use crate::cutter::{Cut, End};
 use crate::inbound::{
     self, CONNECTIONS_MAX, Guard, HANDSHAKE, HANDSHAKE_MAX, KEEPALIVE, MAX_CONNECTIONS, Notes,
 };
@@ -275,8 +275,9 @@ async fn serve(
     let (guard, reading, notes) = &*shared;
     let origin = origin(meta, peer, guard.tls.is_some());
     let Some((mut read, write)) = guard.admit(stream, peer, &feed, notes).await else { return };
-    take_messages(&mut read, reading, &origin, &feed, None).await;
-    drop(write);
+    if take_messages(&mut read, reading, &origin, &feed, None).await == End::Closed {
+        farewell(read, write).await;
+    }
 }
 
 /// The metadata of a connection: `$tcp.peer.host`, `$tcp.peer.port`, `$tcp.tls`.

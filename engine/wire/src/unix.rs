@@ -120,7 +120,11 @@ pub fn source(
     };
     if is_datagram {
         let framing = if what.framing_is_chosen { what.framing } else { Framing::Whole };
-        return Ok(Arc::new(UnixDatagrams { file, reading: udp::reading(what, framing), meta }));
+        let mut reading = udp::reading(what, framing);
+        if !settings.has("max_message_bytes") {
+            reading.message_bytes_max = datagram::LOCAL_BYTES_MAX;
+        }
+        return Ok(Arc::new(UnixDatagrams { file, reading, meta }));
     }
     let most = settings.optional_whole("max_connections");
     let connections_max = most.and_then(|most| usize::try_from(most).ok());

@@ -52,7 +52,7 @@ pub static RELP: Connector = Connector {
         CONNECT_TIMEOUT,
         RETRY_RECORD,
     ],
-    codec: CodecUse::Default("syslog"),
+    codec: CodecUse::Default("syslog-devices"),
     writes_lines: true,
     gives: &[],
     meta: &["relp"],

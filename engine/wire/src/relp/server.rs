@@ -24,7 +24,7 @@ use crate::address::Address;
 use crate::cutter::{bad_frame, push_prefixed};
 use crate::inbound::{self, Guard, Notes};
 use crate::socket::{ReadSide, WriteSide, farewell, prepare_tcp};
-use crate::stream::Reading;
+use crate::stream::{Reading, Share};
 use crate::tcp::origin;
 
 /// Bytes that a connection asks for at a time.
@@ -98,6 +98,7 @@ async fn serve(
         feed: &feed,
         answers,
         bytes: Vec::new(),
+        share: reading.share(),
         line: 1,
     };
     if let Err(Ended::Because(reason)) = session.run(&mut read).await {
@@ -158,6 +159,8 @@ struct Session<'a> {
     feed: &'a Feed,
     answers: mpsc::Sender<Answer>,
     bytes: Vec<u8>,
+    /// What `bytes` take of the memory that connections share.
+    share: Share,
     line: u64,
 }
 
@@ -189,6 +192,10 @@ impl Session<'_> {
                 Err(error) => return Err(Ended::Because(error.to_string())),
             }
             self.take_frames(read).await?;
+            if !self.share.fit(self.bytes.len()) {
+                let reason = "no memory is left for messages that have not come whole";
+                return Err(Ended::Because(reason.to_string()));
+            }
         }
     }
 

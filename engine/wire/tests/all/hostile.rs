@@ -13,7 +13,9 @@ use crate::support::{connect, lines, listening, rest, send};
 fn an_endless_line_is_one_bad_frame_and_others_are_served() {
     let port = free_port();
     let process = listening(
-        &format!("source s from tcp \"127.0.0.1:{port}\" with max_message_bytes = \"64KiB\" end; s |> out"),
+        &format!(
+            "source s from tcp \"127.0.0.1:{port}\" with max_message_bytes = \"64KiB\" end; s |> out"
+        ),
         port,
     );
     let mut endless = connect(port);
@@ -24,7 +26,8 @@ fn an_endless_line_is_one_bad_frame_and_others_are_served() {
     }
     endless.write_all(b"\n{\"b\":1}\n").expect("it reads on");
     lines(&process, 65);
-    let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).expect("it runs");
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", process.id())).expect("it runs");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux tells it");
     let kib: usize = peak.trim().trim_end_matches(" kB").parse().expect("it is a number");
     assert!(kib < 100 << 10, "{kib} KiB");
@@ -37,7 +40,9 @@ fn an_endless_line_is_one_bad_frame_and_others_are_served() {
 fn a_slow_sender_holds_up_nobody_and_is_closed_when_idle() {
     let port = free_port();
     let process = listening(
-        &format!("source s from tcp \"127.0.0.1:{port}\" with idle_timeout = \"300ms\" end; s |> out"),
+        &format!(
+            "source s from tcp \"127.0.0.1:{port}\" with idle_timeout = \"300ms\" end; s |> out"
+        ),
         port,
     );
     let mut slow: Vec<TcpStream> = (0..50).map(|_| connect(port)).collect();

@@ -162,7 +162,9 @@ fn tls_is_checked_on_both_sides_and_follows_its_files() {
              \"cert\": \"{files}/{who}.pem\", \"key\": \"{files}/{who}.key\"}}, \
              retry = {{\"first\": \"20ms\", \"attempts\": {attempts}}} end; in |> t"
         );
-        temblor_testing::temblor(["run", "-q", "-e", &program]).input(format!("{{\"n\":{n}}}\n")).run()
+        temblor_testing::temblor(["run", "-q", "-e", &program])
+            .input(format!("{{\"n\":{n}}}\n"))
+            .run()
     };
     let refused = client("client", 1, 2);
     assert!(refused.err.contains("xpired"), "{}", refused.err);
@@ -232,7 +234,8 @@ fn sockets_of_the_unix_domain_carry_streams_and_datagrams() {
 #[test]
 fn ten_thousand_idle_connections_take_little_memory() {
     // Both ends of each connection need a descriptor; the test has one end, the command the other.
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
+    let limit =
+        rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
     let count = usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(100).min(10_000);
     let port = free_port();
     let process = listening(&format!("source s from tcp \"127.0.0.1:{port}\"; s |> out"), port);
@@ -243,7 +246,8 @@ fn ten_thousand_idle_connections_take_little_memory() {
     lines(&process, count);
     let status = std::fs::read_to_string(format!("/proc/{}/status", process.id()))
         .expect("the process runs");
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells it");
+    let resident =
+        status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("Linux tells it");
     let kib: usize = resident.trim().trim_end_matches(" kB").parse().expect("it is a number");
     assert!(kib < 200 << 10, "{kib} KiB for {count} connections");
     eprintln!("{kib} KiB for {count} connections");
