@@ -18,13 +18,13 @@ use temblor_runtime::sink::{OpenSink, Sink};
 use temblor_wire::outbound::{Task, TaskSink};
 use temblor_wire::retry::{self, Retry};
 
+use crate::answering::details;
 use crate::bulk::{self, Action, Fate, Head, action_of, tremors};
 use crate::client::{Client, Got};
 use crate::content::gzip;
 use crate::json::{push_entry, push_key};
 use crate::load::{Deliver, Item, Load, Portions, drive};
 use crate::nodes::Nodes;
-use crate::sink::details;
 use crate::source::header;
 
 /// Attributes of an event, by their place among the settings that are evaluated for each event.

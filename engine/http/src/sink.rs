@@ -7,12 +7,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode, Uri};
 use temblor_declare::{Build, BuiltSink, Setting, Takes, Wrong};
 use temblor_runtime::batch::Origin;
 use temblor_runtime::error::Error;
-use temblor_runtime::intake::Messages;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet};
 use temblor_runtime::sink::{OpenSink, Sink};
 use temblor_wire::outbound::{Task, TaskSink};
@@ -22,13 +21,12 @@ use temblor_wire::tls::TLS;
 use crate::auth::{AUTH, Credentials};
 use crate::client::{Client, Got, TIMEOUT};
 use crate::content::gzip;
-use crate::json::{push_entry, push_key, text};
 use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY, Deliver, Item, Load, Portions, drive};
-use crate::meta::{Headers, push_headers};
+use crate::meta::Headers;
 use crate::reply;
 use crate::source::{check_headers, header};
 use crate::target::Target;
-use crate::{loki, splunk};
+use crate::{answering, hec, streams};
 
 /// Settings of the sink.
 pub const SETTINGS: &[Setting] = &[
@@ -305,8 +303,8 @@ impl Sender {
     fn collector(&self, load: &Load, item: Item) -> Result<HeaderMap, String> {
         let mut headers = self.requests.headers.clone();
         match self.requests.form {
-            Form::Loki => loki::add_tenant(load, item, &mut headers)?,
-            _ => splunk::check(load, item)?,
+            Form::Loki => streams::add_tenant(load, item, &mut headers)?,
+            _ => hec::check(load, item)?,
         }
         Ok(headers)
     }
@@ -341,7 +339,7 @@ impl Sender {
                 Ok(got) if !got.is_for_now() => {
                     return Outcome::Refused(
                         format!("the server {}", got.sentence()),
-                        details(&got),
+                        answering::details(&got),
                     );
                 }
                 Ok(got) => (got.sentence(), got.retry_after()),
@@ -366,8 +364,8 @@ impl Sender {
         let bytes: usize = items.iter().map(|item| load.event(*item).len() + 1).sum();
         let mut body = Vec::with_capacity(bytes + 2);
         match self.requests.form {
-            Form::Loki => loki::push(load, items, &mut body),
-            Form::Hec => items.iter().for_each(|item| splunk::push(load, *item, &mut body)),
+            Form::Loki => streams::push(load, items, &mut body),
+            Form::Hec => items.iter().for_each(|item| hec::push(load, *item, &mut body)),
             Form::Single => items.iter().for_each(|item| body.extend_from_slice(load.event(*item))),
             Form::Lines => {
                 for item in items {
@@ -392,58 +390,20 @@ impl Sender {
     /// Gives an answer to the program, if it takes answers.
     async fn answer(&self, way: &Way, items: &[Item], load: &Load, got: &Got) {
         let Some(feed) = self.requests.answers.feed() else { return };
-        let (name, hidden, form) = match self.requests.manner {
-            Manner::Own => ("http", 3, Headers::Plain),
-            Manner::Tremor => ("http_client", 1, Headers::Arrays),
+        let (name, hidden) = match self.requests.manner {
+            Manner::Own => (("http", Headers::Plain), 3),
+            Manner::Tremor => (("http_client", Headers::Arrays), 1),
             Manner::Collector => return,
         };
-        let mut meta = "{".to_string();
-        push_key(name, &mut meta);
-        meta.push_str("{\"request\":{");
-        push_entry("method", way.method.as_str(), &mut meta);
-        push_entry("url", &way.uri.to_string(), &mut meta);
-        push_key("headers", &mut meta);
-        push_headers(&way.headers, form, true, &mut meta);
-        meta.push_str("},\"response\":{");
-        push_key("status", &mut meta);
-        meta.push_str(got.status.as_str());
-        push_key("headers", &mut meta);
-        push_headers(&got.headers, form, false, &mut meta);
-        meta.push('}');
-        push_key("content-length", &mut meta);
-        meta.push_str(&got.body.len().to_string());
-        meta.push('}');
-        if let [item] = items
-            && let Some(correlation) = load.attribute(*item, hidden).filter(|one| *one != "null")
-        {
-            push_key("correlation", &mut meta);
-            meta.push_str(correlation);
-        }
-        meta.push('}');
-        let mut messages = Messages::default();
-        messages.push(&meta, answer_body(got).as_bytes());
-        let origin = Origin::named(&*self.desk.name);
+        let correlation = match items {
+            [item] => load.attribute(*item, hidden).filter(|one| *one != "null"),
+            _ => None,
+        };
+        let way = (&way.method, &way.uri, &way.headers);
+        let event = answering::event(name, way, got, correlation);
         // A run that is over takes no answers any more.
-        let _ = feed.hand_over_unwatched(messages.take(), &origin).await;
+        let _ = feed.hand_over_unwatched(event, &Origin::named(&*self.desk.name)).await;
     }
-}
-
-/// The body of an answer as JSON: as it is where it is JSON, else as a text.
-fn answer_body(got: &Got) -> String {
-    if got.body.is_empty() {
-        return "null".to_string();
-    }
-    let kind = got.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let shown = String::from_utf8_lossy(&got.body);
-    let is_json = kind.is_some_and(|kind| kind.contains("json"))
-        && serde_json::from_slice::<&serde_json::value::RawValue>(&got.body).is_ok();
-    if is_json { shown.into_owned() } else { text(&shown) }
-}
-
-/// What is known of a refusal besides its reason.
-#[must_use]
-pub fn details(got: &Got) -> String {
-    format!("{{\"status\":{},\"body\":{}}}", got.status.as_u16(), text(&got.shown()))
 }
 
 /// `$http_client` of an event: `{"request": {"method", "url", "headers"}}`.

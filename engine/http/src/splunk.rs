@@ -8,18 +8,12 @@ use temblor_wire::tls::TLS;
 
 use crate::auth::Credentials;
 use crate::client::TIMEOUT;
-use crate::json::{push_entry, push_key};
-use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY, Item, Load};
+use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY};
 use crate::loki::collector;
 use crate::sink::Form;
 
 /// Where events are sent to, unless the URL has a path.
 const PATH: &str = "/services/collector/event";
-/// Attributes of an event, by their place among the settings that are evaluated for each event.
-const TEXTS: [(usize, &str); 4] = [(0, "host"), (1, "source"), (2, "sourcetype"), (3, "index")];
-const TIME: usize = 4;
-const FIELDS: usize = 5;
-
 /// Events in Splunk.
 pub static SPLUNK_HEC: Connector = Connector {
     kind: "splunk_hec",
@@ -77,42 +71,4 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         return Err(Wrong::at("token", "the token cannot be written into a header", ""));
     }
     collector(what, Some(auth), PATH, Form::Hec, "application/json")
-}
-
-/// Whether an event says what can be sent.
-///
-/// # Errors
-/// Why it cannot.
-pub fn check(load: &Load, item: Item) -> Result<(), String> {
-    if load.event(item).is_empty() {
-        return Err("an event must not be empty".to_string());
-    }
-    match load.attribute(item, TIME) {
-        Some(text) if text.parse::<f64>().ok().filter(|time| time.is_finite()).is_none() => {
-            Err(format!("`time` must be seconds since 1970, got {text}"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Appends `{"time": …, "host": …, "event": …}`.
-pub fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
-    let mut text = "{".to_string();
-    if let Some(time) = load.attribute(item, TIME) {
-        push_key("time", &mut text);
-        text.push_str(time);
-    }
-    for (attribute, name) in TEXTS {
-        if let Some(value) = load.attribute(item, attribute) {
-            push_entry(name, value, &mut text);
-        }
-    }
-    if let Some(fields) = load.attribute(item, FIELDS).filter(|fields| *fields != "null") {
-        push_key("fields", &mut text);
-        text.push_str(fields);
-    }
-    push_key("event", &mut text);
-    out.extend_from_slice(text.as_bytes());
-    out.extend_from_slice(load.event(item));
-    out.extend_from_slice(b"}\n");
 }
