@@ -11,6 +11,9 @@ pub fn registry() -> &'static Registry {
         Registry::built_in()
             .with_operators(temblor_logstash::steps::kinds())
             .with_connectors(temblor_wire::CONNECTORS.iter().copied())
+            .with_connectors(temblor_brokers::CONNECTORS.iter().copied())
+            .with_connectors(temblor_http::CONNECTORS.iter().copied())
+            .with_connectors(temblor_collect::CONNECTORS.iter().copied())
     });
     &REGISTRY
 }

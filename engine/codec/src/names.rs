@@ -6,8 +6,12 @@ use crate::format::{FORMATS, Format};
 use temblor_runtime::framing::Framing;
 
 /// Names of codecs that read, besides those of the formats.
-const READING: &[(&str, InputCodec)] =
-    &[("json", InputCodec::Json), ("lines", InputCodec::String), ("string", InputCodec::String)];
+const READING: &[(&str, InputCodec)] = &[
+    ("json", InputCodec::Json),
+    ("lines", InputCodec::String),
+    ("string", InputCodec::String),
+    ("syslog-devices", InputCodec::Format(Format::SyslogDevices)),
+];
 /// The codec that writes texts and bytes as they are, without a newline behind them.
 const RAW: &str = "raw";
 /// Names of codecs that write, besides those of the formats.
@@ -18,6 +22,7 @@ const WRITING: &[(&str, OutputCodec)] = &[
     (RAW, OutputCodec::Format(Format::Binary)),
     ("sorted-json", OutputCodec::SortedJson),
     ("string", OutputCodec::String),
+    ("syslog-devices", OutputCodec::Format(Format::SyslogDevices)),
     ("with-port", OutputCodec::WithPort),
 ];
 

@@ -293,16 +293,23 @@ fn chained(
 }
 
 fn framing(def: &EndpointDef, codec: InputCodec, compiler: &mut Compiler<'_>) -> Framing {
-    chosen_framing(def, compiler).unwrap_or_else(|| names::framing(codec))
+    chosen_framing(def, &STREAM_FRAMINGS[1..], compiler).unwrap_or_else(|| names::framing(codec))
 }
 
+/// The framings of connectors; local sources have all but the first.
+const STREAM_FRAMINGS: &[(&str, Framing)] =
+    &[("octet", Framing::Counted), ("lines", Framing::Lines), ("whole", Framing::Whole)];
+
 /// The framing that the program chooses, if it does.
-fn chosen_framing(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Framing> {
-    const FRAMINGS: &[(&str, Framing)] = &[("lines", Framing::Lines), ("whole", Framing::Whole)];
+fn chosen_framing(
+    def: &EndpointDef,
+    framings: &[(&str, Framing)],
+    compiler: &mut Compiler<'_>,
+) -> Option<Framing> {
     let separator = whole(def, "separator", compiler).and_then(|byte| u8::try_from(byte).ok());
     match separator {
         Some(byte) => Some(Framing::Separated(byte)),
-        None => choice(def, "framing", FRAMINGS, compiler),
+        None => choice(def, "framing", framings, compiler),
     }
 }
 
@@ -477,7 +484,7 @@ fn connected_source(
     def: &EndpointDef,
     compiler: &mut Compiler<'_>,
 ) -> Option<SourceEndpoint> {
-    let chosen = chosen_framing(def, compiler);
+    let chosen = chosen_framing(def, STREAM_FRAMINGS, compiler);
     let reading = connected::reading(connector, def, chosen, compiler);
     let Declared { built, .. } = connected::declared(connector, def, &reading, compiler)?;
     let config = EndpointSource::Other(built.source?);

@@ -9,8 +9,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::limits::{LINE_BYTES_MAX, WHOLE_BYTES_MAX};
 
-/// The way frames are told apart. Length-prefixed and octet-counted frames become further variants:
-/// they, too, answer how many frames are whole in a block, and where the next one ends.
+/// The way frames are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Framing {
     /// Frames end with `\n`; a `\r` before it is not part of the frame.
@@ -20,6 +19,9 @@ pub enum Framing {
     Separated(u8),
     /// All of one input (one file, all of standard input) is one frame.
     Whole,
+    /// Each frame has its length in front, as digits and a blank (RFC 6587, section 3.4.1): `5 hello`. Line
+    /// ends between frames belong to none. No assembler sees such frames.
+    Counted,
     /// Each frame has its length in front, in 4 bytes, little-endian: what a source has packed after
     /// preprocessing. No assembler sees such frames.
     Prefixed,
@@ -46,7 +48,9 @@ impl Framing {
     pub fn frame_bytes_max(self) -> usize {
         match self {
             Framing::Lines | Framing::Separated(_) => LINE_BYTES_MAX,
-            Framing::Whole | Framing::Prefixed | Framing::Annotated => WHOLE_BYTES_MAX,
+            Framing::Whole | Framing::Counted | Framing::Prefixed | Framing::Annotated => {
+                WHOLE_BYTES_MAX
+            }
         }
     }
 
@@ -74,9 +78,46 @@ impl Framing {
         match self {
             Framing::Lines => Some(b'\n'),
             Framing::Separated(byte) => Some(byte),
-            Framing::Whole | Framing::Prefixed | Framing::Annotated => None,
+            Framing::Whole | Framing::Counted | Framing::Prefixed | Framing::Annotated => None,
         }
     }
+}
+
+/// What stands at the beginning of octet-counted bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedHead {
+    /// Too little to tell.
+    Partial,
+    /// No length.
+    Broken,
+    /// A length: the frame begins at `start`, and is so long. Its bytes need not be there yet.
+    Frame {
+        /// Where the frame begins, in bytes from the first one looked at.
+        start: usize,
+        /// Length of the frame in bytes.
+        length: usize,
+    },
+}
+
+/// Digits that the length of an octet-counted frame has at the most.
+pub const COUNT_DIGITS_MAX: usize = 9;
+
+/// Reads the length in front of an octet-counted frame, past line ends before it.
+#[must_use]
+pub fn counted_head(bytes: &[u8]) -> CountedHead {
+    let is_gap = |byte: &&u8| matches!(byte, b'\n' | b'\r' | b' ' | 0);
+    let gap = bytes.iter().take_while(is_gap).count();
+    let mut length = 0_usize;
+    for (index, byte) in bytes[gap..].iter().enumerate() {
+        match byte {
+            b'0'..=b'9' if index < COUNT_DIGITS_MAX => {
+                length = length * 10 + usize::from(byte - b'0');
+            }
+            b' ' if index > 0 => return CountedHead::Frame { start: gap + index + 1, length },
+            _ => return CountedHead::Broken,
+        }
+    }
+    CountedHead::Partial
 }
 
 /// Walks the frames of a block without borrowing it, so that a frame's bytes may be changed (the JSON
@@ -103,6 +144,7 @@ impl FrameCursor {
             return None;
         }
         match self.framing {
+            Framing::Counted => return self.next_counted(block),
             Framing::Prefixed => return self.next_prefixed(block),
             Framing::Annotated => return self.next_annotated(block),
             Framing::Lines | Framing::Separated(_) | Framing::Whole => {}
@@ -117,7 +159,18 @@ impl FrameCursor {
         Some(start..start + length - usize::from(carriage_return))
     }
 
-    #[cold]
+    fn next_counted(&mut self, block: &[u8]) -> Option<Range<usize>> {
+        let rest = &block[self.at..self.end];
+        let CountedHead::Frame { start, length } = counted_head(rest) else {
+            // Sources hand over whole frames; what is left are line ends.
+            self.at = self.end;
+            return None;
+        };
+        let start = self.at + start;
+        self.at = self.end.min(start + length);
+        Some(start..self.at)
+    }
+
     fn next_prefixed(&mut self, block: &[u8]) -> Option<Range<usize>> {
         let (head, rest) = block[self.at..self.end].split_first_chunk::<PREFIX_BYTES>()?;
         let length = (u32::from_le_bytes(*head) as usize).min(rest.len());
@@ -172,8 +225,21 @@ mod tests {
         assert_eq!(frames(Framing::Whole, b"a\nb\n"), [&b"a\nb\n"[..]]);
         let noted = b"\x02\0\0\0\x01\0\0\0{}a\0\0\0\0\x01\0\0\0b";
         assert_eq!(frames(Framing::Annotated, noted), [&b"a"[..], b"b"]);
+        let counted = b"2 a\n\n0 1 b\n";
+        assert_eq!(frames(Framing::Counted, counted), [&b"a\n"[..], b"", b"b"]);
         let packed = b"\x02\0\0\0a\n\0\0\0\0\x01\0\0\0b";
         assert_eq!(frames(Framing::Prefixed, packed), [&b"a\n"[..], b"", b"b"]);
+    }
+
+    #[test]
+    fn a_count_is_whole_partial_or_broken() {
+        assert_eq!(counted_head(b"\n12 x"), CountedHead::Frame { start: 4, length: 12 });
+        for text in [&b""[..], b"\n", b"12", b"123456789"] {
+            assert_eq!(counted_head(text), CountedHead::Partial, "{text:?}");
+        }
+        for text in [&b"<1"[..], b"1x", b"1234567890 "] {
+            assert_eq!(counted_head(text), CountedHead::Broken, "{text:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -227,4 +228,98 @@ impl ServerCertVerifier for Unchecked {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
     }
+}
+
+/// The files of TLS are looked at for changes at most this often.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// The keys of `tls` that name files.
+const FILES: [&str; 3] = ["cert", "key", "ca"];
+
+/// TLS that follows its files: a certificate that is renewed holds for the next connection.
+pub struct Fresh<T> {
+    settings: Settings,
+    make: fn(&Settings) -> Result<T, Wrong>,
+    state: Mutex<State<T>>,
+}
+
+struct State<T> {
+    made: T,
+    /// When each file was written, and its length.
+    stamps: Vec<Option<(SystemTime, u64)>>,
+    looked: Instant,
+}
+
+/// TLS of a server.
+pub type Server = Fresh<TlsAcceptor>;
+/// TLS of a client.
+pub type Client = Fresh<TlsConnector>;
+
+impl Server {
+    /// As the record `tls` says.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or does not hold what it should.
+    pub fn new(settings: &Settings) -> Result<Arc<Self>, Wrong> {
+        Fresh::made_by(acceptor, settings)
+    }
+}
+
+impl Client {
+    /// As the record `tls` says.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or does not hold what it should.
+    pub fn new(settings: &Settings) -> Result<Arc<Self>, Wrong> {
+        Fresh::made_by(connector, settings)
+    }
+
+    /// The name that the certificate of the server must have.
+    ///
+    /// # Errors
+    /// The text is neither a name nor an address.
+    pub fn server_name(&self, host: &str) -> Result<ServerName<'static>, Wrong> {
+        server_name(&self.settings, host)
+    }
+}
+
+impl<T: Clone> Fresh<T> {
+    fn made_by(
+        make: fn(&Settings) -> Result<T, Wrong>,
+        settings: &Settings,
+    ) -> Result<Arc<Self>, Wrong> {
+        let stamps = stamps(settings);
+        let state = State { made: make(settings)?, stamps, looked: Instant::now() };
+        Ok(Arc::new(Self { settings: settings.clone(), make, state: Mutex::new(state) }))
+    }
+
+    /// What the files say now, and what is wrong with them since they have changed: then what they said before
+    /// still holds.
+    pub fn get(&self) -> (T, Option<Wrong>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.looked.elapsed() < LOOK_INTERVAL {
+            return (state.made.clone(), None);
+        }
+        state.looked = Instant::now();
+        let stamps = stamps(&self.settings);
+        if stamps == state.stamps {
+            return (state.made.clone(), None);
+        }
+        state.stamps = stamps;
+        let wrong = (self.make)(&self.settings).map(|made| state.made = made).err();
+        (state.made.clone(), wrong)
+    }
+}
+
+impl<T> std::fmt::Debug for Fresh<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Fresh").field(&self.settings).finish()
+    }
+}
+
+fn stamps(settings: &Settings) -> Vec<Option<(SystemTime, u64)>> {
+    let stamp = |name: &&str| {
+        let file = fs::metadata(settings.optional_text(name)?).ok()?;
+        Some((file.modified().ok()?, file.len()))
+    };
+    FILES.iter().map(stamp).collect()
 }

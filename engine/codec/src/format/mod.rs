@@ -33,6 +33,8 @@ pub enum Format {
     Dogstatsd,
     /// `syslog`: RFC 5424 and RFC 3164.
     Syslog,
+    /// `syslog-devices`: the same, and what devices send instead.
+    SyslogDevices,
     /// `graphite-plaintext`
     Graphite,
     /// `msgpack`: <https://github.com/msgpack/msgpack/blob/master/spec.md>
@@ -106,6 +108,7 @@ impl Format {
             Format::Yaml => yaml::parse(text()?, arena).map_err(|error| error.to_string())?,
             Format::Syslog => syslog::parse(text()?, SyslogDialect::Lenient, ingest_ns, arena)
                 .map_err(|error| error.to_string())?,
+            Format::SyslogDevices => syslog::read_device(text()?, ingest_ns, arena),
             Format::Graphite => {
                 graphite::parse(text()?, ingest_ns, arena).map_err(|error| error.to_string())?
             }
@@ -141,6 +144,9 @@ impl Format {
                 Ok(())
             }
             Format::Syslog => syslog::encode(value, SyslogDialect::Lenient, ingest_ns, &arena, out),
+            Format::SyslogDevices => {
+                syslog::encode(value, SyslogDialect::Strict, ingest_ns, &arena, out)
+            }
             Format::Graphite => graphite::encode(value, &arena, out),
             Format::MessagePack => return msgpack::encode(value, &arena, out),
             Format::Tremor => {

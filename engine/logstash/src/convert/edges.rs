@@ -394,6 +394,7 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
     let framed = |framing: &Framing| match framing {
         Framing::Whole => ", framing = \"whole\"".to_string(),
         Framing::Separated(byte) => format!(", separator = {byte}"),
+        Framing::Counted => ", framing = \"octet\"".to_string(),
         Framing::Lines | Framing::Prefixed | Framing::Annotated => String::new(),
     };
     let (kind, settings) = match config {

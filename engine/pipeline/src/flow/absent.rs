@@ -11,37 +11,13 @@ struct Instead {
 
 const ABSENT: &[Instead] = &[
     Instead {
-        kinds: &["tcp_server", "unix_socket_server", "udp_server"],
-        advice: "listen with another program and read what it prints with a `stdio` connector: \
-                 `socat -u TCP-LISTEN:PORT,fork STDOUT | temblor run FLOW` (UDP-RECV:PORT, \
-                 UNIX-LISTEN:PATH)",
-    },
-    Instead {
-        kinds: &["tcp_client", "unix_socket_client", "udp_client"],
-        advice: "write with a `stdio` connector and send what it prints: `temblor run FLOW | socat -u \
-                 STDIN TCP:HOST:PORT` (UDP:HOST:PORT, UNIX-CONNECT:PATH)",
-    },
-    Instead {
-        kinds: &["kafka_consumer"],
-        advice: "read from a client with a `stdio` connector: `kcat -C -b BROKER -t TOPIC | temblor run FLOW`",
-    },
-    Instead {
-        kinds: &["kafka_producer"],
-        advice: "write to a client with a `stdio` connector: `temblor run FLOW | kcat -P -b BROKER -t TOPIC`",
-    },
-    Instead {
-        kinds: &["http_client", "discord", "azure_monitor_ingest_writer"],
+        kinds: &["discord", "azure_monitor_ingest_writer"],
         advice: "write the bodies of requests with a `stdio` or `file` connector and send them with \
                  `curl --data-binary`",
     },
     Instead {
-        kinds: &["http_server", "ws_server", "ws_client", "otel_server"],
+        kinds: &["otel_server"],
         advice: "let a server that you have write lines, and read them with a `stdio` or `file` connector",
-    },
-    Instead {
-        kinds: &["elastic"],
-        advice: "write action and document lines with a `file` connector and send the file with \
-                 `curl --data-binary @FILE HOST/_bulk`",
     },
     Instead {
         kinds: &["clickhouse"],

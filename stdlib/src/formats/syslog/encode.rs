@@ -99,7 +99,7 @@ impl<'a> Writer<'a> {
 
     fn rfc5424(&self, version: u32, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         for field in ["facility", "severity"] {
-            if self.text(field).is_none() {
+            if self.dialect == SyslogDialect::Lenient && self.text(field).is_none() {
                 return Err(EncodeError::new(field, "a name", self.record.get(field)));
             }
         }

@@ -1,11 +1,13 @@
 //! Syslog messages: RFC 3164 (as it is really sent) and RFC 5424. Two readings: *lenient*, which
 //! never fails and keeps escapes, and *strict*, which names the place of an error.
 
+mod device;
 mod encode;
 mod names;
 mod structured;
 mod time;
 
+pub use device::read_device;
 pub use encode::encode;
 pub use names::{FACILITIES, SEVERITIES};
 
@@ -21,7 +23,8 @@ pub enum SyslogDialect {
     /// structured data keep their backslashes; RFC 5424 messages need a timestamp.
     Lenient,
     /// Text that is no syslog message is an error. Values of structured data are unescaped, the
-    /// timestamp may be `-`, and a byte order mark before the message is removed.
+    /// timestamp may be `-`, and a byte order mark before the message is removed. What is written
+    /// without facility or severity is `user.notice`.
     Strict,
 }
 

@@ -1,0 +1,432 @@
+//! Consumes topics as a member of a group, on the source's own thread.
+//!
+//! Invariant: a partition that goes to another member gets time to settle and is committed first; while the
+//! program takes nothing, the group still hears of this member.
+
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, RebalanceProtocol};
+use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
+use rdkafka::message::{BorrowedMessage, Headers};
+use rdkafka::types::RDKafkaRespErr;
+use rdkafka::{ClientConfig, ClientContext, Message, Offset, TopicPartitionList};
+use temblor_declare::Wrong;
+use temblor_runtime::batch::Origin;
+use temblor_runtime::checkpoint::FileMark;
+use temblor_runtime::error::Error;
+use temblor_runtime::source::feed::Feed;
+use temblor_runtime::source::{OpenSource, Source};
+use temblor_wire::retry::{self, Retry};
+
+use super::client::{config, help};
+use super::progress::{Partition, Progress, Span};
+use super::{Cluster, Start, Subscription};
+use crate::packing::{Packing, Unpacking};
+use crate::session::{SETTLE_MAX, push_json};
+
+/// What holds unless the program says otherwise.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("client.id", "temblor"),
+    ("auto.offset.reset", "earliest"),
+    ("enable.auto.commit", "true"),
+    ("enable.auto.offset.store", "false"),
+    ("partition.assignment.strategy", "cooperative-sticky"),
+    ("fetch.message.max.bytes", "1048576"),
+    ("queued.max.messages.kbytes", "65536"),
+    ("allow.auto.create.topics", "false"),
+    ("topic.metadata.refresh.interval.ms", "30000"),
+];
+/// Time between two looks at whether the run stops.
+const POLL: Duration = Duration::from_millis(50);
+/// A program that takes nothing for so long has its partitions paused.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a question to the brokers may take.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+/// The same error is told once in this time.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// A source.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    cluster: Cluster,
+    subscription: Subscription,
+    unpacking: Unpacking,
+    config: ClientConfig,
+}
+
+impl Reading {
+    /// A source.
+    ///
+    /// # Errors
+    /// Options that librdkafka refuses.
+    pub fn new(
+        cluster: Cluster,
+        subscription: Subscription,
+        unpacking: Unpacking,
+    ) -> Result<Self, Wrong> {
+        let config = config(&cluster, DEFAULTS)?;
+        Ok(Self { cluster, subscription, unpacking, config })
+    }
+}
+
+impl OpenSource for Reading {
+    fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+/// What librdkafka calls back.
+struct Calls {
+    name: String,
+    feed: Feed,
+    start: Start,
+    progress: Arc<Progress>,
+    /// The last error that was told, and when.
+    told: Mutex<Option<(String, Instant)>>,
+    /// The consumer is being closed: nothing is waited for any more.
+    closing: AtomicBool,
+}
+
+type Client = BaseConsumer<Calls>;
+
+impl Calls {
+    fn trouble(&self, reason: String, code: Option<RDKafkaErrorCode>) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_old = |(known, at): &(String, Instant)| *known == reason && at.elapsed() < QUIET;
+        if !told.as_ref().is_some_and(is_old) {
+            *told = Some((reason.clone(), Instant::now()));
+            drop(told);
+            self.feed.trouble(Error::input(&*self.name, reason, help(code)));
+        }
+    }
+
+    /// Where a group begins by time, for partitions without a commit.
+    fn set_start(&self, consumer: &Client, assigned: &mut TopicPartitionList) -> KafkaResult<()> {
+        let Start::Time(milliseconds) = self.start else { return Ok(()) };
+        let committed = consumer.committed_offsets(assigned.clone(), ANSWER_MAX)?;
+        let mut asked = TopicPartitionList::new();
+        for one in committed.elements().iter().filter(|one| one.offset() == Offset::Invalid) {
+            let time = Offset::Offset(milliseconds);
+            asked.add_partition_offset(one.topic(), one.partition(), time)?;
+        }
+        if asked.count() == 0 {
+            return Ok(());
+        }
+        let found = consumer.offsets_for_times(asked, ANSWER_MAX)?;
+        for one in &found.elements() {
+            let offset = match one.offset() {
+                Offset::Offset(offset) => Offset::Offset(offset),
+                _ => Offset::End,
+            };
+            assigned.set_partition_offset(one.topic(), one.partition(), offset)?;
+        }
+        Ok(())
+    }
+
+    /// Partitions go: what is under way gets time to settle, so that the next member repeats little.
+    fn give_up(&self, consumer: &Client, revoked: &TopicPartitionList) {
+        let partitions: Vec<Partition> = revoked
+            .elements()
+            .iter()
+            .map(|one| (one.topic().to_string(), one.partition()))
+            .collect();
+        if !self.closing.load(Ordering::Relaxed) && !consumer.assignment_lost() {
+            self.progress.wait(&partitions, SETTLE_MAX);
+        }
+        if let Err(error) = store(consumer, &self.progress) {
+            self.trouble(error.to_string(), error.rdkafka_error_code());
+        }
+        if !consumer.assignment_lost() {
+            match consumer.commit_consumer_state(CommitMode::Sync) {
+                Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
+                Err(error) => self.trouble(error.to_string(), error.rdkafka_error_code()),
+            }
+        }
+        self.progress.forget(&partitions);
+    }
+}
+
+impl ClientContext for Calls {
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.trouble(format!("{error}: {reason}"), error.rdkafka_error_code());
+    }
+}
+
+impl ConsumerContext for Calls {
+    fn rebalance(
+        &self,
+        consumer: &BaseConsumer<Self>,
+        what: RDKafkaRespErr,
+        partitions: &mut TopicPartitionList,
+    ) {
+        let cooperative = matches!(consumer.rebalance_protocol(), RebalanceProtocol::Cooperative);
+        let done = if what == RDKafkaRespErr::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+            if let Err(error) = self.set_start(consumer, partitions) {
+                self.trouble(error.to_string(), error.rdkafka_error_code());
+            }
+            match cooperative {
+                true => consumer.incremental_assign(partitions),
+                false => consumer.assign(partitions),
+            }
+        } else {
+            self.give_up(consumer, partitions);
+            match cooperative {
+                true => consumer.incremental_unassign(partitions),
+                false => consumer.unassign(),
+            }
+        };
+        if let Err(error) = done {
+            self.trouble(error.to_string(), error.rdkafka_error_code());
+        }
+    }
+}
+
+/// Tells librdkafka what can be committed.
+fn store(consumer: &Client, progress: &Progress) -> KafkaResult<()> {
+    let done = progress.take_done();
+    if done.is_empty() {
+        return Ok(());
+    }
+    let mut list = TopicPartitionList::with_capacity(done.len());
+    for ((topic, partition), next) in &done {
+        list.add_partition_offset(topic, *partition, Offset::Offset(*next))?;
+    }
+    match consumer.store_offsets(&list) {
+        // A partition that has just gone cannot be stored; its next member reads it again.
+        Err(KafkaError::StoreOffset(RDKafkaErrorCode::State)) => Ok(()),
+        stored => stored,
+    }
+}
+
+impl Source for Reading {
+    fn name(&self) -> String {
+        format!("kafka://{}", self.cluster.name)
+    }
+
+    fn run(&mut self, feed: &Feed) -> Result<(), Error> {
+        let mut retry = self.cluster.retry.clone();
+        loop {
+            let Err(error) = self.session(feed) else { return Ok(()) };
+            let Some(wait) = retry.fail(retry::chance()) else { return Err(error) };
+            feed.trouble(error);
+            let stopped = async {
+                tokio::select! {
+                    () = tokio::time::sleep(wait) => false,
+                    () = feed.stop.asked() => true,
+                }
+            };
+            if feed.network.handle()?.block_on(stopped) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Reading {
+    fn failed(&self, error: &KafkaError) -> Error {
+        Error::input(self.name(), error.to_string(), help(error.rdkafka_error_code()))
+    }
+
+    fn session(&self, feed: &Feed) -> Result<(), Error> {
+        let progress = Arc::new(Progress::default());
+        let calls = Calls {
+            name: self.name(),
+            feed: feed.clone(),
+            start: self.subscription.from,
+            progress: Arc::clone(&progress),
+            told: Mutex::default(),
+            closing: AtomicBool::new(false),
+        };
+        let consumer: Client =
+            self.config.create_with_context(calls).map_err(|error| self.failed(&error))?;
+        let topics: Vec<&str> = self.subscription.topics.iter().map(String::as_str).collect();
+        consumer.subscribe(&topics).map_err(|error| self.failed(&error))?;
+        let mut member = Member {
+            reading: self,
+            consumer: &consumer,
+            feed,
+            progress: &progress,
+            origin: Origin::named(self.name()),
+            packing: Packing::new(&self.unpacking),
+            spans: HashMap::new(),
+            retry: self.cluster.retry.clone(),
+        };
+        let ended = member.read();
+        progress.wait_all(SETTLE_MAX);
+        consumer.context().closing.store(true, Ordering::Relaxed);
+        if let Err(error) = store(&consumer, &progress) {
+            feed.trouble(self.failed(&error));
+        }
+        match consumer.commit_consumer_state(CommitMode::Sync) {
+            Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
+            Err(error) => feed.trouble(self.failed(&error)),
+        }
+        ended
+    }
+}
+
+/// A member of the group at work.
+struct Member<'a> {
+    reading: &'a Reading,
+    consumer: &'a Client,
+    feed: &'a Feed,
+    progress: &'a Arc<Progress>,
+    origin: Arc<Origin>,
+    packing: Packing,
+    /// What is in the packing.
+    spans: HashMap<Partition, Span>,
+    retry: Retry,
+}
+
+impl Member<'_> {
+    fn read(&mut self) -> Result<(), Error> {
+        while !self.feed.stop.is_asked() {
+            self.go_back()?;
+            self.poll(POLL)?;
+            while self.packing.taken() > 0 && !self.packing.is_full() {
+                if !self.poll(Duration::ZERO)? {
+                    break;
+                }
+            }
+            store(self.consumer, self.progress).map_err(|error| self.reading.failed(&error))?;
+            if self.packing.taken() > 0 && !self.hand_over()? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one message, if there is one.
+    fn poll(&mut self, patience: Duration) -> Result<bool, Error> {
+        match self.consumer.poll(patience) {
+            None => Ok(false),
+            Some(Ok(message)) => {
+                self.pack(&message);
+                Ok(true)
+            }
+            Some(Err(error)) => {
+                if let KafkaError::MessageConsumptionFatal(_) = error {
+                    return Err(self.reading.failed(&error));
+                }
+                let code = error.rdkafka_error_code();
+                self.consumer.context().trouble(error.to_string(), code);
+                Ok(false)
+            }
+        }
+    }
+
+    fn pack(&mut self, message: &BorrowedMessage<'_>) {
+        let meta = metadata(message, self.reading.subscription.meta);
+        self.packing.push(&meta, message.payload().unwrap_or_default());
+        let (partition, offset) =
+            ((message.topic().to_string(), message.partition()), message.offset());
+        let span = self.spans.entry(partition.clone());
+        let span = span.or_insert_with(|| Span::of(partition, offset));
+        span.next = offset + 1;
+    }
+
+    /// Hands over what was taken; while there is no room, partitions are paused and the group is kept
+    /// informed. Says whether the run goes on.
+    fn hand_over(&mut self) -> Result<bool, Error> {
+        let mut spans: Vec<Span> = self.spans.drain().map(|(_, span)| span).collect();
+        let arrival = self.packing.take();
+        self.progress.begin(&mut spans);
+        let handle = self.feed.network.handle()?.clone();
+        let feed = self.feed.clone();
+        let origin = Arc::clone(&self.origin);
+        let mut handing = pin!(feed.hand_over(arrival, &origin));
+        let mut paused = false;
+        let receipt = loop {
+            let waited = handle.block_on(async {
+                tokio::time::timeout(if paused { POLL } else { PATIENCE }, handing.as_mut()).await
+            });
+            match waited {
+                Ok(Ok(receipt)) => break receipt,
+                Ok(Err(_)) => return Ok(false),
+                Err(_) => {
+                    paused = true;
+                    self.pause(true);
+                    // What comes in spite of the pause goes with the next batch.
+                    self.poll(POLL)?;
+                }
+            }
+        };
+        if paused {
+            self.pause(false);
+        }
+        let progress = Arc::clone(self.progress);
+        handle.spawn(async move { progress.settle(&spans, receipt.settled().await) });
+        Ok(true)
+    }
+
+    fn pause(&self, pause: bool) {
+        let Ok(assignment) = self.consumer.assignment() else { return };
+        let done = match pause {
+            true => self.consumer.pause(&assignment),
+            false => self.consumer.resume(&assignment),
+        };
+        if let Err(error) = done {
+            self.consumer.context().trouble(error.to_string(), error.rdkafka_error_code());
+        }
+    }
+
+    /// Reads again what did not get where it should.
+    fn go_back(&mut self) -> Result<(), Error> {
+        let failed = self.progress.take_failed();
+        if failed.is_empty() {
+            return Ok(());
+        }
+        let wait = self.retry.fail(retry::chance()).unwrap_or(PATIENCE);
+        std::thread::sleep(wait.min(PATIENCE));
+        self.feed.stats.add_errors("redelivery", failed.len() as u64);
+        for ((topic, partition), offset) in failed {
+            let place = Offset::Offset(offset);
+            let sought = self.consumer.seek(&topic, partition, place, ANSWER_MAX);
+            // Otherwise the next member begins at the last commit, which is not behind it.
+            sought.map_err(|error| self.reading.failed(&error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a message came from, as the text of a JSON record.
+fn metadata(message: &BorrowedMessage<'_>, field: &str) -> String {
+    let mut text = format!("{{\"{field}\":{{\"topic\":");
+    push_json(message.topic(), &mut text);
+    let place = format!(",\"partition\":{},\"offset\":{}", message.partition(), message.offset());
+    text.push_str(&place);
+    if let Some(milliseconds) = message.timestamp().to_millis() {
+        text.push_str(&format!(",\"timestamp\":{}", i128::from(milliseconds) * 1_000_000));
+    }
+    if let Some(key) = message.key() {
+        text.push_str(",\"key\":");
+        push_json(&String::from_utf8_lossy(key), &mut text);
+    }
+    if let Some(headers) = message.headers().filter(|headers| headers.count() > 0) {
+        text.push_str(",\"headers\":{");
+        // Of several with one name the last holds, as in a record.
+        let mut last: Vec<(&str, Option<&[u8]>)> = Vec::new();
+        for header in headers.iter() {
+            last.retain(|(name, _)| *name != header.key);
+            last.push((header.key, header.value));
+        }
+        for (index, (name, value)) in last.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            push_json(name, &mut text);
+            text.push(':');
+            match value {
+                Some(value) => push_json(&String::from_utf8_lossy(value), &mut text),
+                None => text.push_str("null"),
+            }
+        }
+        text.push('}');
+    }
+    text.push_str("}}");
+    text
+}

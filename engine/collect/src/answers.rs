@@ -1,0 +1,80 @@
+//! Answers to what a peer has sent, in order, once it is where it should be.
+//!
+//! Invariant: nothing is answered before it has settled; what cannot settle ends the connection unanswered, so
+//! that the peer sends it again.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use temblor_runtime::intake::Receipt;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc::{Receiver, Sender};
+
+/// What one connection may have under way.
+pub const PENDING_MAX: usize = 64;
+
+/// Something that was handed over.
+pub struct Pending {
+    /// Settles when it is where it should be.
+    pub receipt: Receipt,
+    /// What the peer is told then; may be empty.
+    pub answer: Vec<u8>,
+    /// What the peer is told meanwhile, from time to time; may be empty.
+    pub sign_of_life: Vec<u8>,
+}
+
+/// The way to the task that answers, and how much is on it.
+#[derive(Clone)]
+pub struct Answers<'a> {
+    /// Where answers are queued.
+    pub sender: Sender<Pending>,
+    /// How many have not been given.
+    pub under_way: &'a AtomicUsize,
+}
+
+impl Answers<'_> {
+    /// Queues an answer, waiting for room. False when nobody answers any more.
+    pub async fn promise(&self, pending: Pending) -> bool {
+        self.under_way.fetch_add(1, Ordering::Relaxed);
+        self.sender.send(pending).await.is_ok()
+    }
+
+    /// Whether there is something that has not been answered.
+    #[must_use]
+    pub fn are_under_way(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Gives answers in their order, with signs of life in between. Returns when there are no more, when the peer
+/// has gone, or when something could not get where it should.
+pub async fn give<W: AsyncWrite + Unpin>(
+    mut to: W,
+    mut pending: Receiver<Pending>,
+    keep_alive: Duration,
+    under_way: &AtomicUsize,
+) {
+    while let Some(Pending { receipt, answer, sign_of_life }) = pending.recv().await {
+        let settled = receipt.settled();
+        tokio::pin!(settled);
+        let is_settled = loop {
+            match tokio::time::timeout(keep_alive, &mut settled).await {
+                Ok(is_settled) => break is_settled,
+                Err(_) if write(&mut to, &sign_of_life).await => {}
+                Err(_) => return,
+            }
+        };
+        under_way.fetch_sub(1, Ordering::Relaxed);
+        if !is_settled || !write(&mut to, &answer).await {
+            return;
+        }
+    }
+    // The peer may have closed already.
+    let _ = to.shutdown().await;
+}
+
+/// False when the peer has gone.
+async fn write<W: AsyncWrite + Unpin>(to: &mut W, bytes: &[u8]) -> bool {
+    // TLS keeps bytes back until it is told otherwise.
+    bytes.is_empty() || (to.write_all(bytes).await.is_ok() && to.flush().await.is_ok())
+}

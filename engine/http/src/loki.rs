@@ -1,0 +1,110 @@
+//! `loki`: events become lines of log streams (Grafana Loki's push interface).
+//!
+//! Invariant: a line that Loki takes twice, with the same time and labels, is one line there, so that sending
+//! again does no harm.
+
+use hyper::header::{HeaderMap, HeaderValue};
+use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
+use temblor_runtime::outlet::Feedback;
+use temblor_wire::retry::{RETRY, Retry};
+use temblor_wire::tls::TLS;
+
+use crate::auth::{AUTH, Credentials};
+use crate::client::{Client, TIMEOUT};
+use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY, Portions};
+use crate::sink::{Form, Manner, Requests, add_auth};
+use crate::target::Target;
+
+/// Where lines are sent to, unless the URL has a path.
+const PATH: &str = "/loki/api/v1/push";
+/// Lines in Loki.
+pub static LOKI: Connector = Connector {
+    kind: "loki",
+    notation: Notation::Temblor,
+    doc: "Lines of log streams in Grafana Loki. Use few labels with few values; what differs from event to event \
+          belongs into the line. What Loki refuses (a label name, a line that is too old) goes to `err`.",
+    ends: Ends::Sink,
+    address: Some("\"URL\": where Loki is, such as http://127.0.0.1:3100"),
+    source: &[],
+    sink: &[
+        Setting::new(
+            "labels",
+            Takes::PerEventJson,
+            "A record of labels; {\"job\": \"temblor\"} without it.",
+        ),
+        Setting::new("line", Takes::PerEvent, "The line; the whole event as JSON without it."),
+        Setting::new(
+            "timestamp",
+            Takes::PerEvent,
+            "The time of the line in nanoseconds since 1970; the time of sending without it.",
+        ),
+        Setting::new("tenant", Takes::PerEvent, "The tenant (`X-Scope-OrgID`)."),
+        BATCH_EVENTS,
+        BATCH_BYTES,
+        CONCURRENCY,
+        Setting::new("compression", Takes::Word(&["none", "gzip"]), "How requests are compressed.")
+            .or("gzip"),
+        Setting::new("auth", Takes::Record(AUTH), "The credentials that each request shows."),
+        Setting::new(
+            "tls",
+            Takes::Record(TLS),
+            "How the server is checked, and a certificate of our own.",
+        ),
+        TIMEOUT,
+        Setting::new("retry", Takes::Record(RETRY), "The waits between attempts."),
+    ],
+    codec: CodecUse::Default("json"),
+    writes_lines: true,
+    gives: &[],
+    meta: &[],
+    examples: &[r#"sink logs into loki "http://127.0.0.1:3100" with
+  labels = {"job": "app", "level": event.level}, line = event.message
+end;
+in |> logs"#],
+    build,
+};
+
+fn build(what: &Build<'_>) -> Result<Built, Wrong> {
+    collector(what, None, PATH, Form::Loki, "application/json")
+}
+
+/// A sink that sends to a collector of logs; `auth` stands for the setting, if it is given.
+///
+/// # Errors
+/// A setting that is wrong.
+pub fn collector(
+    what: &Build<'_>,
+    auth: Option<Credentials>,
+    path: &str,
+    form: Form,
+    kind: &'static str,
+) -> Result<Built, Wrong> {
+    let settings = what.settings;
+    let mut target = Target::parse(settings.text("address"), None, "address")?;
+    if target.path == "/" {
+        target.path = path.to_string();
+    }
+    let auth = match auth {
+        Some(auth) => Some(auth),
+        None => Credentials::of_settings(settings)?,
+    };
+    let mut headers = HeaderMap::new();
+    headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    let warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
+    let requests = Requests {
+        client: Client::of_settings(settings, &[&target])?,
+        target,
+        method: hyper::Method::POST,
+        headers,
+        form,
+        portions: Portions::of_settings(settings),
+        gzip: settings.text("compression") == "gzip",
+        retry: Retry::of_settings(settings.record("retry")),
+        manner: Manner::Collector,
+        errors: Feedback::new(),
+        answers: Feedback::new(),
+    };
+    let mut sink = requests.built();
+    sink.answers = None;
+    Ok(Built { sink: Some(sink), source: None, warnings })
+}

@@ -1,0 +1,74 @@
+//! `splunk_hec`: events for Splunk's HTTP Event Collector.
+//!
+//! Invariant: an event whose request was cut off is sent again, and may be in the index twice.
+
+use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
+use temblor_wire::retry::RETRY;
+use temblor_wire::tls::TLS;
+
+use crate::auth::Credentials;
+use crate::client::TIMEOUT;
+use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY};
+use crate::loki::collector;
+use crate::sink::Form;
+
+/// Where events are sent to, unless the URL has a path.
+const PATH: &str = "/services/collector/event";
+/// Events in Splunk.
+pub static SPLUNK_HEC: Connector = Connector {
+    kind: "splunk_hec",
+    notation: Notation::Temblor,
+    doc: "Events for Splunk's HTTP Event Collector. An event that is refused goes to `err` with what Splunk said. \
+          Acknowledgement by indexers is not asked for: what Splunk has taken and not yet indexed is lost when it \
+          crashes.",
+    ends: Ends::Sink,
+    address: Some("\"URL\": the collector, such as https://splunk.example:8088"),
+    source: &[],
+    sink: &[
+        Setting::new("host", Takes::PerEvent, "The host that an event comes from."),
+        Setting::new("source", Takes::PerEvent, "The source of an event."),
+        Setting::new("sourcetype", Takes::PerEvent, "The type of an event's source."),
+        Setting::new("index", Takes::PerEvent, "The index of an event."),
+        Setting::new(
+            "time",
+            Takes::PerEvent,
+            "The time of an event in seconds since 1970, with a fraction.",
+        ),
+        Setting::new(
+            "fields",
+            Takes::PerEventJson,
+            "A record of fields that are indexed with the event.",
+        ),
+        Setting::new("token", Takes::Secret, "The token of the collector.").required(),
+        BATCH_EVENTS,
+        BATCH_BYTES,
+        CONCURRENCY,
+        Setting::new("compression", Takes::Word(&["none", "gzip"]), "How requests are compressed.")
+            .or("none"),
+        Setting::new(
+            "tls",
+            Takes::Record(TLS),
+            "How the server is checked, and a certificate of our own.",
+        ),
+        TIMEOUT,
+        Setting::new("retry", Takes::Record(RETRY), "The waits between attempts."),
+    ],
+    codec: CodecUse::Default("json"),
+    writes_lines: true,
+    gives: &[],
+    meta: &[],
+    examples: &[r#"sink splunk into splunk_hec "https://splunk.example:8088" with
+  token = "the token", sourcetype = "app", host = event.host
+end;
+in |> splunk"#],
+    build,
+};
+
+fn build(what: &Build<'_>) -> Result<Built, Wrong> {
+    let token = what.settings.secret("token").map_or("", |token| token.reveal());
+    let auth = Credentials::of_scheme("Splunk", token);
+    if auth.header().is_err() {
+        return Err(Wrong::at("token", "the token cannot be written into a header", ""));
+    }
+    collector(what, Some(auth), PATH, Form::Hec, "application/json")
+}

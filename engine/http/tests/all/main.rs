@@ -1,0 +1,12 @@
+//! Connectors over HTTP as users meet them: the command, curl as a client, real servers, and hostile peers.
+
+mod collectors;
+mod hostile;
+mod opensearch;
+mod reply;
+mod sending;
+mod serving;
+mod stand_in;
+mod started;
+mod talking;
+mod tremor;

@@ -1,0 +1,8 @@
+//! Streams, datagrams and syslog on the wire, with real peers and with hostile ones.
+
+mod hostile;
+mod relp;
+mod stream;
+mod support;
+mod syslog;
+mod tremor;
