@@ -27,6 +27,7 @@ pub struct Woven {
     searched: usize,
     ranges: Vec<Option<Range<usize>>>,
     made: Vec<u8>,
+    event: Vec<u8>,
 }
 
 #[derive(Clone, Debug)]
@@ -79,11 +80,25 @@ impl Loom {
 impl Woven {
     fn new(strands: Vec<Strand>, values: Vec<(usize, Vec<u8>)>, searched: usize) -> Self {
         let ranges = vec![None; values.len()];
-        Woven { strands, values, searched, ranges, made: Vec::new() }
+        Woven { strands, values, searched, ranges, made: Vec::new(), event: Vec::new() }
     }
 
     /// Writes the event.
-    pub fn write(&mut self, tokens: &mut Tokens, draw: Draw, event: &mut Vec<u8>) {
+    pub fn write(&mut self, tokens: &mut Tokens, draw: Draw, out: &mut Vec<u8>) {
+        if self.searched == tokens.list().len() {
+            return self.join(tokens, draw, out);
+        }
+        // What is searched is the event alone, not those before it.
+        let mut event = std::mem::take(&mut self.event);
+        event.clear();
+        self.join(tokens, draw, &mut event);
+        tokens.apply(self.searched, draw, &mut event);
+        out.extend_from_slice(&event);
+        self.event = event;
+    }
+
+    /// Puts the parts together.
+    fn join(&mut self, tokens: &mut Tokens, draw: Draw, event: &mut Vec<u8>) {
         self.made.clear();
         for (index, (token, old)) in self.values.iter().enumerate() {
             let start = self.made.len();
@@ -99,7 +114,6 @@ impl Woven {
                 },
             }
         }
-        tokens.apply(self.searched, draw, event);
     }
 }
 
@@ -360,10 +374,12 @@ mod tests {
         let loom = Loom::new(woven_tokens.list());
         let mut woven = loom.weave(event.as_bytes(), &woven_tokens, draw(0));
         for index in 0..200 {
-            let (mut by_parts, mut by_search) = (Vec::new(), event.as_bytes().to_vec());
+            // Events that were written before hold what the tokens look for.
+            let before = format!("{event}\n{event}\n").into_bytes();
+            let (mut by_parts, mut by_search) = (before.clone(), event.as_bytes().to_vec());
             woven.write(&mut woven_tokens, draw(index), &mut by_parts);
             plain_tokens.apply(0, draw(index), &mut by_search);
-            assert_eq!(by_parts, by_search, "{event}");
+            assert_eq!(by_parts, [before, by_search].concat(), "{event}");
         }
         pairs.len() - woven.searched
     }
