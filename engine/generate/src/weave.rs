@@ -68,7 +68,9 @@ impl Loom {
             if may_touch(automaton, &strands, &values, tokens.list()) {
                 break;
             }
+            let known = values.len();
             let Some(next) = split(&strands, &mut values, number, token, &mut trial, draw) else {
+                values.truncate(known);
                 break;
             };
             (strands, searched) = (next, number + 1);
