@@ -144,7 +144,7 @@ fn choice(arm: Arm, mut otherwise: Vec<Action>) -> Action {
 /// `event.set("a", 1)` and its like.
 fn of_event(call: &Call, depth: usize) -> Option<Action> {
     let Some(Node { kind: Kind::Local(receiver), .. }) = &call.receiver else { return None };
-    if &**receiver != "event" || call.block.is_some() || call.passed.is_some() {
+    if &*receiver.name != "event" || call.block.is_some() || call.passed.is_some() {
         return None;
     }
     match (&*call.name, call.arguments.as_slice()) {
@@ -201,7 +201,7 @@ fn constant(node: &Node) -> Option<String> {
 
 /// The field of `event.get("a")`. Times and all of `@metadata` are no values between steps.
 fn read(node: &Node) -> Option<&FieldRef> {
-    let Kind::Get(reference) = &node.kind else { return None };
+    let Kind::Get(_, reference) = &node.kind else { return None };
     let first = reference.steps.first()?;
     (reference.metadata || &**first != "@timestamp").then_some(reference)
 }
@@ -224,7 +224,7 @@ fn value(node: &Node, depth: usize) -> Option<String> {
         return None;
     }
     match &node.kind {
-        Kind::Get(_) => Some(field_or_null(read(node)?)),
+        Kind::Get(..) => Some(field_or_null(read(node)?)),
         Kind::If(condition, then, otherwise) => {
             let test = test(condition, false, depth)?.text;
             let (then, otherwise) = (value(then, depth + 1)?, value(otherwise, depth + 1)?);
@@ -272,7 +272,7 @@ fn test(node: &Node, negated: bool, depth: usize) -> Option<Test> {
         Some(Test::joined(parts, word))
     };
     match (&node.kind, negated) {
-        (Kind::Get(_), _) => Some(holds(read(node)?, negated)),
+        (Kind::Get(..), _) => Some(holds(read(node)?, negated)),
         (Kind::And(left, right), false) | (Kind::Or(left, right), true) => {
             joined(left, right, Binds::And)
         }
@@ -304,7 +304,7 @@ fn asked(call: &Call, negated: bool) -> Option<Test> {
         ("include?", [name]) => {
             let Kind::Local(event) = &receiver.kind else { return None };
             let reference = FieldRef::parse(&literal(name)?).ok()?;
-            let is_plain = &**event == "event" && !reference.steps.is_empty();
+            let is_plain = &*event.name == "event" && !reference.steps.is_empty();
             let path = path(&reference).filter(|_| is_plain)?;
             Some(Test::call(format!("present {path}")).turned(negated))
         }

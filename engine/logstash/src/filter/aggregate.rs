@@ -8,7 +8,7 @@ use crate::complain;
 use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::ruby::{Machine, Memory, Script, Stop, Value};
+use crate::ruby::{Heap, Machine, Memory, Script, Stop, Value};
 use crate::saved;
 use crate::template::Template;
 use chrono::{DateTime, Utc};
@@ -116,6 +116,12 @@ impl Tasks {
         Some(task)
     }
 
+    /// Frees what no task holds any more.
+    fn settle(&mut self) {
+        let tasks = self.by_id.values().flat_map(|(_, task)| [&task.map, &task.meta]);
+        self.memory.settle(tasks);
+    }
+
     fn take_first(&mut self) -> Option<(String, Task)> {
         let (_, id) = self.order.pop_first()?;
         let (_, task) = self.by_id.remove(&id)?;
@@ -158,13 +164,14 @@ impl Filter for Aggregate {
 
     fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
         let Some(tasks) = memory.downcast_ref::<Tasks>() else { return Datum::Null };
+        let heap = tasks.memory.heap();
         let named = tasks.order.values().filter_map(|id| {
             let (_, task) = tasks.by_id.get(id)?;
             Some((arena.str(id), task))
         });
         saved::map(named, arena, |task| {
-            let map = task.map.to_datum(arena).unwrap_or_default();
-            let own = |name: &str| match task.meta.entry(name) {
+            let map = task.map.to_datum(heap, arena).unwrap_or_default();
+            let own = |name: &str| match task.meta.entry(heap, name) {
                 Some(Value::Int(seconds)) => Datum::Int(seconds),
                 _ => Datum::Null,
             };
@@ -180,14 +187,15 @@ impl Filter for Aggregate {
         for (id, task) in named.iter() {
             let parts = saved::list(Some(task))?;
             let (created, last) = (saved::time(parts.get(1))?, saved::time(parts.get(2))?);
-            let meta = meta(id, created);
-            meta.set_entry("lastevent_timestamp", Value::timestamp(last));
+            let heap = tasks.memory.heap();
+            let meta = meta(heap, id, created);
+            meta.set_entry(heap, "lastevent_timestamp", Value::timestamp(last));
             for (name, saved) in OWN_LIMITS.iter().zip(&parts[3..]) {
                 if let Datum::Int(seconds) = saved {
-                    meta.set_entry(name, Value::Int(*seconds));
+                    meta.set_entry(heap, name, Value::Int(*seconds));
                 }
             }
-            let map = Value::of_datum(parts.first()?);
+            let map = Value::of_datum(heap, parts.first()?);
             tasks.insert(id, Task { map, meta, created, last });
         }
         Some(Box::new(tasks))
@@ -211,7 +219,10 @@ impl Filter for Aggregate {
         tasks.owned |= self.ends.said;
         let mut finished = None;
         if self.ends.said
-            && tasks.by_id.get(id).is_some_and(|(_, task)| self.ends.is_over(task, now))
+            && tasks
+                .by_id
+                .get(id)
+                .is_some_and(|(_, task)| self.ends.is_over(tasks.memory.heap(), task, now))
         {
             let task = tasks.remove(id);
             finished = task.filter(|_| self.ends.makes_event()).map(|task| (id.to_string(), task));
@@ -223,8 +234,8 @@ impl Filter for Aggregate {
                 if self.ends.push_previous && finished.is_none() {
                     finished = tasks.take_first();
                 }
-                let map = Value::hash([]);
-                let meta = meta(id, now);
+                let heap = tasks.memory.heap();
+                let (map, meta) = (heap.hash([]), meta(heap, id, now));
                 tasks.insert(id, Task { map, meta, created: now, last: now });
             }
         }
@@ -237,6 +248,8 @@ impl Filter for Aggregate {
             let made = self.ends.event(&id, &task, turn);
             turn.emitted.extend(made);
         }
+        let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+        tasks.settle();
         match result {
             Ok(()) => Outcome::Matched,
             Err(_) => {
@@ -254,7 +267,7 @@ impl Filter for Aggregate {
         }
         // Times of a field tell nothing about the clock.
         let by_clock = self.ends.time_field.is_none();
-        let over = |task: &Task| by_clock && self.ends.is_over(task, now);
+        let over = |task: &Task| by_clock && self.ends.is_over(tasks.memory.heap(), task, now);
         let push_all = last && (self.ends.push_on_timeout || self.ends.push_previous);
         let ids: Vec<String> = tasks
             .order
@@ -278,14 +291,16 @@ impl Filter for Aggregate {
             }
             turn.emitted.extend(made);
         }
+        let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+        tasks.settle();
     }
 }
 
 /// What code sees as `map_meta`.
-fn meta(id: &str, now: DateTime<Utc>) -> Value {
+fn meta(heap: &Heap, id: &str, now: DateTime<Utc>) -> Value {
     let symbol = |name: &str| Value::Symbol(name.into());
-    Value::hash([
-        (symbol("task_id"), Value::text(id)),
+    heap.hash([
+        (symbol("task_id"), heap.text(id)),
         (symbol("creation_timestamp"), Value::timestamp(now)),
         (symbol("lastevent_timestamp"), Value::timestamp(now)),
     ])
@@ -324,7 +339,7 @@ impl Aggregate {
         *event = std::mem::take(&mut events[0]);
         if let Some((_, task)) = tasks.by_id.get_mut(id) {
             task.map = map;
-            meta.set_entry("lastevent_timestamp", Value::timestamp(now));
+            meta.set_entry(tasks.memory.heap(), "lastevent_timestamp", Value::timestamp(now));
         }
         result
     }

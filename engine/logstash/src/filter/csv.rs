@@ -8,6 +8,7 @@ use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
 use crate::reference::FieldRef;
+use crate::ruby::plain::csv_cells as cells;
 use crate::ruby::{read_float, read_integer};
 use crate::saved;
 use std::any::Any;
@@ -184,61 +185,6 @@ impl Filter for Csv {
             }
         }
         Outcome::Matched
-    }
-}
-
-/// The values of the first line, by the strict rules of Ruby: quotes only around whole values,
-/// and lines end as the first one does. An empty value without quotes is nothing.
-pub(crate) fn cells(text: &str, separator: &str, quote: char) -> Option<Vec<Option<String>>> {
-    let line_end = match text.find(['\r', '\n']) {
-        Some(at) if text[at..].starts_with("\r\n") => "\r\n",
-        Some(at) => &text[at..=at],
-        None => "\n",
-    };
-    let mut values = Vec::new();
-    let mut rest = text;
-    if rest.starts_with(line_end) {
-        return Some(values);
-    }
-    loop {
-        let (value, after) = match rest.strip_prefix(quote) {
-            Some(inside) if quote != '\0' => {
-                let (value, after) = quoted(inside, quote)?;
-                (Some(value), after)
-            }
-            _ => {
-                let end = rest.find(separator).unwrap_or(rest.len());
-                let end = end.min(rest.find(['\r', '\n']).unwrap_or(rest.len()));
-                let value = &rest[..end];
-                if quote != '\0' && value.contains(quote) {
-                    return None;
-                }
-                ((!value.is_empty()).then(|| value.to_string()), &rest[end..])
-            }
-        };
-        values.push(value);
-        match after.strip_prefix(separator) {
-            Some(next) => rest = next,
-            None if after.is_empty() || after.starts_with(line_end) => return Some(values),
-            None => return None,
-        }
-    }
-}
-
-/// A value up to its closing quote; two quotes stand for one.
-fn quoted(mut text: &str, quote: char) -> Option<(String, &str)> {
-    let mut value = String::new();
-    loop {
-        let end = text.find(quote)?;
-        value.push_str(&text[..end]);
-        text = &text[end + quote.len_utf8()..];
-        match text.strip_prefix(quote) {
-            Some(rest) => {
-                value.push(quote);
-                text = rest;
-            }
-            None => return Some((value, text)),
-        }
     }
 }
 

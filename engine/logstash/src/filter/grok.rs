@@ -8,6 +8,7 @@ use crate::libraries::{Ingredients, PatternFile};
 use crate::map::Names;
 use crate::options::{Arguments, Takes, gone, option};
 use crate::reference::{FieldRef, Refused};
+use crate::ruby::plain::{leading_digits, leading_float};
 use temblor_stdlib::grok::{Conversion, Grok, Library, Options};
 
 /// `grok`
@@ -347,39 +348,4 @@ fn whole<'a>(text: &str) -> Datum<'a> {
     let signed = digits.parse().map(Datum::Int);
     let unsigned = signed.or_else(|_| digits.parse().map(Datum::UInt));
     unsigned.unwrap_or_else(|_| digits.parse().map_or(Datum::Int(0), Datum::Float))
-}
-
-/// Ruby's `to_i`: the digits at the beginning, else 0.
-pub(crate) fn leading_integer(text: &str) -> i64 {
-    leading_digits(text).parse().unwrap_or(0)
-}
-
-/// The sign and the digits at the beginning, without underscores.
-fn leading_digits(text: &str) -> String {
-    let text = text.trim_start();
-    let sign = usize::from(text.starts_with(['+', '-']));
-    let digits =
-        text[sign..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
-    text[..sign + digits].replace('_', "")
-}
-
-/// Ruby's `to_f`: the number at the beginning, else 0.
-pub(crate) fn leading_float(text: &str) -> f64 {
-    let text = text.trim_start();
-    let bytes = text.as_bytes();
-    let digits =
-        |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let sign = usize::from(text.starts_with(['+', '-']));
-    let mut end = sign + digits(sign);
-    if bytes.get(end) == Some(&b'.') && digits(end + 1) > 0 {
-        end += 1 + digits(end + 1);
-    }
-    if end > sign && matches!(bytes.get(end), Some(b'e' | b'E')) {
-        let exponent_sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let exponent = digits((end + 1 + exponent_sign).min(bytes.len()));
-        if exponent > 0 {
-            end += 1 + exponent_sign + exponent;
-        }
-    }
-    text[..end].parse().unwrap_or(0.0)
 }

@@ -192,7 +192,7 @@ impl Case {
         match self {
             Case::Lower => text.to_lowercase(),
             Case::Upper => text.to_uppercase(),
-            Case::Capital => super::mutate::capitalize(text),
+            Case::Capital => crate::ruby::plain::capitalize(text),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::datum::{Datum, Map};
 use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
 use crate::reference::FieldRef;
+use crate::ruby::plain;
 use crate::saved;
 use crate::template::Template;
 use chrono::Duration;
@@ -267,7 +268,7 @@ impl Filter for Metrics {
         }
         for (name, value) in &self.timers {
             let name = name.render(event, turn.arena, turn.now);
-            let value = super::leading_float(value.render(event, turn.arena, turn.now));
+            let value = plain::leading_float(value.render(event, turn.arena, turn.now));
             if let Some(figures) = entry(&mut gathered.timers, name) {
                 figures.measure(value);
             }

@@ -46,12 +46,8 @@ mod i18n;
 mod tld;
 
 pub use common::{Added, Common, Name, add, added_texts, ruby_text, ruby_to_s};
-pub(super) use csv::cells as csv_cells;
 pub(super) use grok::library as grok_library;
-pub(super) use grok::{leading_float, leading_integer};
 pub(super) use json::read as read_json;
-pub(super) use mutate::{capitalize, replace_all, split as split_text, strip};
-pub(super) use urldecode::decoded as decode_percent;
 
 use super::datum::Datum;
 use super::event::LogEvent;

@@ -5,8 +5,6 @@ mod convert;
 pub mod sequence;
 mod text;
 
-pub(crate) use text::{capitalize, replace_all, split, strip};
-
 use super::common::Name;
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
@@ -14,6 +12,7 @@ use crate::datum::{Datum, Map};
 use crate::event::LogEvent;
 use crate::options::{Arguments, Setting, Takes, option};
 use crate::reference::FieldRef;
+use crate::ruby::plain::{split_text, strip};
 use crate::template::Template;
 use convert::Target;
 use temblor_lang::span::Span;
@@ -295,14 +294,15 @@ impl Step {
                     {
                         return Err(Failed);
                     }
-                    text::each_text(value, text::strip);
+                    text::each_text(value, strip);
                 }
             }
             Step::Split(field, separator) => {
                 if let Some(value) = event.get_mut(field)
                     && let Datum::Str(text) = value
                 {
-                    *value = Datum::List(text::split(text, separator));
+                    let pieces = split_text(text, separator);
+                    *value = Datum::List(pieces.into_iter().map(Datum::Str).collect());
                 }
             }
             Step::Join(field, separator) => {

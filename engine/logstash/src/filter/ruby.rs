@@ -6,7 +6,7 @@ use crate::complain;
 use crate::datum::Map;
 use crate::event::LogEvent;
 use crate::options::{Arguments, Setting, SettingKind, Takes, option};
-use crate::ruby::{Machine, Memory, Script, Stop, Value};
+use crate::ruby::{Heap, Machine, Memory, Script, Stop, Value};
 use chrono::{DateTime, Utc};
 use std::any::Any;
 use temblor_lang::value::Arena;
@@ -106,15 +106,15 @@ pub(super) fn script(
 }
 
 /// A setting as a value of code.
-fn value(setting: &Setting) -> Value {
+fn value(heap: &Heap, setting: &Setting) -> Value {
     match &setting.kind {
-        SettingKind::Text(text) => Value::text(text),
-        SettingKind::Number(text) => Value::of_datum(&super::common::number(text)),
-        SettingKind::List(items) => Value::list(items.iter().map(value).collect()),
+        SettingKind::Text(text) => heap.text(text),
+        SettingKind::Number(text) => Value::of_datum(heap, &super::common::number(text)),
+        SettingKind::List(items) => heap.list(items.iter().map(|one| value(heap, one)).collect()),
         SettingKind::Hash(entries) => {
-            Value::hash(entries.iter().map(|(key, one)| (Value::text(key), value(one))))
+            heap.hash(entries.iter().map(|(key, one)| (heap.text(key), value(heap, one))))
         }
-        SettingKind::Codec(plugin) => Value::text(&plugin.name.text),
+        SettingKind::Codec(plugin) => heap.text(&plugin.name.text),
     }
 }
 
@@ -135,6 +135,7 @@ impl Filter for Ruby {
         let mut made: Vec<Option<LogEvent<'a>>> =
             std::mem::take(&mut machine.events).into_iter().map(Some).collect();
         let emitted = std::mem::take(&mut machine.emitted);
+        state.memory.settle(std::iter::empty());
         *event = made[0].take().expect("the event is the first of the machine");
         for number in emitted {
             let one = match number {
@@ -183,8 +184,9 @@ impl Ruby {
             if self.file {
                 machine.run(&self.code)?;
                 let pairs = self.parameters.iter();
-                let given = pairs.map(|(key, one)| (Value::text(key), value(one)));
-                machine.call_defined("register", vec![Value::hash(given)])?;
+                let heap = machine.heap();
+                let given = pairs.map(|(key, one)| (heap.text(key), value(heap, one)));
+                machine.call_defined("register", vec![heap.hash(given)])?;
             }
         }
         if !self.file {

@@ -3,6 +3,7 @@
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
+use crate::ruby::plain;
 use crate::template::Template;
 use chrono::{DateTime, Utc};
 use std::any::Any;
@@ -52,9 +53,9 @@ impl Filter for Sleep {
 
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let number = |template: &Template| {
-            super::leading_float(template.render(event, turn.arena, turn.now))
+            plain::leading_float(template.render(event, turn.arena, turn.now))
         };
-        let every = super::leading_integer(self.every.render(event, turn.arena, turn.now)).max(1);
+        let every = plain::leading_integer(self.every.render(event, turn.arena, turn.now)).max(1);
         let time = self.time.as_ref().map_or(1.0, number);
         let past = turn.memory.downcast_mut::<Past>().expect("the memory of this filter");
         past.count += 1;

@@ -5,6 +5,7 @@ use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
 use crate::reference::FieldRef;
+use crate::ruby::plain;
 
 /// `syslog_pri`
 pub static DECLARATION: Declaration = Declaration {
@@ -91,10 +92,10 @@ impl Filter for SyslogPri {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let priority = match event.get(&self.source) {
             None | Some(Datum::Null) => PRIORITY_DEFAULT,
-            Some(Datum::List(items)) => items
-                .first()
-                .map_or(PRIORITY_DEFAULT, |item| super::grok::leading_integer(&item.text())),
-            Some(value) => super::grok::leading_integer(&value.text()),
+            Some(Datum::List(items)) => {
+                items.first().map_or(PRIORITY_DEFAULT, |item| plain::leading_integer(&item.text()))
+            }
+            Some(value) => plain::leading_integer(&value.text()),
         };
         let (facility, severity) = (priority.div_euclid(8), priority.rem_euclid(8));
         let label = |labels: &'a [String], code: i64| {

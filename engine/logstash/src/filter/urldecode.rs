@@ -8,6 +8,7 @@ use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
 use crate::reference::FieldRef;
+use crate::ruby::plain::unescaped;
 use temblor_lang::value::Arena;
 
 /// `urldecode`
@@ -73,32 +74,6 @@ fn decode<'a>(value: &mut Datum<'a>, charset: Charset, arena: &'a Arena) {
         Datum::Map(map) => map.iter_mut().for_each(|(_, item)| decode(item, charset, arena)),
         _ => {}
     }
-}
-
-/// The text without its escapes; nothing when it is not UTF-8 afterwards.
-pub(crate) fn decoded(text: &str) -> Option<String> {
-    String::from_utf8(unescaped(text)).ok()
-}
-
-fn unescaped(text: &str) -> Vec<u8> {
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits =
-            text.get(at + 1..at + 3).filter(|two| two.bytes().all(|b| b.is_ascii_hexdigit()));
-        match (bytes[at], digits.and_then(|two| u8::from_str_radix(two, 16).ok())) {
-            (b'%', Some(byte)) => {
-                out.push(byte);
-                at += 3;
-            }
-            (byte, _) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    out
 }
 
 /// Bytes as Ruby's `inspect` shows them, without the quotes around.

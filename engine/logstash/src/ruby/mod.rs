@@ -1,19 +1,29 @@
 //! A bounded interpreter of the part of Ruby that inline code of configurations is written in. Code is
 //! read as a whole when it is loaded: what is not known here is named then, and never half run.
 
+pub mod plain;
 pub(super) mod tree;
 mod scan;
 mod parse;
+mod resolve;
 mod text;
+mod budget;
 mod numeric;
+mod dictionary;
+mod heap;
 mod value;
 mod print;
 mod run;
 
+pub use budget::Breach;
+pub use heap::Heap;
 pub use run::{Machine, Memory, Stop};
 pub(super) use run::{read_float, read_integer};
 pub use tree::Script;
 pub use value::Value;
+
+/// Variables that code finds set.
+const GIVEN: &[&str] = &["event", "map", "map_meta", "new_event_block"];
 
 /// Why code cannot be run, and where in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,9 +46,10 @@ impl Script {
     /// # Errors
     /// When there is something in it that is not understood or not known.
     pub fn parse(code: &str, defined: &[String]) -> Result<Script, Problem> {
-        let body = parse::parse(code)?;
+        let mut body = parse::parse(code)?;
+        let variables = resolve::resolve(&mut body, GIVEN);
         let known = run::check(&body, defined)?;
-        Ok(Script { body, remembers: known.remembers, defined: known.defined })
+        Ok(Script { body, variables, remembers: known.remembers, defined: known.defined })
     }
 
     /// What it does.

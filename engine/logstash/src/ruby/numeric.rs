@@ -1,6 +1,7 @@
 //! Numbers of any size: what `Integer`, `Rational` and `BigDecimal` compute beyond 63 bits. Everything comes back
 //! as the smallest kind that holds it, and no number grows beyond [`BITS_MAX`].
 
+use super::heap::Heap;
 use super::value::Value;
 use num_bigint::{BigInt, Sign};
 use std::cmp::Ordering;
@@ -239,7 +240,7 @@ pub(super) enum Fault {
 type Outcome = Result<Option<Value>, Fault>;
 
 /// Arithmetic of two numbers of which one is no small number; nothing for another operation.
-pub(super) fn arithmetic(left: &Value, operator: &str, right: &Value) -> Outcome {
+pub(super) fn arithmetic(heap: &Heap, left: &Value, operator: &str, right: &Value) -> Outcome {
     let kinds = (left, right);
     if matches!(kinds, (Value::Decimal(_), _) | (_, Value::Decimal(_)))
         && !matches!(kinds, (Value::Rational(_), _) | (_, Value::Rational(_)))
@@ -253,15 +254,15 @@ pub(super) fn arithmetic(left: &Value, operator: &str, right: &Value) -> Outcome
     if matches!(kinds, (Value::Rational(_), _) | (_, Value::Rational(_)))
         && let (Some(one), Some(two)) = (ratio(left), ratio(right))
     {
-        return fractions(&one, operator, &two);
+        return fractions(heap, &one, operator, &two);
     }
     match (big(left), big(right)) {
-        (Some(one), Some(two)) => integers(&one, operator, &two),
+        (Some(one), Some(two)) => integers(heap, &one, operator, &two),
         _ => Ok(None),
     }
 }
 
-fn integers(left: &BigInt, operator: &str, right: &BigInt) -> Outcome {
+fn integers(heap: &Heap, left: &BigInt, operator: &str, right: &BigInt) -> Outcome {
     let nought = right.sign() == Sign::NoSign;
     if nought && matches!(operator, "/" | "div" | "%" | "modulo" | "divmod" | "remainder") {
         return Err(Fault::Zero);
@@ -278,7 +279,7 @@ fn integers(left: &BigInt, operator: &str, right: &BigInt) -> Outcome {
         "remainder" => left % right,
         "divmod" => {
             let parts = vec![whole(floor_div(left, right)), whole(floor_mod(left, right))];
-            return Ok(Some(Value::list(parts)));
+            return Ok(Some(heap.list(parts)));
         }
         "**" | "pow" => return power(left, right).map(Some),
         "&" => left & right,
@@ -324,7 +325,12 @@ fn power(base: &BigInt, exponent: &BigInt) -> Result<Value, Fault> {
     }
 }
 
-fn fractions(left: &(BigInt, BigInt), operator: &str, right: &(BigInt, BigInt)) -> Outcome {
+fn fractions(
+    heap: &Heap,
+    left: &(BigInt, BigInt),
+    operator: &str,
+    right: &(BigInt, BigInt),
+) -> Outcome {
     let nought = right.0.sign() == Sign::NoSign;
     if nought && matches!(operator, "/" | "%" | "div" | "quo" | "divmod" | "modulo") {
         return Err(Fault::Zero);
@@ -340,7 +346,7 @@ fn fractions(left: &(BigInt, BigInt), operator: &str, right: &(BigInt, BigInt)) 
         "div" => whole(floor_div(&one, &two)),
         "%" | "modulo" => fraction(floor_mod(&one, &two), common),
         "divmod" => {
-            Value::list(vec![whole(floor_div(&one, &two)), fraction(floor_mod(&one, &two), common)])
+            heap.list(vec![whole(floor_div(&one, &two)), fraction(floor_mod(&one, &two), common)])
         }
         "**" | "pow" if right.1 == BigInt::from(1) => {
             let times = u32::try_from(abs(&right.0)).map_err(|_| Fault::Size)?;

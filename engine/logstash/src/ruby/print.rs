@@ -1,7 +1,9 @@
 //! Values as text: `to_s`, `inspect`, JSON.
 
+use super::budget::{Breach, SIZE_MAX};
+use super::heap::{HashRef, Heap};
 use super::text::Content;
-use super::value::{Clock, DEPTH_MAX, Object, STRUCT, Value};
+use super::value::{Clock, Object, STRUCT, Value};
 use crate::datum::{float_text, iso8601};
 use chrono::Utc;
 use temblor_lang::value::push_json_string;
@@ -9,13 +11,13 @@ use temblor_lang::value::push_json_string;
 impl Value {
     /// Ruby's `to_s`.
     #[must_use]
-    pub fn print(&self) -> String {
+    pub fn print(&self, heap: &Heap) -> String {
         match self {
             Value::Nil => String::new(),
-            Value::Text(text) => text.str().to_string(),
+            Value::Text(text) => text.str(heap).to_string(),
             Value::Regex(_, written) => written.to_string(),
             Value::Symbol(text) => text.to_string(),
-            Value::Match(found) => found.groups[0].as_deref().unwrap_or_default().to_string(),
+            Value::Match(found) => found.group(0).unwrap_or_default().to_string(),
             Value::Error(error) => error.1.clone(),
             Value::Constant(name) => name.to_string(),
             Value::Time(time, Clock::Stamp) => iso8601(time.with_timezone(&Utc)),
@@ -24,137 +26,240 @@ impl Value {
             Value::Address(address, _) => address.to_string(),
             Value::Big(number) => number.to_string(),
             Value::Rational(parts) => format!("{}/{}", parts.0, parts.1),
-            Value::Object(object) if !object.is_record() => format!("#<{}>", object.class),
-            other => other.inspect(),
+            Value::Object(object) if !object.is_record(heap) => format!("#<{}>", object.class),
+            other => other.inspect(heap),
         }
     }
 
     /// Ruby's `inspect`.
     #[must_use]
-    pub fn inspect(&self) -> String {
-        let mut out = String::new();
-        self.push_inspect(&mut out, 0);
-        out
-    }
-
-    fn push_inspect(&self, out: &mut String, depth: usize) {
-        if depth > DEPTH_MAX {
-            out.push_str("[...]");
-            return;
-        }
-        match self {
-            Value::Nil => out.push_str("nil"),
-            Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-            Value::Int(number) => out.push_str(&number.to_string()),
-            Value::Float(number) => out.push_str(&float_text(*number)),
-            Value::Text(text) => match text.content() {
-                Content::Plain(text) => push_quoted(out, &text),
-                Content::Bytes(bytes, _) => push_quoted_bytes(out, &bytes),
-            },
-            Value::Symbol(name) => push_symbol(out, name),
-            Value::List(items) => {
-                let items = items.lock().clone();
-                out.push('[');
-                push_listed(out, items.iter(), depth);
-                out.push(']');
-            }
-            Value::Hash(hash) => {
-                let pairs = hash.lock().pairs();
-                push_pairs(out, &pairs, depth);
-            }
-            Value::Range(range) => {
-                range.0.push_inspect(out, depth + 1);
-                out.push_str(if range.2 { "..." } else { ".." });
-                range.1.push_inspect(out, depth + 1);
-            }
-            Value::Time(time, Clock::Time) => {
-                let zone = if time.offset().local_minus_utc() == 0 { " UTC" } else { " %z" };
-                out.push_str(&time.format(&format!("%Y-%m-%d %H:%M:%S{zone}")).to_string());
-            }
-            Value::Regex(_, text) => push_regex(out, text),
-            Value::Match(found) => {
-                out.push_str("#<MatchData ");
-                push_quoted(out, found.groups[0].as_deref().unwrap_or_default());
-                out.push('>');
-            }
-            Value::Error(error) => out.push_str(&format!("#<{}: {}>", error.0, error.1)),
-            Value::Lambda(_) | Value::NewEvent => out.push_str("#<Proc>"),
-            Value::Address(address, length) => {
-                out.push_str(&super::run::inspected_address(*address, *length));
-            }
-            Value::Event(_) => out.push_str("#<LogStash::Event>"),
-            Value::Big(_) => out.push_str(&self.print()),
-            Value::Rational(_) => out.push_str(&format!("({})", self.print())),
-            Value::Decimal(number) => out.push_str(&number.to_string()),
-            Value::Set(set) => {
-                let members = set.lock().pairs();
-                out.push_str("#<Set: {");
-                push_listed(out, members.iter().map(|(member, _)| member), depth);
-                out.push_str("}>");
-            }
-            Value::Object(object) => push_object(out, object, depth),
-            Value::Time(..) | Value::Constant(_) => out.push_str(&self.print()),
-        }
+    pub fn inspect(&self, heap: &Heap) -> String {
+        let mut writer = Writer { heap, out: String::new(), open: Vec::new() };
+        writer.inspect(self);
+        writer.out
     }
 
     /// Ruby's `to_json`.
     #[must_use]
-    pub fn json(&self) -> String {
-        let mut out = String::new();
-        self.push_json(&mut out, 0, None);
-        out
+    pub fn json(&self, heap: &Heap) -> String {
+        let mut writer = Writer { heap, out: String::new(), open: Vec::new() };
+        writer.json(self, false);
+        writer.out
     }
 
     /// Ruby's `JSON.pretty_generate`.
     #[must_use]
-    pub fn pretty_json(&self) -> String {
-        let mut out = String::new();
-        self.push_json(&mut out, 0, Some(()));
-        out
+    pub fn pretty_json(&self, heap: &Heap) -> String {
+        let mut writer = Writer { heap, out: String::new(), open: Vec::new() };
+        writer.json(self, true);
+        writer.out
+    }
+}
+
+/// Writes a value with all that is in it.
+struct Writer<'h> {
+    heap: &'h Heap,
+    out: String,
+    /// What is being written: who finds it within itself does not write it again.
+    open: Vec<Container>,
+}
+
+/// Something that values are in.
+#[derive(PartialEq)]
+enum Container {
+    List(super::heap::ListRef),
+    Pairs(HashRef),
+    Range,
+}
+
+impl Writer<'_> {
+    /// Goes into a container; false where it must not be gone into.
+    fn enter(&mut self, container: Container) -> bool {
+        if self.out.len() > SIZE_MAX {
+            self.heap.budget().exceed(Breach::Size);
+        }
+        let good = self.heap.descend(self.open.len());
+        if good {
+            self.open.push(container);
+        }
+        good
     }
 
-    fn push_json(&self, out: &mut String, depth: usize, pretty: Option<()>) {
-        let line = |out: &mut String, depth: usize| {
-            if pretty.is_some() {
-                out.push('\n');
-                out.extend(std::iter::repeat_n("  ", depth));
+    fn inspect(&mut self, value: &Value) {
+        let heap = self.heap;
+        match value {
+            Value::Nil => self.out.push_str("nil"),
+            Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
+            Value::Int(number) => self.out.push_str(&number.to_string()),
+            Value::Float(number) => self.out.push_str(&float_text(*number)),
+            Value::Text(text) => match text.content(heap) {
+                Content::Plain(text) => push_quoted(&mut self.out, &text),
+                Content::Bytes(bytes, _) => push_quoted_bytes(&mut self.out, &bytes),
+            },
+            Value::Symbol(name) => push_symbol(&mut self.out, name),
+            Value::List(list) => {
+                self.listed(Container::List(*list), ["[", "[...]", "]"], || list.items(heap))
             }
+            Value::Hash(hash) => self.pairs(*hash),
+            Value::Range(range) => {
+                let range = range.get(heap);
+                if self.enter(Container::Range) {
+                    self.inspect(&range.from);
+                    self.out.push_str(if range.exclusive { "..." } else { ".." });
+                    self.inspect(&range.to);
+                    self.open.pop();
+                }
+            }
+            Value::Time(time, Clock::Time) => {
+                let zone = if time.offset().local_minus_utc() == 0 { " UTC" } else { " %z" };
+                let format = format!("%Y-%m-%d %H:%M:%S{zone}");
+                self.out.push_str(&time.format(&format).to_string());
+            }
+            Value::Regex(_, text) => push_regex(&mut self.out, text),
+            Value::Match(found) => {
+                self.out.push_str("#<MatchData ");
+                push_quoted(&mut self.out, found.group(0).unwrap_or_default());
+                self.out.push('>');
+            }
+            Value::Error(error) => self.out.push_str(&format!("#<{}: {}>", error.0, error.1)),
+            Value::Lambda(_) | Value::NewEvent => self.out.push_str("#<Proc>"),
+            Value::Address(address, length) => {
+                self.out.push_str(&super::run::inspected_address(*address, *length));
+            }
+            Value::Event(_) => self.out.push_str("#<LogStash::Event>"),
+            Value::Rational(_) => self.out.push_str(&format!("({})", value.print(heap))),
+            Value::Decimal(number) => self.out.push_str(&number.to_string()),
+            Value::Set(set) => {
+                self.listed(Container::Pairs(*set), ["#<Set: {", "#<Set: {...}>", "}>"], || {
+                    set.pairs(heap).into_iter().map(|(member, _)| member).collect()
+                })
+            }
+            Value::Object(object) => self.object(object),
+            Value::Big(_) | Value::Time(..) | Value::Constant(_) => {
+                self.out.push_str(&value.print(heap));
+            }
+        }
+    }
+
+    /// Items with commas between them. The texts stand before them, for what is within itself, and behind them.
+    fn listed(
+        &mut self,
+        container: Container,
+        [before, within, behind]: [&str; 3],
+        items: impl FnOnce() -> Vec<Value>,
+    ) {
+        if self.open.contains(&container) {
+            return self.out.push_str(within);
+        }
+        if !self.enter(container) {
+            return;
+        }
+        self.out.push_str(before);
+        for (at, item) in items().iter().enumerate() {
+            self.out.push_str(if at > 0 { ", " } else { "" });
+            self.inspect(item);
+        }
+        self.out.push_str(behind);
+        self.open.pop();
+    }
+
+    fn pairs(&mut self, hash: HashRef) {
+        let container = Container::Pairs(hash);
+        if self.open.contains(&container) {
+            return self.out.push_str("{...}");
+        }
+        if !self.enter(container) {
+            return;
+        }
+        self.out.push('{');
+        for (at, (key, value)) in hash.pairs(self.heap).iter().enumerate() {
+            self.out.push_str(if at > 0 { ", " } else { "" });
+            self.inspect(key);
+            self.out.push_str("=>");
+            self.inspect(value);
+        }
+        self.out.push('}');
+        self.open.pop();
+    }
+
+    /// `#<struct Point x=1>`, `#<Counter: @n=1>`
+    fn object(&mut self, object: &Object) {
+        let (head, separator) = match &*object.class {
+            "OpenStruct" => ("OpenStruct".to_string(), " "),
+            class if class.starts_with(STRUCT) => ("struct".to_string(), " "),
+            class if object.is_record(self.heap) => (format!("struct {class}"), " "),
+            class => (class.to_string(), " @"),
         };
-        match self {
-            _ if depth > DEPTH_MAX => out.push_str("null"),
-            Value::Nil => out.push_str("null"),
+        self.out.push_str("#<");
+        self.out.push_str(&head);
+        let container = Container::Pairs(object.fields);
+        if self.open.contains(&container) {
+            return self.out.push_str(":...>");
+        }
+        if !self.enter(container) {
+            return;
+        }
+        for (at, (name, value)) in object.fields.pairs(self.heap).iter().enumerate() {
+            self.out.push_str(if at > 0 { "," } else { "" });
+            self.out.push_str(separator);
+            self.out.push_str(name.print(self.heap).trim_start_matches('@'));
+            self.out.push('=');
+            self.inspect(value);
+        }
+        self.out.push('>');
+        self.open.pop();
+    }
+
+    fn json(&mut self, value: &Value, pretty: bool) {
+        match value {
+            Value::Nil => self.out.push_str("null"),
             Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Big(_) => {
-                out.push_str(&self.inspect());
+                self.out.push_str(&value.inspect(self.heap));
             }
-            Value::List(items) => {
-                let items = items.lock().clone();
-                out.push('[');
+            Value::List(list) => {
+                if !self.enter(Container::List(*list)) {
+                    return;
+                }
+                let items = list.items(self.heap);
+                self.out.push('[');
                 for (at, item) in items.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    line(out, depth + 1);
-                    item.push_json(out, depth + 1, pretty);
+                    self.out.push_str(if at > 0 { "," } else { "" });
+                    self.line(pretty, self.open.len());
+                    self.json(item, pretty);
                 }
-                if !items.is_empty() {
-                    line(out, depth);
-                }
-                out.push(']');
+                self.open.pop();
+                self.line(pretty && !items.is_empty(), self.open.len());
+                self.out.push(']');
             }
             Value::Hash(hash) => {
-                let pairs = hash.lock().pairs();
-                out.push('{');
+                if !self.enter(Container::Pairs(*hash)) {
+                    return;
+                }
+                let pairs = hash.pairs(self.heap);
+                self.out.push('{');
                 for (at, (key, value)) in pairs.iter().enumerate() {
-                    out.push_str(if at > 0 { "," } else { "" });
-                    line(out, depth + 1);
-                    push_json_text(out, &key.print());
-                    out.push_str(if pretty.is_some() { ": " } else { ":" });
-                    value.push_json(out, depth + 1, pretty);
+                    self.out.push_str(if at > 0 { "," } else { "" });
+                    self.line(pretty, self.open.len());
+                    push_json_text(&mut self.out, &key.print(self.heap));
+                    self.out.push_str(if pretty { ": " } else { ":" });
+                    self.json(value, pretty);
                 }
-                if !pairs.is_empty() {
-                    line(out, depth);
-                }
-                out.push('}');
+                self.open.pop();
+                self.line(pretty && !pairs.is_empty(), self.open.len());
+                self.out.push('}');
             }
-            other => push_json_text(out, &other.print()),
+            other => {
+                let text = other.print(self.heap);
+                push_json_text(&mut self.out, &text);
+            }
+        }
+    }
+
+    /// A new line, where lines are wanted.
+    fn line(&mut self, wanted: bool, depth: usize) {
+        if wanted {
+            self.out.push('\n');
+            self.out.extend(std::iter::repeat_n("  ", depth));
         }
     }
 }
@@ -193,25 +298,6 @@ fn push_symbol(out: &mut String, name: &str) {
     }
 }
 
-/// Items of something at `depth`, with commas between them.
-fn push_listed<'a>(out: &mut String, items: impl Iterator<Item = &'a Value>, depth: usize) {
-    for (at, item) in items.enumerate() {
-        out.push_str(if at > 0 { ", " } else { "" });
-        item.push_inspect(out, depth + 1);
-    }
-}
-
-fn push_pairs(out: &mut String, pairs: &[(Value, Value)], depth: usize) {
-    out.push('{');
-    for (at, (key, value)) in pairs.iter().enumerate() {
-        out.push_str(if at > 0 { ", " } else { "" });
-        key.push_inspect(out, depth + 1);
-        out.push_str("=>");
-        value.push_inspect(out, depth + 1);
-    }
-    out.push('}');
-}
-
 /// A pattern between slashes, with its flags.
 fn push_regex(out: &mut String, written: &str) {
     let (source, flags) = super::parse::source(written);
@@ -219,26 +305,6 @@ fn push_regex(out: &mut String, written: &str) {
     out.push_str(&source.replace('/', "\\/"));
     out.push('/');
     out.push_str(flags);
-}
-
-/// `#<struct Point x=1>`, `#<Counter: @n=1>`
-fn push_object(out: &mut String, object: &Object, depth: usize) {
-    let (head, separator) = match &*object.class {
-        "OpenStruct" => ("OpenStruct".to_string(), " "),
-        class if class.starts_with(STRUCT) => ("struct".to_string(), " "),
-        class if object.is_record() => (format!("struct {class}"), " "),
-        class => (class.to_string(), " @"),
-    };
-    out.push_str("#<");
-    out.push_str(&head);
-    for (at, (name, value)) in object.fields.lock().pairs().iter().enumerate() {
-        out.push_str(if at > 0 { "," } else { "" });
-        out.push_str(separator);
-        out.push_str(name.print().trim_start_matches('@'));
-        out.push('=');
-        value.push_inspect(out, depth + 1);
-    }
-    out.push('>');
 }
 
 fn push_json_text(out: &mut String, text: &str) {

@@ -1,22 +1,69 @@
 //! Texts of Ruby code. A text is an object: who changes it changes it for all who hold it. What is no UTF-8 is
 //! kept as bytes with the name of its encoding, so that nothing is lost on the way to a digest or a decoder.
 
-use super::value::Shared;
 use std::sync::Arc;
 
-/// A text that several values may hold.
-#[derive(Clone, Debug)]
-pub struct Text(Shared<Inner>);
-
+/// A text as the heap keeps it.
 #[derive(Debug)]
-struct Inner {
-    content: Content,
-    frozen: bool,
+pub(super) struct Stored {
+    form: Form,
+    /// Whether it can no longer be changed.
+    pub frozen: bool,
 }
 
-impl Default for Inner {
-    fn default() -> Self {
-        Self { content: Content::Plain("".into()), frozen: false }
+#[derive(Debug)]
+enum Form {
+    Whole(Content),
+    /// UTF-8 that code puts more and more behind.
+    Growing(String),
+}
+
+impl Stored {
+    pub(super) fn new(content: Content) -> Self {
+        Self { form: Form::Whole(content), frozen: false }
+    }
+
+    /// What it holds, shared.
+    pub(super) fn content(&mut self) -> Content {
+        if let Form::Growing(text) = &self.form {
+            self.form = Form::Whole(Content::Plain(text.as_str().into()));
+        }
+        match &self.form {
+            Form::Whole(content) => content.clone(),
+            Form::Growing(_) => Content::default(),
+        }
+    }
+
+    pub(super) fn set(&mut self, content: Content) {
+        self.form = Form::Whole(content);
+    }
+
+    /// Puts UTF-8 behind UTF-8; false where there are other bytes.
+    pub(super) fn push(&mut self, more: &str) -> bool {
+        if let Form::Whole(Content::Plain(text)) = &self.form {
+            let mut grown = String::with_capacity(2 * (text.len() + more.len()));
+            grown.push_str(text);
+            self.form = Form::Growing(grown);
+        }
+        match &mut self.form {
+            Form::Growing(text) => {
+                text.push_str(more);
+                true
+            }
+            Form::Whole(_) => false,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match &self.form {
+            Form::Whole(content) => content.bytes().len(),
+            Form::Growing(text) => text.len(),
+        }
+    }
+
+    /// Whether bytes are in it that no text stands for.
+    pub(super) fn is_bytes(&self) -> bool {
+        matches!(self.form, Form::Whole(Content::Bytes(..)))
     }
 }
 
@@ -65,6 +112,12 @@ impl Encoding {
             Encoding::Utf16Little => "UTF-16LE",
             Encoding::Utf16Big => "UTF-16BE",
         }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Content::Plain("".into())
     }
 }
 
@@ -123,54 +176,5 @@ pub(super) fn encoded(text: &str, encoding: Encoding) -> Option<Vec<u8>> {
         Encoding::Latin1 => text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect(),
         Encoding::Utf16Little => Some(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
         Encoding::Utf16Big => Some(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
-    }
-}
-
-impl Text {
-    pub(super) fn new(content: Content) -> Self {
-        Self(Shared::new(Inner { content, frozen: false }))
-    }
-
-    pub(super) fn content(&self) -> Content {
-        self.0.lock().content.clone()
-    }
-
-    /// The text; bytes as Java reads them.
-    pub(super) fn str(&self) -> Arc<str> {
-        self.content().read()
-    }
-
-    pub(super) fn set(&self, content: Content) {
-        self.0.lock().content = content;
-    }
-
-    pub(super) fn freeze(&self) {
-        self.0.lock().frozen = true;
-    }
-
-    pub(super) fn is_frozen(&self) -> bool {
-        self.0.lock().frozen
-    }
-
-    /// Whether both are the same object.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        self.0.is(&other.0)
-    }
-
-    /// Whether bytes are in it that no text stands for.
-    pub(super) fn is_bytes(&self) -> bool {
-        matches!(self.0.lock().content, Content::Bytes(..))
-    }
-}
-
-impl From<&str> for Text {
-    fn from(text: &str) -> Self {
-        Self::new(Content::Plain(text.into()))
-    }
-}
-
-impl From<Arc<str>> for Text {
-    fn from(text: Arc<str>) -> Self {
-        Self::new(Content::Plain(text))
     }
 }

@@ -1,18 +1,36 @@
 //! Ruby code as a tree. Blocks and bodies are shared, so that a value can be a piece of code.
 
-use crate::pattern::Pattern;
 use crate::reference::FieldRef;
 use std::sync::Arc;
+use temblor_stdlib::pattern::Pattern;
 
 /// Code that was read.
 #[derive(Clone, Debug)]
 pub struct Script {
     /// All statements.
     pub(super) body: Node,
+    /// The variables of its statements, by slot.
+    pub(super) variables: Vec<Arc<str>>,
     /// Whether it uses variables that outlive an event.
     pub(super) remembers: bool,
     /// Functions and constants that it defines.
     pub(super) defined: Vec<String>,
+}
+
+/// A variable, and where its value stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub name: Arc<str>,
+    /// How many blocks further out.
+    pub up: u16,
+    pub slot: u16,
+}
+
+impl Variable {
+    /// A variable whose place is not known yet.
+    pub(super) fn named(name: impl Into<Arc<str>>) -> Self {
+        Self { name: name.into(), up: 0, slot: 0 }
+    }
 }
 
 /// A piece of code.
@@ -36,7 +54,7 @@ pub(crate) enum Part {
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// `a`
-    Local(Arc<str>),
+    Local(Variable),
     /// `@a`, `$a`
     Kept(Arc<str>),
     /// `a[b]`
@@ -54,6 +72,8 @@ pub(crate) enum Target {
 pub(crate) struct Block {
     pub parameters: Vec<Parameter>,
     pub body: Node,
+    /// How many variables it has of its own.
+    pub slots: u16,
 }
 
 /// A parameter with its default.
@@ -81,7 +101,7 @@ pub(crate) enum Role {
 #[derive(Clone, Debug)]
 pub(crate) struct Rescue {
     pub classes: Vec<Node>,
-    pub name: Option<Arc<str>>,
+    pub name: Option<Variable>,
     pub body: Node,
 }
 
@@ -111,13 +131,13 @@ pub(crate) enum Kind {
     /// `a..b`
     Range(Box<Node>, Box<Node>, bool),
     /// `a`
-    Local(Arc<str>),
+    Local(Variable),
     /// `@a`, `$a`
     Kept(Arc<str>),
     /// `A::B`
     Constant(Arc<str>),
     /// `event.get("a")`
-    Get(FieldRef),
+    Get(Variable, FieldRef),
     /// `*a` in a list or among arguments
     Splat(Box<Node>),
     /// `a = b`
@@ -159,7 +179,7 @@ pub(crate) enum Kind {
     /// `def a(b) c end`; whether it is `def self.a`
     Define(Arc<str>, Arc<Block>, bool),
     /// `class A < B c end`; `module A c end` has no class above
-    Class(Arc<str>, Option<Box<Node>>, Box<Node>),
+    Class(Arc<str>, Option<Box<Node>>, Arc<Block>),
     /// `super`, `super(a)`
     Super(Option<Vec<Node>>),
     /// `self`
@@ -182,4 +202,12 @@ pub(crate) struct Call {
     pub passed: Option<Node>,
     /// Whether it is `nil` for a receiver that is.
     pub safe: bool,
+}
+
+impl Call {
+    /// `a`, without anything.
+    pub(super) fn of(name: Arc<str>) -> Self {
+        let (receiver, arguments, block, passed) = (None, Vec::new(), None, None);
+        Self { receiver, name, arguments, block, passed, safe: false }
+    }
 }

@@ -1,21 +1,21 @@
-//! Values of Ruby code. Lists and hashes are shared, as in Ruby: who changes one changes it for all
-//! who hold it. No lock is held while another is taken.
+//! Values of Ruby code. What can change or holds other values is a handle into the heap of the filter; whoever
+//! changes it changes it for all who hold the handle, as in Ruby. Everything else is a value by itself.
 
+use super::budget::{Breach, DEPTH_MAX};
+use super::heap::{ClosureRef, HashRef, Heap, ListRef, RangeRef, ScopeRef, TextRef};
 use super::numeric::{self, Decimal};
-use super::text::{Content, Encoding, Text};
 use super::tree::Block;
 use crate::datum::{Datum, Map};
-use crate::pattern::Pattern;
 use chrono::{DateTime, FixedOffset, Utc};
 use num_bigint::BigInt;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use temblor_lang::value::Arena;
+use temblor_stdlib::pattern::{Groups, Pattern};
 
 /// What the names of classes begin with that `Struct.new` makes.
 pub(super) const STRUCT: &str = "#<Class:Struct";
-/// Lists and hashes nest no deeper when they are printed, compared or put into an event.
-pub(super) const DEPTH_MAX: usize = 100;
+/// Lists and maps of an event nest no deeper than this when they become values of code.
+const EVENT_DEPTH_MAX: usize = 1_500;
 
 /// A value of Ruby code.
 #[derive(Clone, Debug, Default)]
@@ -30,15 +30,15 @@ pub enum Value {
     /// `1.5`
     Float(f64),
     /// `"a"`
-    Text(Text),
+    Text(TextRef),
     /// `:a`
     Symbol(Arc<str>),
     /// `[1]`
-    List(Shared<Vec<Value>>),
+    List(ListRef),
     /// `{ "a" => 1 }`
-    Hash(Shared<Dictionary>),
-    /// `1..2`; whether the end is left out
-    Range(Arc<(Value, Value, bool)>),
+    Hash(HashRef),
+    /// `1..2`
+    Range(RangeRef),
     /// `Time.now`, and of which class it is.
     Time(DateTime<FixedOffset>, Clock),
     /// `/a/` with its text
@@ -46,7 +46,7 @@ pub enum Value {
     /// What a pattern found: the groups, with the text before and behind.
     Match(Arc<Found>),
     /// `->(a) { b }` with the variables that it saw
-    Lambda(Arc<Closure>),
+    Lambda(ClosureRef),
     /// `event`, by number
     Event(usize),
     /// `Time`, `LogStash::Event`
@@ -64,17 +64,26 @@ pub enum Value {
     /// `BigDecimal("1.5")`
     Decimal(Arc<Decimal>),
     /// `Set.new([1])`, its members as keys
-    Set(Shared<Dictionary>),
+    Set(HashRef),
     /// `A.new` of a class that the code defines
-    Object(Arc<Object>),
+    Object(Object),
 }
 
 /// An object of a class that the code defines, of a `Struct` or an `OpenStruct`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Object {
     pub(super) class: Arc<str>,
     /// `@a` by name, in order.
-    pub(super) fields: Shared<Dictionary>,
+    pub(super) fields: HashRef,
+}
+
+/// `from..to`
+#[derive(Clone, Debug, Default)]
+pub(super) struct Range {
+    pub from: Value,
+    pub to: Value,
+    /// Whether the end is left out.
+    pub exclusive: bool,
 }
 
 /// The classes of moments.
@@ -97,198 +106,79 @@ impl Clock {
     }
 }
 
-/// A container that several values may hold.
-#[derive(Debug, Default)]
-pub struct Shared<T>(Arc<Mutex<T>>);
-
-impl<T> Clone for Shared<T> {
-    fn clone(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
-
-impl<T> Shared<T> {
-    pub(super) fn new(inner: T) -> Self {
-        Self(Arc::new(Mutex::new(inner)))
-    }
-
-    pub(super) fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn is(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
 impl Object {
     /// Whether its fields are its value, as those of a `Struct`.
-    pub(super) fn is_record(&self) -> bool {
-        self.fields.lock().pairs().iter().all(|(name, _)| matches!(name, Value::Symbol(_)))
-            && (self.class.starts_with(STRUCT) || self.fields.lock().len() > 0)
+    pub(super) fn is_record(&self, heap: &Heap) -> bool {
+        let fields = self.fields.pairs(heap);
+        fields.iter().all(|(name, _)| matches!(name, Value::Symbol(_)))
+            && (self.class.starts_with(STRUCT) || !fields.is_empty())
     }
 }
 
-/// Code with the variables that it saw when it was made.
-#[derive(Debug)]
-pub struct Closure {
-    pub(super) block: Arc<Block>,
-    pub(super) locals: Vec<(Arc<str>, Value)>,
+/// Code with the variables that it sees.
+#[derive(Clone, Debug)]
+pub(super) struct Closure {
+    pub block: Arc<Block>,
+    /// The variables around its own.
+    pub scope: ScopeRef,
     /// Whether it is a lambda; `return` and `break` leave the method around any other block.
-    pub(super) is_lambda: bool,
+    pub is_lambda: bool,
     /// The object that is `self` in it.
-    pub(super) this: Value,
-    /// The call in which it was made: while that goes on, its variables are shared with it.
-    pub(super) frame: u64,
+    pub this: Value,
+    /// The call in which it was made.
+    pub frame: u64,
 }
 
-/// What a pattern found.
+/// What a pattern found: where the groups lie in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    pub(super) groups: Vec<Option<Arc<str>>>,
-    /// Where they begin and end, in characters.
-    pub(super) places: Vec<Option<(i64, i64)>>,
-    pub(super) names: Vec<(String, usize)>,
-    pub(super) before: Arc<str>,
-    pub(super) after: Arc<str>,
+    pub(super) text: Arc<str>,
+    /// In bytes; the first is the whole.
+    pub(super) groups: Groups,
+    pub(super) names: Arc<[(String, usize)]>,
 }
 
-/// A hash in order of insertion.
-#[derive(Clone, Debug, Default)]
-pub struct Dictionary {
-    /// Removed entries leave holes, which are filled up when they are many.
-    entries: Vec<Option<(Value, Value)>>,
-    places: HashMap<Key, usize>,
-    /// What a missing key is.
-    pub(super) default: Value,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Key {
-    Text(Arc<str>),
-    Symbol(Arc<str>),
-    Int(i64),
-    /// As it is printed.
-    Other(String),
-}
-
-impl Key {
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Text(text) => match text.content() {
-                Content::Plain(text) => Key::Text(text),
-                Content::Bytes(..) => Key::Other(value.inspect()),
-            },
-            Value::Symbol(text) => Key::Symbol(text.clone()),
-            Value::Int(number) => Key::Int(*number),
-            other => Key::Other(other.inspect()),
-        }
-    }
-}
-
-impl Dictionary {
-    pub(super) fn len(&self) -> usize {
-        self.places.len()
+impl Found {
+    /// The text of a group.
+    pub(super) fn group(&self, at: usize) -> Option<&str> {
+        let (from, to) = (*self.groups.get(at)?)?;
+        self.text.get(from..to)
     }
 
-    pub(super) fn get(&self, key: &Value) -> Option<Value> {
-        let at = *self.places.get(&Key::of(key))?;
-        self.entries[at].as_ref().map(|(_, value)| value.clone())
+    /// Where a group begins and ends, in characters.
+    pub(super) fn place(&self, at: usize) -> Option<(i64, i64)> {
+        let (from, to) = (*self.groups.get(at)?)?;
+        let characters = |end: usize| self.text[..end].chars().count() as i64;
+        Some((characters(from), characters(to)))
     }
 
-    /// Puts in a pair. A text is copied, as who changes it later must not change the key.
-    pub(super) fn insert(&mut self, key: Value, value: Value) {
-        let name = Key::of(&key);
-        let key = match key {
-            Value::Text(text) if !text.is_frozen() => {
-                let copy = Text::new(text.content());
-                copy.freeze();
-                Value::Text(copy)
-            }
-            key => key,
-        };
-        match self.places.get(&name) {
-            Some(at) => self.entries[*at] = Some((key, value)),
-            None => {
-                self.places.insert(name, self.entries.len());
-                self.entries.push(Some((key, value)));
-            }
-        }
+    /// What stands before the match.
+    pub(super) fn before(&self) -> &str {
+        let (from, _) = self.groups[0].expect("a match has a place");
+        &self.text[..from]
     }
 
-    pub(super) fn remove(&mut self, key: &Value) -> Option<Value> {
-        let at = self.places.remove(&Key::of(key))?;
-        let removed = self.entries[at].take().map(|(_, value)| value);
-        if self.entries.len() > 2 * self.places.len() + 8 {
-            let old = std::mem::take(&mut self.entries);
-            self.places.clear();
-            old.into_iter().flatten().for_each(|(key, value)| self.insert(key, value));
-        }
-        removed
-    }
-
-    pub(super) fn pairs(&self) -> Vec<(Value, Value)> {
-        self.entries.iter().flatten().cloned().collect()
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.entries.clear();
-        self.places.clear();
-    }
-}
-
-impl FromIterator<(Value, Value)> for Dictionary {
-    fn from_iter<I: IntoIterator<Item = (Value, Value)>>(pairs: I) -> Self {
-        let mut dictionary = Self::default();
-        pairs.into_iter().for_each(|(key, value)| dictionary.insert(key, value));
-        dictionary
+    /// What stands behind the match.
+    pub(super) fn after(&self) -> &str {
+        let (_, to) = self.groups[0].expect("a match has a place");
+        &self.text[to..]
     }
 }
 
 impl Value {
-    /// A text.
-    #[must_use]
-    pub fn text(text: &str) -> Self {
-        Value::Text(text.into())
-    }
-
-    /// Bytes in no encoding; a text where they are ASCII.
-    #[must_use]
-    pub fn binary(bytes: &[u8]) -> Self {
-        Value::Text(Text::new(Content::of(bytes, Encoding::Binary)))
-    }
-
-    /// Bytes of UTF-8, or what should be.
-    #[must_use]
-    pub fn bytes(bytes: &[u8]) -> Self {
-        Value::Text(Text::new(Content::of(bytes, Encoding::Utf8)))
-    }
-
-    /// A list.
-    #[must_use]
-    pub fn list(items: Vec<Value>) -> Self {
-        Value::List(Shared::new(items))
-    }
-
-    /// A hash.
-    #[must_use]
-    pub fn hash(pairs: impl IntoIterator<Item = (Value, Value)>) -> Self {
-        Value::Hash(Shared::new(pairs.into_iter().collect()))
-    }
-
     /// What a hash has under a symbol.
     #[must_use]
-    pub fn entry(&self, name: &str) -> Option<Value> {
+    pub fn entry(&self, heap: &Heap, name: &str) -> Option<Value> {
         match self {
-            Value::Hash(hash) => hash.lock().get(&Value::Symbol(name.into())),
+            Value::Hash(hash) => hash.get(heap, &Value::Symbol(name.into())),
             _ => None,
         }
     }
 
     /// Puts a value under a symbol of a hash.
-    pub fn set_entry(&self, name: &str, value: Value) {
+    pub fn set_entry(&self, heap: &Heap, name: &str, value: Value) {
         if let Value::Hash(hash) = self {
-            hash.lock().insert(Value::Symbol(name.into()), value);
+            hash.insert(heap, Value::Symbol(name.into()), value);
         }
     }
 
@@ -306,49 +196,70 @@ impl Value {
 
     /// A copy of a value of an event.
     #[must_use]
-    pub fn of_datum(datum: &Datum<'_>) -> Self {
+    pub fn of_datum(heap: &Heap, datum: &Datum<'_>) -> Self {
+        Self::of_datum_at(heap, datum, 0)
+    }
+
+    fn of_datum_at(heap: &Heap, datum: &Datum<'_>, depth: usize) -> Self {
+        if depth > EVENT_DEPTH_MAX {
+            heap.budget().exceed(Breach::Depth);
+            return Value::Nil;
+        }
         match datum {
             Datum::Null => Value::Nil,
             Datum::Bool(value) => Value::Bool(*value),
             Datum::Int(number) => Value::Int(*number),
             Datum::UInt(number) => Value::Big(Arc::new(BigInt::from(*number))),
             Datum::Float(number) => Value::Float(*number),
-            Datum::Str(text) => Value::text(text),
+            Datum::Str(text) => heap.text(text),
             Datum::Time(time) => Value::timestamp(*time),
-            Datum::List(items) => Value::list(items.iter().map(Self::of_datum).collect()),
-            Datum::Map(map) => Self::of_map(map),
+            Datum::List(items) => {
+                let item = |item| Self::of_datum_at(heap, item, depth + 1);
+                heap.list(items.iter().map(item).collect())
+            }
+            Datum::Map(map) => Self::of_map_at(heap, map, depth),
         }
     }
 
     /// A copy of a map of an event.
     #[must_use]
-    pub fn of_map(map: &Map<'_>) -> Self {
-        Value::hash(map.iter().map(|(key, value)| (Value::text(key), Self::of_datum(value))))
+    pub fn of_map(heap: &Heap, map: &Map<'_>) -> Self {
+        Self::of_map_at(heap, map, 0)
+    }
+
+    fn of_map_at(heap: &Heap, map: &Map<'_>, depth: usize) -> Self {
+        let pair = |(key, value)| (heap.text(key), Self::of_datum_at(heap, value, depth + 1));
+        heap.hash(map.iter().map(pair))
     }
 
     /// As a value of an event; nothing for what an event cannot hold.
     #[must_use]
-    pub fn to_datum<'a>(&self, arena: &'a Arena) -> Option<Datum<'a>> {
-        self.datum_at(arena, 0)
+    pub fn to_datum<'a>(&self, heap: &Heap, arena: &'a Arena) -> Option<Datum<'a>> {
+        self.datum_at(heap, arena, 0)
     }
 
-    fn datum_at<'a>(&self, arena: &'a Arena, depth: usize) -> Option<Datum<'a>> {
-        if depth > DEPTH_MAX {
+    fn datum_at<'a>(&self, heap: &Heap, arena: &'a Arena, depth: usize) -> Option<Datum<'a>> {
+        if !heap.descend(depth) {
             return None;
         }
+        let text = |text: &str| {
+            // The copy lives as long as the event.
+            heap.budget().hold(text.len());
+            Datum::Str(arena.str(text))
+        };
         Some(match self {
             Value::Nil => Datum::Null,
             Value::Bool(value) => Datum::Bool(*value),
             Value::Int(number) => Datum::Int(*number),
             Value::Float(number) => Datum::Float(*number),
-            Value::Text(text) => Datum::Str(arena.str(&text.str())),
-            Value::Symbol(text) => Datum::Str(arena.str(text)),
+            Value::Text(one) => text(&one.str(heap)),
+            Value::Symbol(one) => text(one),
             // Logstash has no place for a `Date` in events.
             Value::Time(_, clock) if clock.counts_days() => return None,
             Value::Time(time, _) => Datum::Time(time.with_timezone(&Utc)),
             Value::List(items) => {
-                let items = items.lock().clone();
-                let items = items.iter().map(|item| item.datum_at(arena, depth + 1));
+                let items = items.items(heap);
+                let items = items.iter().map(|item| item.datum_at(heap, arena, depth + 1));
                 Datum::List(items.collect::<Option<_>>()?)
             }
             Value::Big(number) => match u64::try_from(&**number) {
@@ -357,10 +268,10 @@ impl Value {
             },
             Value::Decimal(_) => Datum::Float(numeric::float(self).unwrap_or(f64::NAN)),
             Value::Hash(hash) => {
-                let pairs = hash.lock().pairs();
                 let mut map = Map::default();
-                for (key, value) in pairs {
-                    map.insert(arena.str(&key.print()), value.datum_at(arena, depth + 1)?);
+                for (key, value) in hash.pairs(heap) {
+                    let value = value.datum_at(heap, arena, depth + 1)?;
+                    map.insert(arena.str(&key.print(heap)), value);
                 }
                 Datum::Map(map)
             }
@@ -370,34 +281,35 @@ impl Value {
 
     /// Ruby's `==`.
     #[must_use]
-    pub fn equals(&self, other: &Value) -> bool {
-        self.equals_at(other, 0)
+    pub fn equals(&self, heap: &Heap, other: &Value) -> bool {
+        self.equals_at(heap, other, 0)
     }
 
-    fn equals_at(&self, other: &Value, depth: usize) -> bool {
+    fn equals_at(&self, heap: &Heap, other: &Value, depth: usize) -> bool {
         match (self, other) {
-            _ if depth > DEPTH_MAX => false,
             (Value::Nil, Value::Nil) | (Value::NewEvent, Value::NewEvent) => true,
             (Value::Bool(left), Value::Bool(right)) => left == right,
             (Value::Int(left), Value::Int(right)) => left == right,
             (Value::Float(left), Value::Float(right)) => left == right,
             (Value::Text(left), Value::Text(right)) => {
-                left.is(right) || left.content() == right.content()
+                left == right
+                    || (left.len(heap) == right.len(heap)
+                        && heap.budget().spend_bytes(left.len(heap))
+                        && left.content(heap) == right.content(heap))
             }
             (Value::Symbol(left), Value::Symbol(right))
             | (Value::Constant(left), Value::Constant(right))
             | (Value::Regex(_, left), Value::Regex(_, right)) => left == right,
             (Value::Time(left, _), Value::Time(right, _)) => left == right,
             (Value::Event(left), Value::Event(right)) => left == right,
+            (Value::Lambda(left), Value::Lambda(right)) => left == right,
+            (Value::Error(left), Value::Error(right)) => left == right,
+            (Value::Match(left), Value::Match(right)) => left == right,
             (Value::Object(left), Value::Object(right)) => {
-                Arc::ptr_eq(left, right)
+                left.fields == right.fields
                     || (left.class == right.class
-                        && left.is_record()
-                        && Value::Hash(left.fields.clone())
-                            .equals_at(&Value::Hash(right.fields.clone()), depth + 1))
-            }
-            (Value::Set(left), Value::Set(right)) => {
-                Value::Hash(left.clone()).equals_at(&Value::Hash(right.clone()), depth + 1)
+                        && left.is_record(heap)
+                        && equal_pairs(heap, left.fields, right.fields, depth))
             }
             (left, right) if left.is_number() && right.is_number() => {
                 numeric::order(left, right) == Some(std::cmp::Ordering::Equal)
@@ -406,25 +318,24 @@ impl Value {
                 (left, mine) == (right, other)
             }
             (Value::Range(left), Value::Range(right)) => {
-                left.2 == right.2 && left.0.equals(&right.0) && left.1.equals(&right.1)
+                let (left, right) = (left.get(heap), right.get(heap));
+                heap.descend(depth)
+                    && left.exclusive == right.exclusive
+                    && left.from.equals_at(heap, &right.from, depth + 1)
+                    && left.to.equals_at(heap, &right.to, depth + 1)
             }
             (Value::List(left), Value::List(right)) => {
-                if left.is(right) {
-                    return true;
-                }
-                let (left, right) = (left.lock().clone(), right.lock().clone());
-                left.len() == right.len()
-                    && left.iter().zip(&right).all(|(left, right)| left.equals_at(right, depth + 1))
+                left == right
+                    || (left.len(heap) == right.len(heap)
+                        && heap.descend(depth)
+                        && left
+                            .items(heap)
+                            .iter()
+                            .zip(&right.items(heap))
+                            .all(|(left, right)| left.equals_at(heap, right, depth + 1)))
             }
-            (Value::Hash(left), Value::Hash(right)) => {
-                if left.is(right) {
-                    return true;
-                }
-                let (left, right) = (left.lock().pairs(), right.lock().clone());
-                left.len() == right.len()
-                    && left.iter().all(|(key, value)| {
-                        right.get(key).is_some_and(|other| value.equals_at(&other, depth + 1))
-                    })
+            (Value::Hash(left), Value::Hash(right)) | (Value::Set(left), Value::Set(right)) => {
+                left == right || equal_pairs(heap, *left, *right, depth)
             }
             _ => false,
         }
@@ -473,5 +384,46 @@ impl Value {
                 | Value::Rational(_)
                 | Value::Decimal(_)
         )
+    }
+
+    /// Bytes that it takes outside of the cells of the heap, divided among those who share them.
+    pub(super) fn shared_bytes(&self) -> usize {
+        /// Bytes around the content of what is shared.
+        const AROUND: usize = 32;
+        fn part<T: ?Sized>(shared: &Arc<T>, bytes: usize) -> usize {
+            (bytes + AROUND) / Arc::strong_count(shared).max(1)
+        }
+        let bytes_of = |number: &BigInt| number.bits() as usize / 8;
+        match self {
+            Value::Symbol(name) | Value::Constant(name) | Value::Regex(_, name) => {
+                part(name, name.len())
+            }
+            Value::Match(found) => {
+                part(found, 24 * found.groups.len()) + part(&found.text, found.text.len())
+            }
+            Value::Error(error) => part(error, error.0.len() + error.1.len()),
+            Value::Big(number) => part(number, bytes_of(number)),
+            Value::Rational(parts) => part(parts, bytes_of(&parts.0) + bytes_of(&parts.1)),
+            Value::Decimal(number) => part(number, bytes_of(&number.digits)),
+            _ => 0,
+        }
+    }
+}
+
+fn equal_pairs(heap: &Heap, left: HashRef, right: HashRef, depth: usize) -> bool {
+    left.len(heap) == right.len(heap)
+        && heap.descend(depth)
+        && left.pairs(heap).iter().all(|(key, value)| {
+            right.get(heap, key).is_some_and(|other| value.equals_at(heap, &other, depth + 1))
+        })
+}
+
+impl Heap {
+    /// Pays for a look into a value at this depth; false when code has gone beyond a bound.
+    pub(super) fn descend(&self, depth: usize) -> bool {
+        if depth > DEPTH_MAX {
+            self.budget().exceed(Breach::Depth);
+        }
+        self.budget().spend(1)
     }
 }

@@ -7,7 +7,7 @@ use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::options::Arguments;
 use crate::reference::FieldRef;
-use crate::ruby::{Machine, Script, Value};
+use crate::ruby::{Heap, Machine, Script, Value};
 use crate::template::Template;
 use chrono::{DateTime, Duration, Utc};
 
@@ -71,8 +71,8 @@ impl Ends {
     }
 
     /// Whether the task has ended by its age or by its silence.
-    pub fn is_over(&self, task: &Task, now: DateTime<Utc>) -> bool {
-        let own = |name: &str| match task.meta.entry(name) {
+    pub fn is_over(&self, heap: &Heap, task: &Task, now: DateTime<Utc>) -> bool {
+        let own = |name: &str| match task.meta.entry(heap, name) {
             Some(Value::Int(seconds)) => Duration::try_seconds(seconds),
             _ => None,
         };
@@ -90,7 +90,8 @@ impl Ends {
         turn: &mut Turn<'a, '_>,
     ) -> Option<LogEvent<'a>> {
         let (arena, now) = (turn.arena, turn.now);
-        let data = match task.map.to_datum(arena) {
+        let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
+        let data = match task.map.to_datum(tasks.memory.heap(), arena) {
             Some(Datum::Map(map)) => map,
             _ => crate::datum::Map::default(),
         };

@@ -2,8 +2,8 @@
 
 use super::super::{Turn, ruby_to_s};
 use crate::datum::Datum;
-use crate::event::LogEvent;
-use crate::pattern::{Groups, Pattern};
+use crate::pattern::Pattern;
+use crate::ruby::plain::{capitalize, replace_all};
 use crate::template::Template;
 use temblor_lang::value::Arena;
 
@@ -25,23 +25,6 @@ impl Case {
     }
 }
 
-/// The first letter in upper case, all others in lower case.
-pub(crate) fn capitalize(text: &str) -> String {
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => {
-            first.to_uppercase().chain(characters.as_str().to_lowercase().chars()).collect()
-        }
-        None => String::new(),
-    }
-}
-
-/// Without the blanks, and the zeros at the end, that Ruby strips.
-pub(crate) fn strip(text: &str) -> &str {
-    let blank = |character: char| matches!(character, '\t'..='\r' | ' ');
-    text.trim_start_matches(|c| blank(c) || c == '\0').trim_end_matches(|c| blank(c) || c == '\0')
-}
-
 /// Changes a text, or the texts in a list.
 pub(super) fn each_text<'a>(value: &mut Datum<'a>, change: impl Fn(&'a str) -> &'a str) {
     match value {
@@ -55,19 +38,6 @@ pub(super) fn each_text<'a>(value: &mut Datum<'a>, change: impl Fn(&'a str) -> &
         }
         _ => {}
     }
-}
-
-/// Ruby's split by a text: empty pieces at the end are dropped, a blank stands for any blanks.
-pub(crate) fn split<'a>(text: &'a str, separator: &str) -> Vec<Datum<'a>> {
-    let mut pieces: Vec<&str> = match separator {
-        " " => text.split_ascii_whitespace().collect(),
-        "" => text.split("").filter(|piece| !piece.is_empty()).collect(),
-        separator => text.split(separator).collect(),
-    };
-    while pieces.last().is_some_and(|piece| piece.is_empty()) {
-        pieces.pop();
-    }
-    pieces.into_iter().map(Datum::Str).collect()
 }
 
 /// The texts of a list and of the lists in it.
@@ -123,9 +93,9 @@ impl Substitution {
         };
         let replacement = self.replacement.render(event, arena, now);
         let replace = |text: &'a str| match pattern.find_all(text) {
-            Ok(found) if !found.is_empty() => {
-                arena.str(&replace_all(pattern, text, &found, replacement))
-            }
+            Ok(found) if !found.is_empty() => arena.str(
+                &replace_all(pattern, text, &found, replacement, usize::MAX).unwrap_or_default(),
+            ),
             _ => text,
         };
         Some(match value {
@@ -142,69 +112,4 @@ impl Substitution {
             _ => None,
         })
     }
-}
-
-/// Ruby's gsub with a text as replacement.
-pub(crate) fn replace_all(
-    pattern: &Pattern,
-    text: &str,
-    found: &[Groups],
-    replacement: &str,
-) -> String {
-    let names = if replacement.contains("\\k<") { pattern.names() } else { Vec::new() };
-    let mut out = String::with_capacity(text.len());
-    let mut end = 0;
-    for groups in found {
-        let (from, to) = groups[0].expect("a match has a place");
-        out.push_str(&text[end..from]);
-        push_replacement(&mut out, text, groups, &names, replacement);
-        end = to;
-    }
-    out.push_str(&text[end..]);
-    out
-}
-
-/// `\1` is the first group, `\k<a>` that of a name, `\0` and `\&` the whole match, ``\` `` and `\'`
-/// what stands before and behind it, `\\` a backslash.
-fn push_replacement(
-    out: &mut String,
-    text: &str,
-    groups: &Groups,
-    names: &[(String, usize)],
-    replacement: &str,
-) {
-    let mut rest = replacement;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let after = &rest[at + 1..];
-        let Some(next) = after.chars().next() else {
-            out.push('\\');
-            return;
-        };
-        let mut length = next.len_utf8();
-        let part = |group: usize| groups.get(group).copied().flatten();
-        let span = match next {
-            '0'..='9' => Some(part(next as usize - '0' as usize)),
-            '&' => Some(part(0)),
-            '`' => Some(part(0).map(|(from, _)| (0, from))),
-            '\'' => Some(part(0).map(|(_, to)| (to, text.len()))),
-            'k' => after[1..].strip_prefix('<').and_then(|inner| inner.split_once('>')).and_then(
-                |(name, _)| {
-                    length = name.len() + 3;
-                    names.iter().find(|(known, _)| known == name).map(|(_, group)| part(*group))
-                },
-            ),
-            _ => None,
-        };
-        match (span, next) {
-            (Some(span), _) => out.push_str(span.map_or("", |(from, to)| &text[from..to])),
-            (None, '\\') => out.push('\\'),
-            (None, _) => {
-                out.push('\\');
-                out.push_str(&after[..length]);
-            }
-        }
-        rest = &after[length..];
-    }
-    out.push_str(rest);
 }

@@ -3,7 +3,7 @@
 use super::{Parsed, Parser, rescued};
 use crate::ruby::Problem;
 use crate::ruby::scan::Token;
-use crate::ruby::tree::{Call, Kind, Node, Part, Target};
+use crate::ruby::tree::{Call, Kind, Node, Part, Target, Variable};
 
 /// Operators between two values, from the loosest to the tightest.
 const LEVELS: &[&[&str]] = &[
@@ -186,8 +186,9 @@ impl Parser {
             return search;
         }
         let node = |kind| Node { at, kind };
-        let set =
-            |name: &str, value| node(Kind::Assign(Target::Local(name.into()), Box::new(value)));
+        let set = |name: &str, value| {
+            node(Kind::Assign(Target::Local(Variable::named(name)), Box::new(value)))
+        };
         let found = || node(Kind::Kept("$~".into()));
         let mut steps = vec![set(SEARCHED, search)];
         for (name, _) in names {
@@ -197,7 +198,7 @@ impl Parser {
             let nothing = Box::new(node(Kind::Nil));
             steps.push(set(&name, node(Kind::If(Box::new(found()), Box::new(part), nothing))));
         }
-        steps.push(node(Kind::Local(SEARCHED.into())));
+        steps.push(node(Kind::Local(Variable::named(SEARCHED))));
         node(Kind::Sequence(steps))
     }
 

@@ -1,11 +1,11 @@
 //! Texts, patterns, lists, hashes.
 
 use super::{Parsed, Parser};
-use crate::pattern::Pattern;
 use crate::ruby::Problem;
 use crate::ruby::scan::{Piece, Token, scan};
 use crate::ruby::tree::{Kind, Node, Part};
 use temblor_stdlib::onigmo;
+use temblor_stdlib::pattern::Pattern;
 
 impl Parser {
     pub(super) fn parts(&mut self, pieces: Vec<Piece>) -> Result<Vec<Part>, Problem> {

@@ -7,9 +7,9 @@ mod primary;
 
 pub(super) use literal::{pattern, source, written};
 
-use super::Problem;
 use super::scan::{Lexeme, Token, scan};
-use super::tree::{Kind, Node, Parameter, Rescue, Role, Target};
+use super::tree::{Kind, Node, Parameter, Rescue, Role, Target, Variable};
+use super::{GIVEN, Problem};
 use std::sync::Arc;
 
 /// Code nests no deeper.
@@ -21,8 +21,6 @@ const STACK_LEFT_MIN: usize = 256 << 10;
 const STACK_GROWTH: usize = 1 << 20;
 /// Operators of defaults bind tighter than the `|` behind the parameters of a block.
 const LEVEL_OF_DEFAULTS: usize = 5;
-/// Variables that code finds set.
-const GIVEN: &[&str] = &["event", "map", "map_meta", "new_event_block"];
 /// Words that end a body.
 const ENDS: &[&str] = &["end", "else", "elsif", "when", "rescue", "ensure", "then", "in"];
 /// Words that are no names of variables.
@@ -145,13 +143,13 @@ impl Parser {
         Problem::new(self.place(), format!("{found} is not expected here"))
     }
 
-    fn declare(&mut self, name: &str) -> Arc<str> {
+    fn declare(&mut self, name: &str) -> Variable {
         match self.locals.iter().find(|known| &***known == name) {
-            Some(known) => known.clone(),
+            Some(known) => Variable::named(known.clone()),
             None => {
                 let name: Arc<str> = name.into();
                 self.locals.push(name.clone());
-                name
+                Variable::named(name)
             }
         }
     }
@@ -323,7 +321,7 @@ impl Parser {
 
     fn target(&mut self, node: Node) -> Result<Target, Problem> {
         Ok(match node.kind {
-            Kind::Local(name) => Target::Local(self.declare(&name)),
+            Kind::Local(variable) => Target::Local(self.declare(&variable.name)),
             Kind::Kept(name) => Target::Kept(name),
             Kind::Constant(name) => Target::Kept(name),
             Kind::Splat(inner) => Target::Rest(Box::new(self.target(*inner)?)),

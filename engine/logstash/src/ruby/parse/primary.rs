@@ -4,7 +4,7 @@ use super::{KEYWORDS, Parsed, Parser};
 use crate::reference::FieldRef;
 use crate::ruby::Problem;
 use crate::ruby::scan::{Piece, Token};
-use crate::ruby::tree::{Block, Call, Kind, Node, Part, Target};
+use crate::ruby::tree::{Block, Call, Kind, Node, Parameter, Part, Target, Variable};
 use std::sync::Arc;
 
 impl Parser {
@@ -105,7 +105,7 @@ impl Parser {
                 return Err(Problem::new(at, format!("`{name}` is not known here")));
             }
             _ if self.is_local(name) && (self.lexeme().space || !self.is_operator("(")) => {
-                Kind::Local(name.into())
+                Kind::Local(Variable::named(name))
             }
             _ => return self.call(at, None, name.to_string(), false),
         };
@@ -235,7 +235,7 @@ impl Parser {
         let parameters = self.block_parameters()?;
         let body = self.nested(Self::body)?;
         self.expect_operator("}")?;
-        Ok(Arc::new(Block { parameters, body }))
+        Ok(Arc::new(Block { parameters, body, slots: 0 }))
     }
 
     /// `do |a| b end`
@@ -244,10 +244,10 @@ impl Parser {
         self.advance();
         let parameters = self.block_parameters()?;
         let body = self.nested(|parser| parser.guarded(at))?;
-        Ok(Arc::new(Block { parameters, body }))
+        Ok(Arc::new(Block { parameters, body, slots: 0 }))
     }
 
-    fn block_parameters(&mut self) -> Result<Vec<crate::ruby::tree::Parameter>, Problem> {
+    fn block_parameters(&mut self) -> Result<Vec<Parameter>, Problem> {
         self.skip_newlines();
         if self.take_operator("||") || !self.take_operator("|") {
             return Ok(Vec::new());
@@ -273,7 +273,7 @@ impl Parser {
         };
         let block = match Arc::try_unwrap(block) {
             Ok(block) if block.parameters.is_empty() => {
-                Arc::new(Block { parameters, body: block.body })
+                Arc::new(Block { parameters, body: block.body, slots: 0 })
             }
             Ok(block) => Arc::new(block),
             Err(shared) => shared,
@@ -391,7 +391,7 @@ impl Parser {
             false => self.nested(|parser| parser.guarded(at))?,
         };
         self.locals = outer;
-        let block = Arc::new(Block { parameters, body });
+        let block = Arc::new(Block { parameters, body, slots: 0 });
         Ok(Node { at, kind: Kind::Define(name.into(), block, own) })
     }
 
@@ -433,8 +433,9 @@ impl Parser {
             false => None,
         };
         let outer = std::mem::take(&mut self.locals);
-        let body = Box::new(self.nested(|parser| parser.guarded(at))?);
+        let body = self.nested(|parser| parser.guarded(at))?;
         self.locals = outer;
+        let body = Arc::new(Block { parameters: Vec::new(), body, slots: 0 });
         Ok(Node { at, kind: Kind::Class(name.into(), above, body) })
     }
 
@@ -477,12 +478,12 @@ fn shortened(node: Node) -> Node {
     if let Kind::Call(call) = &node.kind
         && &*call.name == "get"
         && let Some(Node { kind: Kind::Local(receiver), .. }) = &call.receiver
-        && &**receiver == "event"
+        && &*receiver.name == "event"
         && let [Node { kind: Kind::Text(parts), .. }] = call.arguments.as_slice()
         && let [Part::Text(text)] = parts.as_slice()
         && let Ok(field) = FieldRef::parse(text)
     {
-        return Node { at: node.at, kind: Kind::Get(field) };
+        return Node { at: node.at, kind: Kind::Get(receiver.clone(), field) };
     }
     node
 }

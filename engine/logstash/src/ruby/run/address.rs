@@ -1,6 +1,7 @@
 //! `IPAddr`: addresses and networks, as the standard library of Ruby has them.
 
 use super::{Found1, Stop};
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
 use crate::ruby::value::Value;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -28,7 +29,7 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 /// `IPAddr.new("10.0.0.0/8")`
-pub(super) fn make(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn make(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     Ok(match (name, arguments) {
         ("new", [Value::Address(address, length), ..]) => Some(Value::Address(*address, *length)),
         ("new", [number @ (Value::Int(_) | Value::Big(_)), family]) => {
@@ -37,7 +38,7 @@ pub(super) fn make(name: &str, arguments: &[Value]) -> Found1 {
                 .ok_or_else(|| Stop::raise("IPAddr::InvalidAddressError", "invalid address"))?;
             Some(whole(number, matches!(family, Value::Int(2))))
         }
-        ("new", [text]) => Some(read(&text.print())?),
+        ("new", [text]) => Some(read(&text.print(heap))?),
         _ => None,
     })
 }
@@ -106,12 +107,18 @@ fn last(address: IpAddr, length: u8) -> Value {
 }
 
 /// A method of an address.
-pub(super) fn method(address: IpAddr, length: u8, name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn method(
+    heap: &Heap,
+    address: IpAddr,
+    length: u8,
+    name: &str,
+    arguments: &[Value],
+) -> Found1 {
     let itself = || Value::Address(address, length);
     Ok(Some(match (name, arguments) {
-        ("to_s", []) => Value::text(&address.to_string()),
-        ("to_string", []) => Value::text(&written_out(address)),
-        ("inspect", []) => Value::text(&inspected(address, length)),
+        ("to_s", []) => heap.text(&address.to_string()),
+        ("to_string", []) => heap.text(&written_out(address)),
+        ("inspect", []) => heap.text(&inspected(address, length)),
         ("to_i", []) => numeric::whole(number(address).into()),
         ("ipv4?", []) => Value::Bool(address.is_ipv4()),
         ("ipv6?", []) => Value::Bool(address.is_ipv6()),
@@ -131,17 +138,14 @@ pub(super) fn method(address: IpAddr, length: u8, name: &str, arguments: &[Value
             IpAddr::V4(four) => four.is_link_local(),
             IpAddr::V6(six) => six.is_unicast_link_local(),
         }),
-        ("reverse", []) => Value::text(&reversed(address)),
-        ("mask", [length]) => read(&format!("{address}/{}", length.print()))?,
+        ("reverse", []) => heap.text(&reversed(address)),
+        ("mask", [length]) => read(&format!("{address}/{}", length.print(heap)))?,
         ("succ", []) => whole(number(address).wrapping_add(1), address.is_ipv4()),
-        ("to_range", []) => {
-            let ends = (itself(), last(address, length), false);
-            Value::Range(std::sync::Arc::new(ends))
-        }
+        ("to_range", []) => heap.range(itself(), last(address, length), false),
         ("include?" | "===", [other]) => {
             let other = match other {
                 Value::Address(other, length) => Some((*other, *length)),
-                Value::Text(text) => match read(&text.str()) {
+                Value::Text(text) => match read(&text.str(heap)) {
                     Ok(Value::Address(other, length)) => Some((other, length)),
                     _ if name == "===" => None,
                     result => return result.map(Some),
@@ -157,7 +161,7 @@ pub(super) fn method(address: IpAddr, length: u8, name: &str, arguments: &[Value
         ("==" | "eql?", [other]) => match other {
             Value::Address(other, inner) => Value::Bool((address, length) == (*other, *inner)),
             Value::Text(text) => Value::Bool(matches!(
-                read(&text.str()), Ok(Value::Address(other, inner)) if (address, length) == (other, inner)
+                read(&text.str(heap)), Ok(Value::Address(other, inner)) if (address, length) == (other, inner)
             )),
             _ => Value::Bool(false),
         },

@@ -6,17 +6,9 @@ use crate::ruby::value::Value;
 use std::sync::Arc;
 
 impl Machine<'_, '_> {
-    pub(super) fn set_local(&mut self, name: &Arc<str>, value: Value) {
-        let visible = &mut self.locals[self.base..];
-        match visible.iter_mut().rev().find(|(known, _)| known == name) {
-            Some((_, place)) => *place = value,
-            None => self.locals.push((name.clone(), value)),
-        }
-    }
-
     pub(super) fn assign(&mut self, target: &Target, value: Value) -> Result<(), Stop> {
         match target {
-            Target::Local(name) => self.set_local(name, value),
+            Target::Local(variable) => self.set_variable(variable, value),
             Target::Kept(_) if super::class::is_constant(target) => {
                 let Target::Kept(name) = target else { return Ok(()) };
                 self.keep_constant(name, value);
@@ -49,14 +41,15 @@ impl Machine<'_, '_> {
         old: &str,
         new: &str,
     ) -> Result<String, Stop> {
-        let whole = Value::text(text);
+        let heap = self.heap;
+        let whole = heap.text(text);
         let before = match keys {
             [Value::Int(at), ..] if *at < 0 => {
                 text.chars().count().saturating_sub(at.unsigned_abs() as usize)
             }
             [Value::Int(at), ..] => usize::try_from(*at).unwrap_or(0),
-            [Value::Range(range)] if matches!(range.0, Value::Int(0..)) => {
-                let Value::Int(at) = range.0 else { return Ok(text.to_string()) };
+            [Value::Range(range)] if matches!(range.get(heap).from, Value::Int(0..)) => {
+                let Value::Int(at) = range.get(heap).from else { return Ok(text.to_string()) };
                 usize::try_from(at).unwrap_or(0)
             }
             [key] => match self.invoke(&whole, "index", std::slice::from_ref(key), None)? {
@@ -71,8 +64,9 @@ impl Machine<'_, '_> {
 
     /// `a, *b = list`
     pub(super) fn assign_all(&mut self, targets: &[Target], value: &Value) -> Result<(), Stop> {
+        let heap = self.heap;
         let items = match value {
-            Value::List(items) => items.lock().clone(),
+            Value::List(items) => items.items(heap),
             other => vec![other.clone()],
         };
         let rest = targets.iter().position(|target| matches!(target, Target::Rest(_)));
@@ -81,7 +75,7 @@ impl Machine<'_, '_> {
                 Some(rest) if at == rest => {
                     let behind = targets.len() - rest - 1;
                     let end = items.len().saturating_sub(behind).max(rest);
-                    Value::list(items.get(rest..end.min(items.len())).unwrap_or(&[]).to_vec())
+                    heap.list(items.get(rest..end.min(items.len())).unwrap_or(&[]).to_vec())
                 }
                 Some(rest) if at > rest => {
                     let from_end = targets.len() - at;
@@ -100,7 +94,7 @@ impl Machine<'_, '_> {
         // What stands before the brackets is evaluated once.
         let mut place = Changed::Plain(target);
         let old = match target {
-            Target::Local(name) => self.local(name).cloned().unwrap_or_default(),
+            Target::Local(variable) => self.variable(variable),
             Target::Kept(name) => self.kept(name),
             Target::Index(receiver, keys) => {
                 let receiver = self.eval(receiver)?;
@@ -137,20 +131,22 @@ impl Machine<'_, '_> {
         keys: &[Value],
         value: Value,
     ) -> Result<(), Stop> {
+        let heap = self.heap;
         match (receiver, keys) {
-            (Value::Hash(hash), [key]) => hash.lock().insert(key.clone(), value),
+            (Value::Hash(hash), [key]) => hash.insert(heap, key.clone(), value),
             (Value::List(items), [Value::Int(at)]) => {
-                let mut items = items.lock();
-                let length = items.len() as i64;
+                let length = items.len(heap) as i64;
                 let at = if *at < 0 { *at + length } else { *at };
                 let Ok(at) = usize::try_from(at) else {
                     return Err(Stop::raise("IndexError", "the index is too small"));
                 };
                 limited(at)?;
-                if at >= items.len() {
-                    items.resize(at + 1, Value::Nil);
-                }
-                items[at] = value;
+                items.edit(heap, |items| {
+                    if at >= items.len() {
+                        items.resize(at + 1, Value::Nil);
+                    }
+                    items[at] = value;
+                });
             }
             (Value::Event(_), [_]) => {
                 self.invoke(receiver, "set", &[keys[0].clone(), value], None)?;
@@ -168,13 +164,14 @@ impl Machine<'_, '_> {
     }
 
     fn set_attribute(&mut self, receiver: &Value, name: &str, value: Value) -> Result<(), Stop> {
+        let heap = self.heap;
         match (receiver, name) {
             (Value::Event(_), "timestamp") => {
-                self.invoke(receiver, "set", &[Value::text("@timestamp"), value], None)?;
+                self.invoke(receiver, "set", &[heap.text("@timestamp"), value], None)?;
             }
-            (Value::Hash(hash), "default") => hash.lock().default = value,
+            (Value::Hash(hash), "default") => hash.set_default(heap, value),
             (Value::Hash(hash), name) if super::hash::META.contains(&name) => {
-                hash.lock().insert(Value::Symbol(name.into()), value);
+                hash.insert(heap, Value::Symbol(name.into()), value);
             }
             (Value::Object(_), name) => {
                 self.invoke(receiver, &format!("{name}="), &[value], None)?;

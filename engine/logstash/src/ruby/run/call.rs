@@ -1,26 +1,22 @@
 //! Calls: of functions, of methods by the kind of the receiver, and of the code that a method is given.
 
-use super::{Answer, CALLS_MAX, Found1, Given, Machine, Stop, constant, conversion, limited};
+use super::random::Random;
+use super::{Answer, Found1, Given, Machine, Stop, constant, conversion, limited};
+use crate::ruby::budget::STEP_BYTES;
+use crate::ruby::heap::Heap;
 use crate::ruby::tree::{Call, Kind, Node};
-use crate::ruby::value::{Clock, Value};
+use crate::ruby::value::{Clock, Range, Value};
 use std::sync::Arc;
 
-/// With less of the stack left, in bytes, it grows.
-const STACK_LEFT_MIN: usize = 256 << 10;
-/// By so many bytes.
-const STACK_GROWTH: usize = 1 << 20;
+/// Methods that take no longer for a long text than for a short one.
+const CHEAP: &[&str] =
+    &["<<", "concat", "empty?", "bytesize", "nil?", "is_a?", "class", "frozen?", "freeze", "to_s"];
 /// Letters of a value in the message that it has no such method.
 const SHOWN_MAX: usize = 65;
 
 impl Machine<'_, '_> {
     pub(super) fn call(&mut self, call: &Call) -> Answer {
-        self.calls += 1;
-        if self.calls > CALLS_MAX {
-            return Err(Stop::raise("SystemStackError", "stack level too deep"));
-        }
-        let result = stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || self.call_inner(call));
-        self.calls -= 1;
-        match result {
+        match self.call_inner(call) {
             Err(Stop::Break(value, frame)) if call.block.is_some() && frame == self.frame => {
                 Ok(value)
             }
@@ -49,7 +45,7 @@ impl Machine<'_, '_> {
             // A time is moved to another zone in its place.
             let moved = self.invoke(&receiver, &call.name, &arguments, None)?;
             if matches!(receiver, Value::Time(_, Clock::Time)) {
-                self.set_local(name, moved.clone());
+                self.set_variable(name, moved.clone());
             }
             return Ok(moved);
         }
@@ -77,11 +73,15 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Answer {
-        self.step()?;
-        if let Some(found) = self.method(receiver, name, arguments, given)? {
-            return Ok(found);
-        }
-        if let Some(found) = self.object_method(receiver, name, arguments, given)? {
+        let heap = self.heap;
+        self.pay(receiver, name, arguments)?;
+        let found = match self.method(receiver, name, arguments, given)? {
+            Some(found) => Some(found),
+            None => self.object_method(receiver, name, arguments, given)?,
+        };
+        if let Some(found) = found {
+            self.heap.budget().hold(found.shared_bytes());
+            self.heap.check()?;
             return Ok(found);
         }
         if super::gap::is_gap(receiver, name, arguments) {
@@ -90,12 +90,27 @@ impl Machine<'_, '_> {
         }
         let of = match receiver {
             Value::Constant(class) => format!("{class}:Class"),
-            value => match value.inspect() {
+            value => match value.inspect(heap) {
                 shown if shown.len() > SHOWN_MAX => format!("#<{}>", value.class()),
                 shown => format!("{shown}:{}", value.class()),
             },
         };
         Err(Stop::raise("NoMethodError", format!("undefined method `{name}' for {of}")))
+    }
+
+    /// Pays for the work that a method has with these values; lists and hashes pay when they are gone through.
+    fn pay(&mut self, receiver: &Value, name: &str, arguments: &[Value]) -> Result<(), Stop> {
+        let work = |value: &Value| match value {
+            Value::Text(text) => text.len(self.heap) / STEP_BYTES,
+            Value::Symbol(name) => name.len() / STEP_BYTES,
+            Value::Big(number) => work_of_bits(number.bits()),
+            Value::Rational(parts) => work_of_bits(parts.0.bits().max(parts.1.bits())),
+            Value::Decimal(number) => work_of_bits(number.digits.bits()),
+            _ => 0,
+        };
+        let own = if CHEAP.contains(&name) { 0 } else { work(receiver) };
+        let all = own + arguments.iter().map(work).sum::<usize>();
+        if self.heap.budget().spend(1 + all) { Ok(()) } else { Ok(self.heap.check()?) }
     }
 
     fn method(
@@ -105,25 +120,29 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         match receiver {
-            Value::Text(text) => self.string_method(text, name, arguments, given),
+            Value::Text(text) => self.string_method(*text, name, arguments, given),
             Value::Symbol(text) => match name {
                 "to_sym" | "inspect" | "to_s" | "==" | "to_proc" => Ok(None),
                 _ => self.text_method(text, name, arguments, given),
             },
             number if number.is_number() => self.number_method(receiver, name, arguments, given),
-            Value::Set(set) => self.set_method(set, name, arguments, given),
-            Value::Object(object) => self.instance_method(&object.clone(), name, arguments, given),
-            Value::List(items) => self.list_method(items, name, arguments, given),
-            Value::Hash(hash) => self.hash_method(hash, name, arguments, given),
-            Value::Range(range) => self.range_method(range, name, arguments, given),
+            Value::Set(set) => self.set_method(*set, name, arguments, given),
+            Value::Object(object) => self.instance_method(object, name, arguments, given),
+            Value::List(items) => self.list_method(*items, name, arguments, given),
+            Value::Hash(hash) => self.hash_method(*hash, name, arguments, given),
+            Value::Range(range) => {
+                let range = range.get(self.heap);
+                self.range_method(&range, name, arguments, given)
+            }
             Value::Time(time, clock) => self.time_method(*time, *clock, name, arguments),
             Value::Regex(pattern, text) => self.regex_method(pattern, text, name, arguments),
-            Value::Match(found) => Ok(super::pattern::match_method(found, name, arguments)),
+            Value::Match(found) => Ok(super::pattern::match_method(heap, found, name, arguments)),
             Value::Event(number) => self.event_method(*number, name, arguments),
-            Value::Lambda(closure) => self.lambda_method(&closure.clone(), name, arguments),
+            Value::Lambda(closure) => self.lambda_method(*closure, name, arguments),
             Value::Address(address, length) => {
-                super::address::method(*address, *length, name, arguments)
+                super::address::method(heap, *address, *length, name, arguments)
             }
             Value::NewEvent if name == "call" => {
                 if let Some(Value::Event(number)) = arguments.first() {
@@ -136,9 +155,9 @@ impl Machine<'_, '_> {
             }
             Value::Error(error) => Ok(match (name, arguments) {
                 ("message" | "to_s" | "full_message" | "detailed_message", []) => {
-                    Some(Value::text(&error.1))
+                    Some(heap.text(&error.1))
                 }
-                ("backtrace", []) => Some(Value::list(Vec::new())),
+                ("backtrace", []) => Some(heap.list(Vec::new())),
                 ("cause", []) => Some(Value::Nil),
                 ("exception", []) => Some(receiver.clone()),
                 _ => None,
@@ -149,31 +168,24 @@ impl Machine<'_, '_> {
 
     /// Runs the code that a method was given.
     pub(super) fn give_to(&mut self, given: &Given, arguments: Vec<Value>) -> Answer {
+        let heap = self.heap;
         self.step()?;
         match given {
             Given::Block(block) => {
-                let height = self.locals.len();
-                let result = self
-                    .bind(&block.parameters, arguments, true, None)
-                    .and_then(|()| self.eval(&block.body));
-                self.locals.truncate(height);
-                match result {
+                match self.run_block(block, Some(self.scope), arguments, true, None) {
                     Err(Stop::Next(value)) => Ok(value),
                     other => other,
                 }
             }
-            Given::Lambda(closure) => {
-                let closure = closure.clone();
-                self.call_lambda(&closure, arguments, true)
-            }
+            Given::Lambda(closure) => self.call_lambda(*closure, arguments, true),
             Given::Counted(inner, counter) => {
-                let at = *counter.lock();
-                *counter.lock() = at.saturating_add(1);
-                let arguments = vec![packed(arguments), Value::Int(at)];
+                let at = counter.get();
+                counter.set(at.saturating_add(1));
+                let arguments = vec![packed(heap, arguments), Value::Int(at)];
                 self.give_to(inner, arguments)
             }
             Given::With(inner, object) => {
-                let arguments = vec![packed(arguments), object.clone()];
+                let arguments = vec![packed(heap, arguments), object.clone()];
                 self.give_to(inner, arguments)
             }
             Given::Method(name) => {
@@ -194,11 +206,6 @@ impl Machine<'_, '_> {
         arguments: Vec<Value>,
         given: Option<&Given>,
     ) -> Answer {
-        if arguments.is_empty()
-            && let Some(value) = self.local(name)
-        {
-            return Ok(value.clone());
-        }
         if let Some(value) = self.class_word(name, &arguments) {
             return Ok(value);
         }
@@ -243,10 +250,11 @@ impl Machine<'_, '_> {
 
     /// Functions of Ruby.
     fn known_function(&mut self, name: &Arc<str>, arguments: &[Value]) -> Answer {
+        let heap = self.heap;
         match (&**name, arguments) {
             ("raise" | "fail", []) => match self.memory.kept.get("$!") {
                 Some(Value::Error(error)) => Err(Stop::Raised(error.clone())),
-                _ => Err(constant::raised(&[])),
+                _ => Err(constant::raised(heap, &[])),
             },
             ("raise" | "fail", [Value::Constant(class), rest @ ..]) if self.is_class(class) => {
                 match self.invoke(&arguments[0], "new", rest.get(..1).unwrap_or(&[]), None)? {
@@ -254,34 +262,34 @@ impl Machine<'_, '_> {
                     _ => Err(Stop::raise("TypeError", "exception class/object expected")),
                 }
             }
-            ("raise" | "fail", arguments) => Err(constant::raised(arguments)),
+            ("raise" | "fail", arguments) => Err(constant::raised(heap, arguments)),
             ("throw", [tag, rest @ ..]) => Err(self.throw(tag, rest.first())),
             ("yield", arguments) => match self.given.clone() {
                 Some(given) => self.give_to(&given, arguments.to_vec()),
                 None => Err(Stop::raise("LocalJumpError", "no block given (yield)")),
             },
             ("block_given?", []) => Ok(Value::Bool(self.given.is_some())),
-            ("method", [name]) => self.method_named(&name.print()),
+            ("method", [name]) => self.method_named(&name.print(heap)),
             ("logger", []) => Ok(Value::Constant(constant::LOGGER.into())),
             ("require" | "require_relative" | "load" | "test", _) => Ok(Value::Bool(true)),
             // There is no terminal behind a filter.
             ("puts" | "print" | "pp" | "warn", _) => Ok(Value::Nil),
             ("p", [one]) => Ok(one.clone()),
             ("p", []) => Ok(Value::Nil),
-            ("p", all) => Ok(Value::list(all.to_vec())),
+            ("p", all) => Ok(heap.list(all.to_vec())),
             ("format" | "sprintf", [Value::Text(pattern), rest @ ..]) => {
-                let text = super::text::format(&pattern.str(), rest)?;
+                let text = super::text::format(heap, &pattern.str(heap), rest)?;
                 limited(text.len())?;
-                Ok(Value::text(&text))
+                Ok(heap.text(&text))
             }
             ("rand", []) => Ok(Value::Float(self.random())),
             ("rand", [Value::Int(limit)]) if *limit > 0 => {
                 Ok(Value::Int((self.random() * *limit as f64) as i64))
             }
-            ("rand", [Value::Range(range)]) => match (&range.0, &range.1) {
-                (Value::Int(from), Value::Int(to)) if from <= to => {
-                    let count = to - from + i64::from(!range.2);
-                    Ok(Value::Int(from + (self.random() * count as f64) as i64))
+            ("rand", [Value::Range(range)]) => match range.get(heap) {
+                Range { from: Value::Int(from), to: Value::Int(to), exclusive } if from <= to => {
+                    let count = (to as f64 - from as f64) + f64::from(!exclusive);
+                    Ok(Value::Int(from.saturating_add((self.random() * count) as i64)))
                 }
                 _ => Err(Stop::raise("ArgumentError", "invalid argument for rand")),
             },
@@ -289,7 +297,7 @@ impl Machine<'_, '_> {
             ("sleep", _) => Ok(Value::Int(0)),
             ("event", []) => Ok(Value::Event(0)),
             (name, arguments) => {
-                if let Some(value) = conversion::convert(name, arguments)? {
+                if let Some(value) = conversion::convert(heap, name, arguments)? {
                     return Ok(value);
                 }
                 let message = format!("undefined local variable or method `{name}'");
@@ -298,18 +306,22 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// A number from 0 up to 1 that follows from the time and what was done so far.
+    /// A number from 0 up to 1.
     fn random(&mut self) -> f64 {
-        use std::hash::{BuildHasher, Hasher};
-        let bits = std::hash::RandomState::new().build_hasher().finish();
-        (bits >> 11) as f64 / (1_u64 << 53) as f64
+        Random::new().fraction()
     }
 }
 
+/// The work of multiplying or printing a number of so many bits.
+fn work_of_bits(bits: u64) -> usize {
+    let words = bits as usize / 64;
+    words * words / STEP_BYTES
+}
+
 /// Several values as one.
-fn packed(mut arguments: Vec<Value>) -> Value {
+fn packed(heap: &Heap, mut arguments: Vec<Value>) -> Value {
     match arguments.len() {
         1 => arguments.remove(0),
-        _ => Value::list(arguments),
+        _ => heap.list(arguments),
     }
 }

@@ -2,8 +2,10 @@
 //! the filter.
 
 use super::{Answer, Found1, Given, Machine, Stop, constant};
+use crate::ruby::dictionary::Dictionary;
+use crate::ruby::heap::Heap;
 use crate::ruby::tree::{Block, Call, Kind, Node, Role, Target};
-use crate::ruby::value::{Dictionary, Object, STRUCT, Shared, Value};
+use crate::ruby::value::{Object, STRUCT, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -44,8 +46,8 @@ pub(super) struct Running {
     block: Arc<Block>,
 }
 
-fn field(name: &str) -> Value {
-    Value::text(&format!("@{name}"))
+fn field(heap: &Heap, name: &str) -> Value {
+    heap.text(&format!("@{name}"))
 }
 
 impl Machine<'_, '_> {
@@ -54,10 +56,11 @@ impl Machine<'_, '_> {
         &mut self,
         name: &Arc<str>,
         above: Option<&Node>,
-        body: &Node,
+        body: &Block,
     ) -> Answer {
+        let heap = self.heap;
         let parent = match above {
-            Some(node) => Some(Arc::<str>::from(self.eval(node)?.print())),
+            Some(node) => Some(Arc::<str>::from(self.eval(node)?.print(heap))),
             None => None,
         };
         let full: Arc<str> = match &self.inside {
@@ -72,9 +75,7 @@ impl Machine<'_, '_> {
         class.parent = parent.or(class.parent.take());
         let outer = self.inside.replace(full.clone());
         let this = std::mem::replace(&mut self.this, Value::Constant(full));
-        self.enter();
-        let result = self.eval(body);
-        self.leave();
+        let result = self.run_class(body);
         (self.inside, self.this) = (outer, this);
         result
     }
@@ -91,10 +92,11 @@ impl Machine<'_, '_> {
 
     /// `attr_reader :a`, `include A` in the body of a class.
     pub(super) fn class_word(&mut self, name: &str, arguments: &[Value]) -> Option<Value> {
+        let heap = self.heap;
         let is_body = matches!(&self.this, Value::Constant(_));
         let class = self.inside.as_ref().filter(|_| is_body)?;
         let class = self.memory.classes.get_mut(class)?;
-        let names = arguments.iter().map(|one| Arc::<str>::from(one.print()));
+        let names = arguments.iter().map(|one| Arc::<str>::from(one.print(heap)));
         match name {
             "attr_reader" => class.readers.extend(names),
             "attr_writer" => class.writers.extend(names),
@@ -147,6 +149,7 @@ impl Machine<'_, '_> {
 
     /// A constant as code inside a class sees it.
     pub(super) fn constant(&self, name: &Arc<str>) -> Value {
+        let heap = self.heap;
         let mut around = self.inside.as_deref();
         while let Some(class) = around {
             for ancestor in self.ancestors(class) {
@@ -162,7 +165,7 @@ impl Machine<'_, '_> {
         }
         match self.memory.kept.get(name) {
             Some(value) => value.clone(),
-            None => constant::value(name),
+            None => constant::value(heap, name),
         }
     }
 
@@ -185,9 +188,10 @@ impl Machine<'_, '_> {
 
     /// `@a` of the object that runs; nothing outside of objects.
     pub(super) fn own_field(&self, name: &str) -> Option<Value> {
+        let heap = self.heap;
         match &self.this {
             Value::Object(object) if name.starts_with('@') && !name.starts_with("@@") => {
-                Some(object.fields.lock().get(&Value::text(name)).unwrap_or_default())
+                Some(object.fields.get(heap, &heap.text(name)).unwrap_or_default())
             }
             _ => None,
         }
@@ -195,9 +199,10 @@ impl Machine<'_, '_> {
 
     /// Sets `@a` of the object that runs; false outside of objects.
     pub(super) fn set_own_field(&mut self, name: &str, value: &Value) -> bool {
+        let heap = self.heap;
         match &self.this {
             Value::Object(object) if name.starts_with('@') && !name.starts_with("@@") => {
-                object.fields.lock().insert(Value::text(name), value.clone());
+                object.fields.insert(heap, heap.text(name), value.clone());
                 true
             }
             _ => false,
@@ -241,11 +246,12 @@ impl Machine<'_, '_> {
     /// A method of an object.
     pub(super) fn instance_method(
         &mut self,
-        object: &Arc<Object>,
+        object: &Object,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         let this = || Value::Object(object.clone());
         if let Some(found) = self.find_method(&object.class, name) {
             return self.run_method(this(), found, name, arguments.to_vec(), given).map(Some);
@@ -254,12 +260,12 @@ impl Machine<'_, '_> {
             let Some(class) = self.memory.classes.get(&ancestor) else { continue };
             let is_in = |names: &[Arc<str>], name: &str| names.iter().any(|one| &**one == name);
             if arguments.is_empty() && is_in(&class.readers, name) {
-                return Ok(Some(object.fields.lock().get(&field(name)).unwrap_or_default()));
+                return Ok(Some(object.fields.get(heap, &field(heap, name)).unwrap_or_default()));
             }
             if let (Some(bare), [value]) = (name.strip_suffix('='), arguments)
                 && is_in(&class.writers, bare)
             {
-                object.fields.lock().insert(field(bare), value.clone());
+                object.fields.insert(heap, field(heap, bare), value.clone());
                 return Ok(Some(value.clone()));
             }
         }
@@ -273,7 +279,7 @@ impl Machine<'_, '_> {
     }
 
     /// What `Comparable` makes of `<=>`.
-    fn compared(&mut self, object: &Arc<Object>, name: &str, arguments: &[Value]) -> Found1 {
+    fn compared(&mut self, object: &Object, name: &str, arguments: &[Value]) -> Found1 {
         let comparable = self.ancestors(&object.class).iter().any(|one| &**one == "Comparable");
         let (true, [other]) = (comparable, arguments) else { return Ok(None) };
         if !matches!(name, "<" | ">" | "<=" | ">=" | "==") {
@@ -299,6 +305,7 @@ impl Machine<'_, '_> {
 
     /// `super`
     pub(super) fn call_above(&mut self, arguments: Option<Vec<Value>>) -> Answer {
+        let heap = self.heap;
         let Some(running) = self.running.clone() else {
             return Err(Stop::raise("RuntimeError", "super called outside of method"));
         };
@@ -321,12 +328,12 @@ impl Machine<'_, '_> {
         match &*running.name {
             "initialize" => {
                 if let [message, ..] = arguments.as_slice() {
-                    object.fields.lock().insert(Value::text(MESSAGE), message.clone());
+                    object.fields.insert(heap, heap.text(MESSAGE), message.clone());
                 }
                 self.fill_members(&object, &arguments)?;
                 Ok(Value::Nil)
             }
-            "to_s" | "inspect" => Ok(Value::text(&Value::Object(object).print())),
+            "to_s" | "inspect" => Ok(heap.text(&Value::Object(object).print(heap))),
             name => {
                 let message = format!("super: no superclass method `{name}'");
                 Err(Stop::raise("NoMethodError", message))
@@ -336,18 +343,20 @@ impl Machine<'_, '_> {
 
     /// What the parameters of the method that runs hold now.
     fn own_arguments(&self, block: &Block) -> Vec<Value> {
+        let scope = self.method_scope;
+        let heap = self.heap;
         let mut values = Vec::new();
         for parameter in block.parameters.iter().filter(|one| one.role == Role::Place) {
             match &parameter.target {
-                Target::Local(name) => values.extend(self.local(name).cloned()),
+                Target::Local(variable) => values.push(scope.get(heap, 0, variable.slot)),
                 Target::Rest(inner) => {
-                    if let Target::Local(name) = &**inner
-                        && let Some(Value::List(items)) = self.local(name)
+                    if let Target::Local(variable) = &**inner
+                        && let Value::List(items) = scope.get(heap, 0, variable.slot)
                     {
-                        values.extend(items.lock().iter().cloned());
+                        values.extend(items.items(heap));
                     }
                 }
-                _ => {}
+                Target::Group(_) | Target::Kept(_) | Target::Index(..) | Target::Attribute(..) => {}
             }
         }
         values
@@ -361,6 +370,7 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         if !self.is_class(name) {
             return Ok(None);
         }
@@ -375,17 +385,17 @@ impl Machine<'_, '_> {
         }
         Ok(Some(match (method, arguments) {
             ("new" | "exception" | "[]", arguments) => self.make_object(name, arguments, given)?,
-            ("name" | "to_s" | "inspect", []) => Value::text(name),
+            ("name" | "to_s" | "inspect", []) => heap.text(name),
             ("members", []) => match self.members(name) {
                 Some(members) => {
-                    Value::list(members.iter().map(|one| Value::Symbol((*one).clone())).collect())
+                    heap.list(members.iter().map(|one| Value::Symbol((*one).clone())).collect())
                 }
                 None => return Ok(None),
             },
             ("===", [value]) => Value::Bool(self.is_kind(value, name)),
             ("class", []) => Value::Constant("Class".into()),
             ("send" | "public_send", [method, rest @ ..]) => {
-                self.invoke(&Value::Constant(name.clone()), &method.print(), rest, given)?
+                self.invoke(&Value::Constant(name.clone()), &method.print(heap), rest, given)?
             }
             _ => return Ok(None),
         }))
@@ -397,8 +407,9 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Answer {
-        let object =
-            Arc::new(Object { class: class.clone(), fields: Shared::new(Dictionary::default()) });
+        let heap = self.heap;
+        let fields = heap.new_hash(Dictionary::default());
+        let object = Object { class: class.clone(), fields };
         let this = Value::Object(object.clone());
         let initialize = self.find_method(class, "initialize");
         match initialize {
@@ -408,7 +419,7 @@ impl Machine<'_, '_> {
             None if self.members(class).is_some() => self.fill_members(&object, arguments)?,
             None if self.is_above(class, "Exception") => {
                 if let [message, ..] = arguments {
-                    object.fields.lock().insert(Value::text(MESSAGE), message.clone());
+                    object.fields.insert(heap, heap.text(MESSAGE), message.clone());
                 }
             }
             None if !arguments.is_empty() => {
@@ -422,10 +433,10 @@ impl Machine<'_, '_> {
             return Ok(this);
         }
         let message = match self.find_method(class, "message") {
-            Some(found) => self.run_method(this, found, "message", Vec::new(), None)?.print(),
+            Some(found) => self.run_method(this, found, "message", Vec::new(), None)?.print(heap),
             None => {
-                let given = object.fields.lock().get(&Value::text(MESSAGE));
-                given.map_or(class.to_string(), |message| message.print())
+                let given = object.fields.get(heap, &heap.text(MESSAGE));
+                given.map_or(class.to_string(), |message| message.print(heap))
             }
         };
         Ok(Value::Error(Arc::new((class.to_string(), message))))

@@ -7,19 +7,21 @@ pub(super) use names::{METHODS, NAMES};
 
 use super::module::{base64, bytes_of, digest, hex, hmac, math, text_bytes, uri};
 use super::{Answer, Found1, Given, Machine, Stop};
-use crate::ruby::value::{Dictionary, Shared, Value};
+use crate::ruby::dictionary::Dictionary;
+use crate::ruby::heap::Heap;
+use crate::ruby::value::Value;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 /// What `logger` is: nothing is logged here.
 pub(super) const LOGGER: &str = "logger";
 
-pub(super) fn value(name: &str) -> Value {
+pub(super) fn value(heap: &Heap, name: &str) -> Value {
     match name {
-        "Encoding::UTF_8" => Value::text("UTF-8"),
-        "Encoding::ASCII_8BIT" | "Encoding::BINARY" => Value::text("ASCII-8BIT"),
-        "Encoding::ISO_8859_1" => Value::text("ISO-8859-1"),
-        "Encoding::UTF_16LE" => Value::text("UTF-16LE"),
+        "Encoding::UTF_8" => heap.text("UTF-8"),
+        "Encoding::ASCII_8BIT" | "Encoding::BINARY" => heap.text("ASCII-8BIT"),
+        "Encoding::ISO_8859_1" => heap.text("ISO-8859-1"),
+        "Encoding::UTF_16LE" => heap.text("UTF-16LE"),
         "Float::INFINITY" => Value::Float(f64::INFINITY),
         "Float::NAN" => Value::Float(f64::NAN),
         "Float::MAX" => Value::Float(f64::MAX),
@@ -32,7 +34,7 @@ pub(super) fn value(name: &str) -> Value {
         "Zlib::MAX_WBITS" => Value::Int(super::zlib::WINDOW_BITS),
         "Socket::AF_INET" => Value::Int(2),
         "Socket::AF_INET6" => Value::Int(10),
-        "RUBY_VERSION" => Value::text("3.1.4"),
+        "RUBY_VERSION" => heap.text("3.1.4"),
         "Math::E" => Value::Float(std::f64::consts::E),
         name => Value::Constant(name.trim_start_matches("::").into()),
     }
@@ -84,33 +86,35 @@ pub(super) fn is_error(raised: &str, class: &str) -> bool {
 }
 
 /// `raise "a"`, `raise A, "b"`, `raise e`
-pub(super) fn raised(arguments: &[Value]) -> Stop {
+pub(super) fn raised(heap: &Heap, arguments: &[Value]) -> Stop {
     match arguments {
         [] => Stop::raise("RuntimeError", "unhandled exception"),
         [Value::Error(error), ..] => Stop::Raised(error.clone()),
         [Value::Constant(class)] => Stop::raise(class, &**class),
-        [Value::Constant(class), message, ..] => Stop::raise(class, message.print()),
-        [message, ..] => Stop::raise("RuntimeError", message.print()),
+        [Value::Constant(class), message, ..] => Stop::raise(class, message.print(heap)),
+        [message, ..] => Stop::raise("RuntimeError", message.print(heap)),
     }
 }
 
 /// `ENV["HOME"]`, `ENV.fetch("HOME", "/")`
-fn environment(name: &str, arguments: &[Value]) -> Option<Value> {
+fn environment(heap: &Heap, name: &str, arguments: &[Value]) -> Option<Value> {
     Some(match (name, arguments) {
-        ("[]", [name]) | ("fetch", [name, ..]) => match (std::env::var(name.print()), arguments) {
-            (Ok(text), _) => Value::text(&text),
-            (Err(_), [_, default]) => default.clone(),
-            (Err(_), _) => Value::Nil,
-        },
-        ("key?", [name]) => Value::Bool(std::env::var(name.print()).is_ok()),
+        ("[]", [name]) | ("fetch", [name, ..]) => {
+            match (std::env::var(name.print(heap)), arguments) {
+                (Ok(text), _) => heap.text(&text),
+                (Err(_), [_, default]) => default.clone(),
+                (Err(_), _) => Value::Nil,
+            }
+        }
+        ("key?", [name]) => Value::Bool(std::env::var(name.print(heap)).is_ok()),
         _ => return None,
     })
 }
 
 /// `Digest::MD5.hexdigest(text)`, `OpenSSL::Digest.digest("SHA256", text)`
-fn digested(class: &str, name: &str, arguments: &[Value]) -> Found1 {
+fn digested(heap: &Heap, class: &str, name: &str, arguments: &[Value]) -> Found1 {
     let (class, text) = match (class, arguments) {
-        ("OpenSSL::Digest", [class, text]) => (class.print(), text),
+        ("OpenSSL::Digest", [class, text]) => (class.print(heap), text),
         (class, [text, ..]) => (class.to_string(), text),
         (_, []) => return Ok(None),
     };
@@ -119,14 +123,14 @@ fn digested(class: &str, name: &str, arguments: &[Value]) -> Found1 {
     }
     // OpenSSL takes the text of any value.
     let input = match class.starts_with("OpenSSL") {
-        true => bytes_of(text),
-        false => text_bytes(text)?,
+        true => bytes_of(heap, text),
+        false => text_bytes(heap, text)?,
     };
     let Some(bytes) = digest(&class, &input) else { return Ok(None) };
     Ok(Some(match name {
-        "hexdigest" => Value::text(&hex(&bytes)),
-        "base64digest" => Value::text(&STANDARD.encode(bytes)),
-        _ => Value::binary(&bytes),
+        "hexdigest" => heap.text(&hex(&bytes)),
+        "base64digest" => heap.text(&STANDARD.encode(bytes)),
+        _ => heap.binary(&bytes),
     }))
 }
 
@@ -138,6 +142,7 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         let named: std::sync::Arc<str> = constant.into();
         if let Some(found) = self.class_method(&named, name, arguments, given)? {
             return Ok(Some(found));
@@ -156,18 +161,18 @@ impl Machine<'_, '_> {
                 true => Value::Bool(false),
                 false => Value::Nil,
             })),
-            "Base64" => base64(name, arguments),
+            "Base64" => base64(heap, name, arguments),
             "Math" => math(name, arguments),
-            "Kernel" => super::conversion::convert(name, arguments),
-            "SecureRandom" => super::module::random(name, arguments),
-            "IPAddr" => super::address::make(name, arguments),
-            "CSV" => super::module::csv(name, arguments),
-            "File" => super::module::file(name, arguments),
+            "Kernel" => super::conversion::convert(heap, name, arguments),
+            "SecureRandom" => super::module::random(heap, name, arguments),
+            "IPAddr" => super::address::make(heap, name, arguments),
+            "CSV" => super::module::csv(heap, name, arguments),
+            "File" => super::module::file(heap, name, arguments),
             "Zlib" | "Zlib::Inflate" | "Zlib::Deflate" if name != "new" => {
-                super::zlib::function(name, arguments)
+                super::zlib::function(heap, name, arguments)
             }
             "Zlib::GzipReader" if matches!(name, "wrap" | "zcat") => {
-                let reader = super::library::make("Zlib::GzipReader", arguments)?;
+                let reader = super::library::make(heap, "Zlib::GzipReader", arguments)?;
                 let Some(reader) = reader else { return Ok(None) };
                 match given {
                     Some(given) => self.give_to(given, vec![reader]).map(Some),
@@ -178,25 +183,26 @@ impl Machine<'_, '_> {
                 Ok(Some(Value::Float(self.now.timestamp_micros() as f64 / 1e6)))
             }
             "Socket" if name == "gethostname" => {
-                Ok(Some(Value::text(&gethostname::gethostname().to_string_lossy())))
+                Ok(Some(heap.text(&gethostname::gethostname().to_string_lossy())))
             }
-            "ENV" => Ok(environment(name, arguments)),
+            "ENV" => Ok(environment(heap, name, arguments)),
             "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => {
-                uri(name, arguments, constant == "CGI")
+                uri(heap, name, arguments, constant == "CGI")
             }
             "Regexp" => self.regexp(name, arguments),
-            "OpenSSL::HMAC" => hmac(name, arguments),
+            "OpenSSL::HMAC" => hmac(heap, name, arguments),
             _ => self.make(constant, name, arguments, given),
         }
     }
 
     /// `Regexp.new(…)`, `Regexp.union(…)`
     fn regexp(&mut self, name: &str, arguments: &[Value]) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("escape" | "quote", [text]) if !matches!(text, Value::Text(_) | Value::Symbol(_)) => {
                 return Err(super::text::no_text(text));
             }
-            ("escape" | "quote", [text]) => Value::text(&super::pattern::escape(&text.print())),
+            ("escape" | "quote", [text]) => heap.text(&super::pattern::escape(&text.print(heap))),
             ("new", [Value::Text(text), flags @ ..]) => {
                 let flags = match flags.first() {
                     Some(Value::Int(bits)) => [(1, "i"), (2, "x"), (4, "m")]
@@ -207,18 +213,18 @@ impl Machine<'_, '_> {
                     Some(given) if given.is_true() => "i".to_string(),
                     _ => String::new(),
                 };
-                super::pattern::compile(&text.str(), &flags)?
+                super::pattern::compile(&text.str(heap), &flags)?
             }
             ("union", items) => {
                 let items = match items {
-                    [Value::List(items)] => items.lock().clone(),
+                    [Value::List(items)] => items.items(heap),
                     items => items.to_vec(),
                 };
                 let texts: Vec<String> = items
                     .iter()
                     .map(|item| match item {
                         Value::Regex(_, text) => text.to_string(),
-                        other => super::pattern::escape(&other.print()),
+                        other => super::pattern::escape(&other.print(heap)),
                     })
                     .collect();
                 super::pattern::compile(&texts.join("|"), "")?
@@ -226,7 +232,7 @@ impl Machine<'_, '_> {
             ("new", [regex @ Value::Regex(..), ..]) => regex.clone(),
             ("last_match", []) => self.found.clone().map_or(Value::Nil, Value::Match),
             ("last_match", [which]) => match &self.found {
-                Some(found) => super::pattern::group(found, which),
+                Some(found) => super::pattern::group(heap, found, which),
                 None => Value::Nil,
             },
             _ => return Ok(None),
@@ -241,11 +247,12 @@ impl Machine<'_, '_> {
             ("new", [list, ..]) => self.items(list)?,
             (_, items) => items.to_vec(),
         };
-        Ok(super::set::of(items))
+        Ok(super::set::of(self.heap, items))
     }
 
     /// `Array.new(3, 0)`, `Array.new(3) { … }`
     fn make_list(&mut self, count: i64, value: Option<&Value>, given: Option<&Given>) -> Answer {
+        let heap = self.heap;
         let count = usize::try_from(count).unwrap_or(0);
         super::limited(count)?;
         let mut items = Vec::with_capacity(count);
@@ -255,7 +262,7 @@ impl Machine<'_, '_> {
                 None => value.cloned().unwrap_or_default(),
             });
         }
-        Ok(Value::list(items))
+        Ok(heap.list(items))
     }
 
     /// `Array.new(3) { … }`, `Hash.new(0)`, `Digest::MD5.hexdigest(…)`
@@ -266,42 +273,44 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         if matches!(name, "new" | "open")
-            && let Some(made) = super::library::make(constant, arguments)?
+            && let Some(made) = super::library::make(heap, constant, arguments)?
         {
             return Ok(Some(made));
         }
         Ok(Some(match (constant, name, arguments) {
             ("Hash", "new", default) => {
-                let mut hash = Dictionary::default();
-                hash.default = match given {
+                let hash = heap.new_hash(Dictionary::default());
+                let default = match given {
                     Some(Given::Block(block)) => self.closure(block, false),
-                    Some(Given::Lambda(closure)) => Value::Lambda(closure.clone()),
+                    Some(Given::Lambda(closure)) => Value::Lambda(*closure),
                     _ => default.first().cloned().unwrap_or_default(),
                 };
-                Value::Hash(Shared::new(hash))
+                hash.set_default(heap, default);
+                Value::Hash(hash)
             }
-            ("Hash", "[]", [Value::Hash(pairs)]) => Value::Hash(pairs.clone()),
+            ("Hash", "[]", [Value::Hash(pairs)]) => Value::Hash(*pairs),
             ("Hash", "[]", [list]) => self.invoke(list, "to_h", &[], None)?,
             ("Hash", "[]", all) if all.len() % 2 == 0 => {
                 let pairs = all.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
-                Value::hash(pairs.collect::<Vec<_>>())
+                heap.hash(pairs.collect::<Vec<_>>())
             }
-            ("Array", "new", []) => Value::list(Vec::new()),
+            ("Array", "new", []) => heap.list(Vec::new()),
             ("Array", "new", [Value::Int(count), value @ ..]) => {
                 self.make_list(*count, value.first(), given)?
             }
-            ("String", "new", [Value::Text(text), ..]) => Value::text(&text.str()),
-            ("String", "new", _) => Value::text(""),
-            ("Object", "new", []) => Value::hash([]),
+            ("String", "new", [Value::Text(text), ..]) => heap.text(&text.str(heap)),
+            ("String", "new", _) => heap.text(""),
+            ("Object", "new", []) => heap.hash([]),
             (_, "hexdigest" | "digest" | "base64digest", _) => {
-                return digested(constant, name, arguments);
+                return digested(heap, constant, name, arguments);
             }
-            (class, "name" | "to_s", []) => Value::text(class),
+            (class, "name" | "to_s", []) => heap.text(class),
             (class, "new" | "exception", message)
                 if class.ends_with("Error") || class == "Exception" =>
             {
-                let message = message.first().map_or(class.to_string(), Value::print);
+                let message = message.first().map_or(class.to_string(), |one| one.print(heap));
                 Value::Error(std::sync::Arc::new((class.to_string(), message)))
             }
             (class, "===", [value]) => Value::Bool(self.is_kind(value, class)),

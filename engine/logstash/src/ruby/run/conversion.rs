@@ -1,15 +1,16 @@
 //! `Integer("1")` and its like: conversions that fail where `to_i` would guess.
 
 use super::{Answer, Found1, Stop};
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric::{self, Decimal};
-use crate::ruby::value::Value;
+use crate::ruby::value::{Range, Value};
 use num_bigint::BigInt;
 use std::sync::Arc;
 
 /// `Integer("1")`, `Float("1.5")`, `String(1)`, `Array(nil)`
-pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn convert(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     let invalid = |value: &Value| {
-        let message = format!("invalid value for {name}(): {}", value.inspect());
+        let message = format!("invalid value for {name}(): {}", value.inspect(heap));
         Stop::raise("ArgumentError", message)
     };
     Ok(Some(match (name, arguments) {
@@ -18,11 +19,11 @@ pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
                 [Value::Int(radix), ..] => u32::try_from(*radix).ok(),
                 _ => None,
             };
-            let number = large_integer(&text.str(), radix);
+            let number = large_integer(&text.str(heap), radix);
             numeric::whole(number.ok_or_else(|| invalid(&arguments[0]))?)
         }
         ("Integer", [Value::Float(number), ..]) if !number.is_finite() => {
-            return Err(Stop::raise("FloatDomainError", arguments[0].print()));
+            return Err(Stop::raise("FloatDomainError", arguments[0].print(heap)));
         }
         ("Integer", [number, ..]) if number.is_number() => match numeric::ratio(number) {
             Some((numerator, denominator)) => numeric::whole(numerator / denominator),
@@ -31,13 +32,14 @@ pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
         ("BigDecimal", [Value::Nil, ..]) => {
             return Err(Stop::raise("TypeError", "can't convert nil into BigDecimal"));
         }
-        ("BigDecimal", [value, ..]) => decimal(value)?,
-        ("Rational", [value]) => rational(value)?,
+        ("BigDecimal", [value, ..]) => decimal(heap, value)?,
+        ("Rational", [value]) => rational(heap, value)?,
         ("Rational", [numerator, denominator]) => {
-            let (numerator, denominator) = (rational(numerator)?, rational(denominator)?);
-            super::number::exact(&numerator, "/", &denominator)?.unwrap_or_default()
+            let (numerator, denominator) =
+                (rational(heap, numerator)?, rational(heap, denominator)?);
+            super::number::exact(heap, &numerator, "/", &denominator)?.unwrap_or_default()
         }
-        ("URI", [Value::Text(text)]) => super::locator::parse(&text.str())?,
+        ("URI", [Value::Text(text)]) => super::locator::parse(heap, &text.str(heap))?,
         ("Integer" | "Float", [other @ (Value::List(_) | Value::Hash(_) | Value::Bool(_)), ..]) => {
             let what = super::object::word_of(other);
             let message = match name {
@@ -51,71 +53,68 @@ pub(super) fn convert(name: &str, arguments: &[Value]) -> Found1 {
             return Err(Stop::raise("TypeError", message));
         }
         ("Float", [Value::Text(text), ..]) => {
-            Value::Float(read_float(&text.str()).ok_or_else(|| invalid(&arguments[0]))?)
+            Value::Float(read_float(&text.str(heap)).ok_or_else(|| invalid(&arguments[0]))?)
         }
         ("Float", [number, ..]) if number.is_number() => {
             Value::Float(numeric::float(number).unwrap_or(f64::NAN))
         }
-        ("String", [value]) => Value::text(&value.print()),
-        ("Array", [Value::Nil]) => Value::list(Vec::new()),
+        ("String", [value]) => heap.text(&value.print(heap)),
+        ("Array", [Value::Nil]) => heap.list(Vec::new()),
         ("Array", [list @ Value::List(_)]) => list.clone(),
         ("Array", [Value::Hash(hash)]) => {
-            let pairs = hash.lock().pairs();
-            Value::list(
-                pairs.into_iter().map(|(key, value)| Value::list(vec![key, value])).collect(),
-            )
+            let pairs = hash.pairs(heap);
+            heap.list(pairs.into_iter().map(|(key, value)| heap.list(vec![key, value])).collect())
         }
-        ("Array", [Value::Range(range)]) => match (&range.0, &range.1) {
-            (Value::Int(from), Value::Int(to)) => {
-                let to = to - i64::from(range.2);
-                super::limited(usize::try_from(to.saturating_sub(*from)).unwrap_or(0))?;
-                Value::list((*from..=to).map(Value::Int).collect())
+        ("Array", [Value::Range(range)]) => match range.get(heap) {
+            Range { from: Value::Int(from), to: Value::Int(to), exclusive } => {
+                let to = to.saturating_sub(i64::from(exclusive));
+                super::limited(usize::try_from(to.saturating_sub(from)).unwrap_or(0))?;
+                heap.list((from..=to).map(Value::Int).collect())
             }
             _ => return Ok(None),
         },
-        ("Array", [one]) => Value::list(vec![one.clone()]),
+        ("Array", [one]) => heap.list(vec![one.clone()]),
         _ => return Ok(None),
     }))
 }
 
 /// `1r`, `12345678901234567890`
-pub(super) fn number(text: &str) -> Value {
+pub(super) fn number(heap: &Heap, text: &str) -> Value {
     match text.strip_suffix('r') {
-        Some(digits) => rational(&Value::text(digits)).unwrap_or_default(),
+        Some(digits) => rational(heap, &heap.text(digits)).unwrap_or_default(),
         None => large_integer(text, None).map_or(Value::Nil, numeric::whole),
     }
 }
 
 /// `BigDecimal("1.5")`
-pub(super) fn decimal(value: &Value) -> Answer {
+pub(super) fn decimal(heap: &Heap, value: &Value) -> Answer {
     let found = match value {
         Value::Rational(_) => None,
         Value::Decimal(_) => return Ok(value.clone()),
-        value => Decimal::read(&value.print()),
+        value => Decimal::read(&value.print(heap)),
     };
     match found {
         Some(number) => Ok(Value::Decimal(Arc::new(number))),
         None => {
-            let message = format!("invalid value for BigDecimal(): {}", value.inspect());
+            let message = format!("invalid value for BigDecimal(): {}", value.inspect(heap));
             Err(Stop::raise("ArgumentError", message))
         }
     }
 }
 
 /// `Rational("1/3")`, `Rational(0.5)`
-fn rational(value: &Value) -> Answer {
+fn rational(heap: &Heap, value: &Value) -> Answer {
     let parts = match value {
         Value::Text(text) => {
-            let text = text.str();
+            let text = text.str(heap);
             let (above, below) = text.split_once('/').unwrap_or((&*text, "1"));
             let read =
                 |text: &str| Decimal::read(text).map(|number| Value::Decimal(Arc::new(number)));
             match (read(above), read(below)) {
                 (Some(above), Some(below)) => {
-                    let above = rational(&above)?;
-                    return Ok(
-                        super::number::exact(&above, "/", &rational(&below)?)?.unwrap_or_default()
-                    );
+                    let above = rational(heap, &above)?;
+                    return Ok(super::number::exact(heap, &above, "/", &rational(heap, &below)?)?
+                        .unwrap_or_default());
                 }
                 _ => None,
             }

@@ -5,6 +5,7 @@ mod gather;
 mod plain;
 mod sort;
 
+use crate::ruby::heap::Heap;
 pub(super) use sort::order;
 
 use super::list::flatten;
@@ -117,8 +118,8 @@ const TELLS_BY_CODE: &[&str] = &[
     "each_pair",
 ];
 
-fn pair(left: Value, right: Value) -> Value {
-    Value::list(vec![left, right])
+fn pair(heap: &Heap, left: Value, right: Value) -> Value {
+    heap.list(vec![left, right])
 }
 
 impl Machine<'_, '_> {
@@ -131,6 +132,7 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         let needs_code = matches!(
             name,
             "count"
@@ -152,7 +154,7 @@ impl Machine<'_, '_> {
         }
         let Some(given) = given else {
             if arguments.is_empty() && TELLS_BY_CODE.contains(&name) {
-                return Ok(Some(super::library::enumerator(whole, name, arguments)));
+                return Ok(Some(super::library::enumerator(heap, whole, name, arguments)));
             }
             return self.without_code(items, name, arguments);
         };
@@ -208,6 +210,7 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: &Given,
     ) -> Found1 {
+        let heap = self.heap;
         match (name, arguments) {
             ("each" | "each_entry" | "reverse_each" | "each_pair", []) => {
                 let items: Vec<_> = match name {
@@ -237,11 +240,9 @@ impl Machine<'_, '_> {
                     made.push(self.give_to(given, vec![item])?);
                 }
                 if matches!(name, "flat_map" | "collect_concat") {
-                    let mut flat = Vec::new();
-                    flatten(&made, 1, &mut flat)?;
-                    made = flat;
+                    made = flatten(heap, &made, 1)?;
                 }
-                Ok(Some(Value::list(made)))
+                Ok(Some(heap.list(made)))
             }
             ("with_index", start) => {
                 let start = match start {
@@ -252,7 +253,7 @@ impl Machine<'_, '_> {
                 for (at, item) in items.into_iter().enumerate() {
                     made.push(self.give_to(given, vec![item, Value::Int(start + at as i64)])?);
                 }
-                Ok(Some(Value::list(made)))
+                Ok(Some(heap.list(made)))
             }
             ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
                 let size = *size as usize;
@@ -262,7 +263,7 @@ impl Machine<'_, '_> {
                 };
                 for part in parts {
                     limited(part.len())?;
-                    self.give_to(given, vec![Value::list(part)])?;
+                    self.give_to(given, vec![heap.list(part)])?;
                 }
                 Ok(Some(whole.clone()))
             }

@@ -4,6 +4,7 @@ use super::{Answer, Found1, Machine, Stop};
 use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::reference::FieldRef;
+use crate::ruby::heap::Heap;
 use crate::ruby::value::{Clock, Value};
 use crate::template::Template;
 use chrono::{DateTime, FixedOffset};
@@ -53,9 +54,9 @@ pub(super) fn given(name: &str) -> Value {
     }
 }
 
-fn field(name: &Value) -> Result<FieldRef, Stop> {
-    FieldRef::parse(&name.print()).map_err(|reason| {
-        let message = format!("Invalid FieldReference: `{}`: {reason}", name.print());
+fn field(heap: &Heap, name: &Value) -> Result<FieldRef, Stop> {
+    FieldRef::parse(&name.print(heap)).map_err(|reason| {
+        let message = format!("Invalid FieldReference: `{}`: {reason}", name.print(heap));
         Stop::raise("RuntimeError", message)
     })
 }
@@ -67,24 +68,25 @@ impl Machine<'_, '_> {
         name: &str,
         arguments: &[Value],
     ) -> Found1 {
+        let heap = self.heap;
         let Some(event) = self.events.get_mut(number) else { return Ok(None) };
         Ok(Some(match (name, arguments) {
             ("get" | "[]" | "getField" | "get_field", [name]) => {
-                let field = field(name)?;
-                event.value_of(&field).as_ref().map_or(Value::Nil, Value::of_datum)
+                let field = field(heap, name)?;
+                event.value_of(&field).as_ref().map_or(Value::Nil, |one| Value::of_datum(heap, one))
             }
             ("set" | "[]=" | "setField" | "set_field", [name, value]) => {
-                let field = field(name)?;
+                let field = field(heap, name)?;
                 self.set_field(number, &field, value)?;
                 value.clone()
             }
             ("remove", [name]) => {
-                let field = field(name)?;
-                event.remove(&field).as_ref().map_or(Value::Nil, Value::of_datum)
+                let field = field(heap, name)?;
+                event.remove(&field).as_ref().map_or(Value::Nil, |one| Value::of_datum(heap, one))
             }
-            ("include?", [name]) => Value::Bool(event.includes(&field(name)?)),
+            ("include?", [name]) => Value::Bool(event.includes(&field(heap, name)?)),
             ("tag", [tag]) => {
-                event.tag(self.arena.str(&tag.print()));
+                event.tag(self.arena.str(&tag.print(heap)));
                 Value::Nil
             }
             ("cancel", []) => {
@@ -102,28 +104,29 @@ impl Machine<'_, '_> {
 
     /// Methods of the event as a whole.
     fn whole_event(&mut self, number: usize, name: &str, arguments: &[Value]) -> Option<Value> {
+        let heap = self.heap;
         let event = self.events.get_mut(number)?;
         Some(match (name, arguments) {
-            ("to_hash" | "fields", []) => Value::of_map(&event.data),
+            ("to_hash" | "fields", []) => Value::of_map(heap, &event.data),
             ("to_hash_with_metadata", []) => {
-                let whole = Value::of_map(&event.data);
+                let whole = Value::of_map(heap, &event.data);
                 if let (Value::Hash(hash), false) = (&whole, event.metadata.is_empty()) {
-                    let metadata = Value::of_map(&event.metadata);
-                    hash.lock().insert(Value::text("@metadata"), metadata);
+                    let metadata = Value::of_map(heap, &event.metadata);
+                    hash.insert(heap, heap.text("@metadata"), metadata);
                 }
                 whole
             }
-            ("metadata", []) => Value::of_map(&event.metadata),
-            ("to_json", _) => Value::text(&Value::of_map(&event.data).json()),
+            ("metadata", []) => Value::of_map(heap, &event.metadata),
+            ("to_json", _) => heap.text(&Value::of_map(heap, &event.data).json(heap)),
             ("to_s", []) => {
                 let now = self.now;
                 let template = Template::parse("%{@timestamp} %{host} %{message}");
-                Value::text(&template.rendered(&self.events[number], now))
+                heap.text(&template.rendered(&self.events[number], now))
             }
             ("sprintf", [text]) => {
                 let now = self.now;
-                let template = Template::parse(&text.print());
-                Value::text(&template.rendered(&self.events[number], now))
+                let template = Template::parse(&text.print(heap));
+                heap.text(&template.rendered(&self.events[number], now))
             }
             ("timestamp", []) => event.timestamp().map_or(Value::Nil, Value::timestamp),
             ("clone" | "dup", []) => {
@@ -133,11 +136,11 @@ impl Machine<'_, '_> {
             }
             ("append", [Value::Event(other)]) => {
                 let (mine, others) = (
-                    Value::of_map(&self.events[number].data),
-                    Value::of_map(&self.events[*other].data),
+                    Value::of_map(heap, &self.events[number].data),
+                    Value::of_map(heap, &self.events[*other].data),
                 );
-                merge(&mine, &others, 0);
-                if let Some(Datum::Map(data)) = mine.to_datum(self.arena) {
+                merge(heap, &mine, &others, 0);
+                if let Some(Datum::Map(data)) = mine.to_datum(heap, self.arena) {
                     self.events[number].data = data;
                 }
                 Value::Event(number)
@@ -151,7 +154,8 @@ impl Machine<'_, '_> {
     }
 
     fn set_field(&mut self, number: usize, field: &FieldRef, value: &Value) -> Result<(), Stop> {
-        let Some(datum) = value.to_datum(self.arena) else {
+        let heap = self.heap;
+        let Some(datum) = value.to_datum(heap, self.arena) else {
             let message =
                 format!("Missing Converter handling for full class name={}", value.class());
             return Err(Stop::raise("MissingConverterException", message));
@@ -174,16 +178,17 @@ impl Machine<'_, '_> {
         name: &str,
         arguments: &[Value],
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (constant, name, arguments) {
-            ("LogStash::Event", "new", []) => self.event_of(&Value::hash([]))?,
+            ("LogStash::Event", "new", []) => self.event_of(&heap.hash([]))?,
             ("LogStash::Event", "new", [fields @ Value::Hash(_)]) => self.event_of(fields)?,
             ("LogStash::Timestamp", "now" | "new", []) => Value::timestamp(self.now),
             ("LogStash::Timestamp", "new" | "coerce" | "parse_iso8601", [value]) => {
-                stamped(value, name)?
+                stamped(heap, value, name)?
             }
             ("LogStash::Timestamp", "at", arguments) => {
                 match self.time_constant("Time", "at", arguments)? {
-                    Some(value) => stamped(&value, name)?,
+                    Some(value) => stamped(heap, &value, name)?,
                     None => return Ok(None),
                 }
             }
@@ -193,8 +198,9 @@ impl Machine<'_, '_> {
 
     /// What `filter(event)` of a file returned: the events that go on.
     pub fn replace_events(&mut self, returned: Value) {
+        let heap = self.heap;
         let numbers = match returned {
-            Value::List(items) => items.lock().clone(),
+            Value::List(items) => items.items(heap),
             Value::Nil => Vec::new(),
             one => vec![one],
         };
@@ -208,7 +214,8 @@ impl Machine<'_, '_> {
     }
 
     fn event_of(&mut self, fields: &Value) -> Answer {
-        let Some(Datum::Map(data)) = fields.to_datum(self.arena) else {
+        let heap = self.heap;
+        let Some(Datum::Map(data)) = fields.to_datum(heap, self.arena) else {
             return Err(Stop::raise("TypeError", "these fields cannot be those of an event"));
         };
         let event = LogEvent::new(data, self.now);
@@ -218,49 +225,49 @@ impl Machine<'_, '_> {
 }
 
 /// What an event makes of another one's fields: hashes are merged, other values that differ become a list.
-fn merge(target: &Value, added: &Value, depth: usize) {
+fn merge(heap: &Heap, target: &Value, added: &Value, depth: usize) {
     let (Value::Hash(target), Value::Hash(added)) = (target, added) else { return };
-    if depth > crate::ruby::value::DEPTH_MAX {
+    if !heap.descend(depth) {
         return;
     }
-    for (key, new) in added.lock().pairs() {
-        let old = target.lock().get(&key).unwrap_or_default();
+    for (key, new) in added.pairs(heap) {
+        let old = target.get(heap, &key).unwrap_or_default();
         let value = match (&old, &new) {
             (Value::Nil, _) => new,
             (Value::Hash(_), Value::Hash(_)) => {
-                merge(&old, &new, depth + 1);
+                merge(heap, &old, &new, depth + 1);
                 continue;
             }
             (Value::List(one), Value::List(two)) => {
-                let mut all = one.lock().clone();
-                all.extend(two.lock().clone());
-                Value::list(super::list::unique(all))
+                let mut all = one.items(heap);
+                all.extend(two.items(heap));
+                heap.list(super::list::unique(heap, all))
             }
             (Value::List(one), new) => {
-                let mut all = one.lock().clone();
-                if !all.iter().any(|item| item.equals(new)) {
+                let mut all = one.items(heap);
+                if !all.iter().any(|item| item.equals(heap, new)) {
                     all.push(new.clone());
                 }
-                Value::list(all)
+                heap.list(all)
             }
             (old, Value::List(two)) => {
-                let mut all = two.lock().clone();
-                if !all.iter().any(|item| item.equals(old)) {
+                let mut all = two.items(heap);
+                if !all.iter().any(|item| item.equals(heap, old)) {
                     all.push(old.clone());
                 }
-                Value::list(all)
+                heap.list(all)
             }
-            (old, new) if old.equals(new) => continue,
-            (old, new) => Value::list(vec![old.clone(), new.clone()]),
+            (old, new) if old.equals(heap, new) => continue,
+            (old, new) => heap.list(vec![old.clone(), new.clone()]),
         };
-        target.lock().insert(key, value);
+        target.insert(heap, key, value);
     }
 }
 
-fn stamped(value: &Value, name: &str) -> Answer {
+fn stamped(heap: &Heap, value: &Value, name: &str) -> Answer {
     match value {
         Value::Time(time, _) => Ok(Value::Time(*time, Clock::Stamp)),
-        Value::Text(text) => match crate::timestamp::parse_iso8601(&text.str()) {
+        Value::Text(text) => match crate::timestamp::parse_iso8601(&text.str(heap)) {
             Some(time) => Ok(Value::Time(DateTime::<FixedOffset>::from(time), Clock::Stamp)),
             None if name == "coerce" => Ok(Value::Nil),
             None => Err(Stop::raise("LogStash::TimestampParserError", "invalid timestamp string")),

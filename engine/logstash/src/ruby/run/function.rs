@@ -1,7 +1,8 @@
 //! Functions, lambdas and blocks: what they are given, and the variables that they see.
 
 use super::{Answer, Found1, Given, Machine, Stop};
-use crate::ruby::tree::{Block, Parameter, Role, Target};
+use crate::ruby::heap::{ClosureRef, ScopeRef};
+use crate::ruby::tree::{Block, Parameter, Role, Target, Variable};
 use crate::ruby::value::{Closure, Value};
 use std::sync::Arc;
 
@@ -11,19 +12,19 @@ pub(super) const NAMES: &[&str] = &["call", "yield", "lambda?", "arity", "parame
 impl Machine<'_, '_> {
     /// Code with the variables that it sees now.
     pub(super) fn closure(&self, block: &Arc<Block>, is_lambda: bool) -> Value {
-        Value::Lambda(Arc::new(self.closed(block, is_lambda)))
+        Value::Lambda(self.closed(block, is_lambda))
     }
 
-    fn closed(&self, block: &Arc<Block>, is_lambda: bool) -> Closure {
-        let (block, locals) = (block.clone(), self.locals[self.base..].to_vec());
-        Closure { block, locals, frame: self.frame, is_lambda, this: self.this.clone() }
+    fn closed(&self, block: &Arc<Block>, is_lambda: bool) -> ClosureRef {
+        let (block, scope, frame) = (block.clone(), self.scope, self.frame);
+        self.heap.closure(Closure { block, scope, frame, is_lambda, this: self.this.clone() })
     }
 
     /// A block as a value.
     pub(super) fn value_of(&self, given: &Given) -> Value {
         match given {
             Given::Block(block) => self.closure(block, false),
-            Given::Lambda(closure) => Value::Lambda(closure.clone()),
+            Given::Lambda(closure) => Value::Lambda(*closure),
             Given::Method(name) => Value::Symbol(name.clone()),
             Given::Counted(inner, _) | Given::With(inner, _) => self.value_of(inner),
         }
@@ -35,55 +36,46 @@ impl Machine<'_, '_> {
             let message = format!("undefined method `{name}'");
             return Err(Stop::raise("NameError", message));
         };
-        let this = self.this.clone();
-        let closure = Closure { block, locals: Vec::new(), frame: 0, is_lambda: true, this };
-        Ok(Value::Lambda(Arc::new(closure)))
+        let scope = self.heap.scope(0, None);
+        let closure = Closure { block, scope, frame: 0, is_lambda: true, this: self.this.clone() };
+        Ok(Value::Lambda(self.heap.closure(closure)))
     }
 
     /// A method of a lambda.
     pub(super) fn lambda_method(
         &mut self,
-        closure: &Arc<Closure>,
+        lambda: ClosureRef,
         name: &str,
         arguments: &[Value],
     ) -> Found1 {
+        let Some(closure) = lambda.get(self.heap) else { return Ok(None) };
         Ok(Some(match (name, arguments) {
             ("call" | "()" | "yield" | "[]" | "===", arguments) => {
                 if closure.is_lambda {
                     fitting(&closure.block.parameters, arguments)?;
                 }
-                self.call_lambda(closure, arguments.to_vec(), !closure.is_lambda)?
+                self.call_lambda(lambda, arguments.to_vec(), !closure.is_lambda)?
             }
             ("lambda?", []) => Value::Bool(closure.is_lambda),
             ("arity", []) => Value::Int(arity(&closure.block.parameters)),
-            ("to_proc", []) => Value::Lambda(closure.clone()),
-            ("parameters", []) => Value::list(Vec::new()),
+            ("to_proc", []) => Value::Lambda(lambda),
+            ("parameters", []) => self.heap.list(Vec::new()),
             _ => return Ok(None),
         }))
     }
 
     pub(super) fn call_lambda(
         &mut self,
-        closure: &Closure,
+        lambda: ClosureRef,
         arguments: Vec<Value>,
         spread: bool,
     ) -> Answer {
-        let home = self.home(closure);
+        let Some(closure) = lambda.get(self.heap) else { return Ok(Value::Nil) };
         let this = std::mem::replace(&mut self.this, closure.this.clone());
-        self.enter();
-        match &home {
-            Some(home) => self.locals.extend_from_within(home.clone()),
-            None => self.locals.extend(closure.locals.iter().cloned()),
-        }
-        let result = self
-            .bind(&closure.block.parameters, arguments, spread, None)
-            .and_then(|()| self.eval(&closure.block.body));
-        // What it has set there is set for those who share the variables.
-        for (at, place) in home.into_iter().flatten().enumerate() {
-            self.locals[place].1 = self.locals[self.base + at].1.clone();
-        }
+        let outer = self.enter();
         let frame = self.frame;
-        self.leave();
+        let result = self.run_block(&closure.block, Some(closure.scope), arguments, spread, None);
+        self.frame = outer;
         self.this = this;
         match result {
             Err(Stop::Next(value)) => Ok(value),
@@ -99,26 +91,43 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Where the variables stand that a closure shares, while the call goes on that made it.
-    fn home(&self, closure: &Closure) -> Option<std::ops::Range<usize>> {
-        if closure.frame == self.frame {
-            return Some(self.base..self.locals.len());
-        }
-        let at = self.frames.iter().rposition(|(frame, _)| *frame == closure.frame)?;
-        let end = self.frames.get(at + 1).map_or(self.base, |(_, base)| *base);
-        Some(self.frames[at].1..end)
-    }
-
-    pub(super) fn enter(&mut self) {
-        self.frames.push((self.frame, self.base));
+    /// A call begins: gives the number of the one around.
+    fn enter(&mut self) -> u64 {
         self.memory.calls_made += 1;
-        self.frame = self.memory.calls_made;
-        self.base = self.locals.len();
+        std::mem::replace(&mut self.frame, self.memory.calls_made)
     }
 
-    pub(super) fn leave(&mut self) {
-        self.locals.truncate(self.base);
-        (self.frame, self.base) = self.frames.pop().expect("a call was entered before");
+    /// Runs code with variables of its own, and those of `around`.
+    pub(super) fn run_block(
+        &mut self,
+        block: &Block,
+        around: Option<ScopeRef>,
+        arguments: Vec<Value>,
+        spread: bool,
+        passed: Option<Value>,
+    ) -> Answer {
+        self.deeper(|machine| {
+            let scope = machine.heap.scope(block.slots.into(), around);
+            let outer = (machine.scope, machine.method_scope);
+            machine.scope = scope;
+            if around.is_none() {
+                machine.method_scope = scope;
+            }
+            let result = machine
+                .bind(&block.parameters, arguments, spread, passed)
+                .and_then(|()| machine.eval(&block.body));
+            (machine.scope, machine.method_scope) = outer;
+            scope.leave(machine.heap);
+            result
+        })
+    }
+
+    /// Runs the body of a class, which has variables of its own.
+    pub(super) fn run_class(&mut self, body: &Block) -> Answer {
+        let outer = self.enter();
+        let result = self.run_block(body, None, Vec::new(), false, None);
+        self.frame = outer;
+        result
     }
 
     pub(super) fn call_function(
@@ -130,18 +139,16 @@ impl Machine<'_, '_> {
         fitting(&block.parameters, &arguments)?;
         // The block sees the variables of the caller, wherever it is run.
         let given = given.map(|given| match given {
-            Given::Block(block) => Given::Lambda(Arc::new(self.closed(block, false))),
+            Given::Block(block) => Given::Lambda(self.closed(block, false)),
             other => other.clone(),
         });
         let passed = given.as_ref().map_or(Value::Nil, |given| self.value_of(given));
-        let outer = std::mem::replace(&mut self.given, given);
-        self.enter();
-        let result = self
-            .bind(&block.parameters, arguments, false, Some(passed))
-            .and_then(|()| self.eval(&block.body));
+        let outer_given = std::mem::replace(&mut self.given, given);
+        let outer = self.enter();
         let frame = self.frame;
-        self.leave();
-        self.given = outer;
+        let result = self.run_block(block, None, arguments, false, Some(passed));
+        self.frame = outer;
+        self.given = outer_given;
         match result {
             Err(Stop::Return(value, of)) if of == frame => Ok(value),
             Err(Stop::Next(value)) => Ok(value),
@@ -157,12 +164,13 @@ impl Machine<'_, '_> {
         spread: bool,
         passed: Option<Value>,
     ) -> Result<(), Stop> {
+        let heap = self.heap;
         let places = parameters.iter().filter(|one| one.role == Role::Place).count();
         if spread
             && places > 1
             && let [Value::List(items)] = arguments.as_slice()
         {
-            let items = items.lock().clone();
+            let items = items.items(heap);
             arguments = items;
         }
         let keys = match keyed(parameters, &arguments) {
@@ -180,7 +188,7 @@ impl Machine<'_, '_> {
         for parameter in parameters {
             let value = match (parameter.role, &parameter.target, &parameter.default) {
                 (Role::Place, Target::Rest(_), _) => {
-                    Value::list(values.by_ref().take(rest).collect())
+                    heap.list(values.by_ref().take(rest).collect())
                 }
                 (Role::Place, _, Some(_)) if defaults_left > 0 => {
                     defaults_left -= 1;
@@ -188,9 +196,9 @@ impl Machine<'_, '_> {
                 }
                 (Role::Place, _, Some(default)) => self.eval(default)?,
                 (Role::Place, _, None) => values.next().unwrap_or_default(),
-                (Role::Key, Target::Local(name), default) => {
+                (Role::Key, Target::Local(Variable { name, .. }), default) => {
                     named.push(Value::Symbol(name.clone()));
-                    let given = keys.as_ref().and_then(|keys| keys.entry(name));
+                    let given = keys.as_ref().and_then(|keys| keys.entry(heap, name));
                     match (given, default) {
                         (Some(value), _) => value,
                         (None, Some(default)) => self.eval(default)?,
@@ -202,45 +210,18 @@ impl Machine<'_, '_> {
                 }
                 (Role::Keys, ..) => {
                     let pairs = match &keys {
-                        Some(Value::Hash(pairs)) => pairs.lock().pairs(),
+                        Some(Value::Hash(pairs)) => pairs.pairs(heap),
                         _ => Vec::new(),
                     };
-                    let other = |key: &Value| !named.iter().any(|one| one.equals(key));
-                    Value::hash(pairs.into_iter().filter(|(key, _)| other(key)))
+                    let other = |key: &Value| !named.iter().any(|one| one.equals(heap, key));
+                    heap.hash(pairs.into_iter().filter(|(key, _)| other(key)))
                 }
                 (Role::Block, ..) => passed.clone().unwrap_or_default(),
                 (Role::Key, ..) => Value::Nil,
             };
-            self.declare(&parameter.target, value)?;
+            self.assign(&parameter.target, value)?;
         }
         Ok(())
-    }
-
-    /// A parameter is a variable of its own, whatever there is outside.
-    fn declare(&mut self, target: &Target, value: Value) -> Result<(), Stop> {
-        match target {
-            Target::Local(name) => {
-                self.locals.push((name.clone(), value));
-                Ok(())
-            }
-            Target::Rest(inner) => self.declare(inner, value),
-            Target::Group(targets) => {
-                self.declare_all(targets);
-                self.assign_all(targets, &value)
-            }
-            other => self.assign(other, value),
-        }
-    }
-
-    fn declare_all(&mut self, targets: &[Target]) {
-        for target in targets {
-            match target {
-                Target::Local(name) => self.locals.push((name.clone(), Value::Nil)),
-                Target::Rest(inner) => self.declare_all(std::slice::from_ref(inner)),
-                Target::Group(inner) => self.declare_all(inner),
-                _ => {}
-            }
-        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Methods of hashes alone; what goes through their pairs stands in `enumerable`.
 
 use super::{Answer, Found1, Given, Machine, Stop};
-use crate::ruby::value::{Dictionary, Shared, Value};
+use crate::ruby::dictionary::Dictionary;
+use crate::ruby::heap::{HashRef, Heap};
+use crate::ruby::value::Value;
 
 /// The methods of hashes.
 pub(super) const NAMES: &[&str] = &[
@@ -98,270 +100,253 @@ pub(super) const META: &[&str] =
 impl Machine<'_, '_> {
     pub(super) fn hash_method(
         &mut self,
-        hash: &Shared<Dictionary>,
+        hash: HashRef,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         if let ("[]", [key]) = (name, arguments) {
             return self.hash_at(hash, key).map(Some);
         }
-        if !(name == "fetch" && given.is_some())
-            && let Some(found) = look(hash, name, arguments)?
+        if !(matches!(name, "fetch" | "fetch_values") && given.is_some())
+            && let Some(found) = look(heap, hash, name, arguments)?
         {
             return Ok(Some(found));
         }
         if let Some(found) = self.hash_with_code(hash, name, arguments, given)? {
             return Ok(Some(found));
         }
-        if let Some(found) = change(hash, name, arguments) {
+        if let Some(found) = change(heap, hash, name, arguments) {
             return Ok(Some(found));
         }
         if arguments.is_empty() && META.contains(&name) {
-            return Ok(hash.lock().get(&Value::Symbol(name.into())).or(Some(Value::Nil)));
+            return Ok(hash.get(heap, &Value::Symbol(name.into())).or(Some(Value::Nil)));
         }
-        let whole = Value::Hash(hash.clone());
+        let whole = Value::Hash(hash);
         let items = self.items(&whole)?;
         self.enumerable_method(items, &whole, name, arguments, given)
     }
 
     /// `a[b]`; code that makes missing values is given the hash and the key.
-    fn hash_at(&mut self, hash: &Shared<Dictionary>, key: &Value) -> Answer {
-        let (found, default) = {
-            let inner = hash.lock();
-            (inner.get(key), inner.default.clone())
-        };
-        match (found, default) {
-            (Some(value), _) => Ok(value),
-            (None, Value::Lambda(closure)) => {
-                let arguments = vec![Value::Hash(hash.clone()), key.clone()];
+    fn hash_at(&mut self, hash: HashRef, key: &Value) -> Answer {
+        if let Some(value) = hash.get(self.heap, key) {
+            return Ok(value);
+        }
+        match hash.default(self.heap) {
+            Value::Lambda(closure) => {
+                let arguments = vec![Value::Hash(hash), key.clone()];
                 self.give_to(&Given::Lambda(closure), arguments)
             }
-            (None, default) => Ok(default),
+            default => Ok(default),
         }
     }
 
     fn hash_with_code(
         &mut self,
-        hash: &Shared<Dictionary>,
+        hash: HashRef,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         let Some(given) = given else { return Ok(None) };
-        let pairs = hash.lock().pairs();
-        let mut kept = Dictionary::default();
         match (name, arguments) {
             (
                 "select" | "filter" | "reject" | "select!" | "filter!" | "reject!" | "delete_if"
                 | "keep_if",
                 [],
-            ) => {
-                let wanted = !name.starts_with("reject") && name != "delete_if";
-                let before = pairs.len();
-                for (key, value) in pairs {
-                    let truth = self.give_to(given, vec![key.clone(), value.clone()])?.is_true();
-                    if truth == wanted {
-                        kept.insert(key, value);
-                    }
-                }
-                let same = kept.len() == before;
-                if !name.ends_with('!') && !name.ends_with("_if") {
-                    return Ok(Some(Value::Hash(Shared::new(kept))));
-                }
-                *hash.lock() = kept;
-                let tells = same && name.ends_with('!');
-                Ok(Some(if tells { Value::Nil } else { Value::Hash(hash.clone()) }))
-            }
+            ) => self.chosen(hash, name, given).map(Some),
             (
                 "transform_values" | "transform_values!" | "transform_keys" | "transform_keys!",
                 [],
             ) => {
-                for (key, value) in pairs {
+                let kept = heap.new_hash(Dictionary::default());
+                for (key, value) in hash.pairs(heap) {
                     if name.starts_with("transform_values") {
                         let value = self.give_to(given, vec![value])?;
-                        kept.insert(key, value);
+                        kept.insert(heap, key, value);
                     } else {
-                        kept.insert(self.give_to(given, vec![key])?, value);
+                        let key = self.give_to(given, vec![key])?;
+                        kept.insert(heap, key, value);
                     }
                 }
                 if name.ends_with('!') {
-                    *hash.lock() = kept;
-                    return Ok(Some(Value::Hash(hash.clone())));
+                    hash.replace(heap, kept);
+                    return Ok(Some(Value::Hash(hash)));
                 }
-                Ok(Some(Value::Hash(Shared::new(kept))))
+                Ok(Some(Value::Hash(kept)))
             }
             _ => self.hash_pairs(hash, name, arguments, given),
         }
     }
 
+    /// The pairs that code chooses, in a new hash or in this one.
+    fn chosen(&mut self, hash: HashRef, name: &str, given: &Given) -> Answer {
+        let heap = self.heap;
+        let wanted = !name.starts_with("reject") && name != "delete_if";
+        let pairs = hash.pairs(heap);
+        let before = pairs.len();
+        let kept = heap.new_hash(Dictionary::default());
+        for (key, value) in pairs {
+            let truth = self.give_to(given, vec![key.clone(), value.clone()])?.is_true();
+            if truth == wanted {
+                kept.insert(heap, key, value);
+            }
+        }
+        if !name.ends_with('!') && !name.ends_with("_if") {
+            return Ok(Value::Hash(kept));
+        }
+        let same = kept.len(heap) == before;
+        hash.replace(heap, kept);
+        Ok(if same && name.ends_with('!') { Value::Nil } else { Value::Hash(hash) })
+    }
+
     /// Methods whose code is given keys, values or pairs.
     fn hash_pairs(
         &mut self,
-        hash: &Shared<Dictionary>,
+        hash: HashRef,
         name: &str,
         arguments: &[Value],
         given: &Given,
     ) -> Found1 {
+        let heap = self.heap;
         match (name, arguments) {
             ("each_key" | "each_value", []) => {
-                for (key, value) in hash.lock().pairs() {
+                for (key, value) in hash.pairs(heap) {
                     let item = if name == "each_key" { key } else { value };
                     self.give_to(given, vec![item])?;
                 }
-                Ok(Some(Value::Hash(hash.clone())))
+                Ok(Some(Value::Hash(hash)))
             }
-            ("fetch", [key, ..]) => {
-                let found = hash.lock().get(key);
-                match found {
-                    Some(value) => Ok(Some(value)),
-                    None => self.give_to(given, vec![key.clone()]).map(Some),
+            ("fetch", [key, ..]) => match hash.get(heap, key) {
+                Some(value) => Ok(Some(value)),
+                None => self.give_to(given, vec![key.clone()]).map(Some),
+            },
+            ("fetch_values", keys) => {
+                let mut values = Vec::with_capacity(keys.len());
+                for key in keys {
+                    values.push(match hash.get(heap, key) {
+                        Some(value) => value,
+                        None => self.give_to(given, vec![key.clone()])?,
+                    });
                 }
+                Ok(Some(heap.list(values)))
             }
             ("merge" | "merge!" | "update", [Value::Hash(other)]) => {
-                let mut merged = hash.lock().clone();
-                let others = other.lock().pairs();
-                for (key, new) in others {
-                    let value = match merged.get(&key) {
+                let merged = if name == "merge" { hash.copy(heap) } else { hash };
+                for (key, new) in other.pairs(heap) {
+                    let value = match merged.get(heap, &key) {
                         Some(old) => self.give_to(given, vec![key.clone(), old, new])?,
                         None => new,
                     };
-                    merged.insert(key, value);
+                    merged.insert(heap, key, value);
                 }
-                if name == "merge" {
-                    return Ok(Some(Value::Hash(Shared::new(merged))));
-                }
-                *hash.lock() = merged;
-                Ok(Some(Value::Hash(hash.clone())))
+                Ok(Some(Value::Hash(merged)))
             }
             _ => Ok(None),
         }
     }
 }
 
-fn new(dictionary: Dictionary) -> Value {
-    Value::Hash(Shared::new(dictionary))
+fn missing(heap: &Heap, key: &Value) -> Stop {
+    Stop::raise("KeyError", format!("key not found: {}", key.inspect(heap)))
 }
 
 /// Methods that only look.
-fn look(hash: &Shared<Dictionary>, name: &str, arguments: &[Value]) -> Found1 {
-    let inner = hash.lock();
+fn look(heap: &Heap, hash: HashRef, name: &str, arguments: &[Value]) -> Found1 {
+    let get = |key: &Value| hash.get(heap, key);
     Ok(Some(match (name, arguments) {
-        ("dig", [key]) => inner.get(key).unwrap_or_default(),
-        ("fetch", [key]) => match inner.get(key) {
-            Some(value) => value,
-            None => {
-                return Err(Stop::raise("KeyError", format!("key not found: {}", key.inspect())));
-            }
-        },
-        ("fetch", [key, default]) => inner.get(key).unwrap_or_else(|| default.clone()),
-        ("key?" | "has_key?" | "include?" | "member?", [key]) => {
-            Value::Bool(inner.get(key).is_some())
-        }
+        ("dig", [key]) => get(key).unwrap_or_default(),
+        ("fetch", [key]) => get(key).ok_or_else(|| missing(heap, key))?,
+        ("fetch", [key, default]) => get(key).unwrap_or_else(|| default.clone()),
+        ("key?" | "has_key?" | "include?" | "member?", [key]) => Value::Bool(get(key).is_some()),
         ("value?" | "has_value?", [value]) => {
-            let pairs = inner.pairs();
-            drop(inner);
-            Value::Bool(pairs.iter().any(|(_, one)| one.equals(value)))
+            Value::Bool(hash.pairs(heap).iter().any(|(_, one)| one.equals(heap, value)))
         }
         ("key", [value]) => {
-            let pairs = inner.pairs();
-            drop(inner);
-            pairs
-                .into_iter()
-                .find(|(_, one)| one.equals(value))
-                .map(|(key, _)| key)
-                .unwrap_or_default()
+            let found = hash.pairs(heap).into_iter().find(|(_, one)| one.equals(heap, value));
+            found.map(|(key, _)| key).unwrap_or_default()
         }
-        ("keys", []) => Value::list(inner.pairs().into_iter().map(|(key, _)| key).collect()),
-        ("values", []) => Value::list(inner.pairs().into_iter().map(|(_, value)| value).collect()),
+        ("keys", []) => heap.list(hash.pairs(heap).into_iter().map(|(key, _)| key).collect()),
+        ("values", []) => heap.list(hash.pairs(heap).into_iter().map(|(_, value)| value).collect()),
         ("values_at", keys) => {
-            Value::list(keys.iter().map(|key| inner.get(key).unwrap_or_default()).collect())
+            heap.list(keys.iter().map(|key| get(key).unwrap_or_default()).collect())
         }
-        ("length" | "size", []) => Value::Int(inner.len() as i64),
-        ("empty?", []) => Value::Bool(inner.len() == 0),
-        ("to_h" | "to_hash", []) => Value::Hash(hash.clone()),
-        ("invert", []) => Value::hash(inner.pairs().into_iter().map(|(key, value)| (value, key))),
-        ("compact", []) => {
-            Value::hash(inner.pairs().into_iter().filter(|(_, value)| !matches!(value, Value::Nil)))
+        ("fetch_values", keys) => {
+            let value = |key| get(key).ok_or_else(|| missing(heap, key));
+            heap.list(keys.iter().map(value).collect::<Result<_, _>>()?)
         }
-        ("slice", keys) => {
-            Value::hash(keys.iter().filter_map(|key| Some((key.clone(), inner.get(key)?))))
-        }
+        ("length" | "size", []) => Value::Int(hash.len(heap) as i64),
+        ("empty?", []) => Value::Bool(hash.len(heap) == 0),
+        ("to_h" | "to_hash", []) => Value::Hash(hash),
+        ("invert", []) => heap.hash(hash.pairs(heap).into_iter().map(|(key, value)| (value, key))),
+        ("compact", []) => heap
+            .hash(hash.pairs(heap).into_iter().filter(|(_, value)| !matches!(value, Value::Nil))),
+        ("slice", keys) => heap.hash(keys.iter().filter_map(|key| Some((key.clone(), get(key)?)))),
         ("except", keys) => {
-            let mut copy = inner.clone();
-            keys.iter().for_each(|key| drop(copy.remove(key)));
-            new(copy)
+            let copy = hash.copy(heap);
+            keys.iter().for_each(|key| drop(copy.remove(heap, key)));
+            Value::Hash(copy)
         }
         ("transform_keys", [Value::Hash(names)]) => {
-            let pairs = inner.pairs();
-            drop(inner);
-            let names = names.lock().clone();
-            Value::hash(
-                pairs.into_iter().map(|(key, value)| (names.get(&key).unwrap_or(key), value)),
-            )
+            let pairs = hash.pairs(heap).into_iter();
+            heap.hash(pairs.map(|(key, value)| (names.get(heap, &key).unwrap_or(key), value)))
         }
-        ("default", []) => inner.default.clone(),
+        ("default", []) => hash.default(heap),
         _ => return Ok(None),
     }))
 }
 
 /// Methods that change the hash.
-fn change(hash: &Shared<Dictionary>, name: &str, arguments: &[Value]) -> Option<Value> {
-    let whole = || Value::Hash(hash.clone());
+fn change(heap: &Heap, hash: HashRef, name: &str, arguments: &[Value]) -> Option<Value> {
     Some(match (name, arguments) {
         ("[]=" | "store", [key, value]) => {
-            hash.lock().insert(key.clone(), value.clone());
+            hash.insert(heap, key.clone(), value.clone());
             value.clone()
         }
-        ("delete", [key]) => hash.lock().remove(key).unwrap_or_default(),
+        ("delete", [key]) => hash.remove(heap, key).unwrap_or_default(),
         ("clear", []) => {
-            hash.lock().clear();
-            whole()
+            hash.clear(heap);
+            Value::Hash(hash)
         }
         ("compact!", []) => {
-            let mut inner = hash.lock();
-            for (key, value) in inner.pairs() {
+            for (key, value) in hash.pairs(heap) {
                 if matches!(value, Value::Nil) {
-                    inner.remove(&key);
+                    hash.remove(heap, &key);
                 }
             }
-            whole()
+            Value::Hash(hash)
         }
-        ("shift", []) => {
-            let mut inner = hash.lock();
-            match inner.pairs().into_iter().next() {
-                Some((key, value)) => {
-                    inner.remove(&key);
-                    Value::list(vec![key, value])
-                }
-                None => Value::Nil,
+        ("shift", []) => match hash.first(heap) {
+            Some((key, value)) => {
+                hash.remove(heap, &key);
+                heap.list(vec![key, value])
             }
-        }
+            None => Value::Nil,
+        },
         ("merge", others) if others.iter().all(|one| matches!(one, Value::Hash(_))) => {
-            let mut merged = hash.lock().clone();
-            add(&mut merged, others);
-            new(merged)
+            let merged = hash.copy(heap);
+            add(heap, merged, others);
+            Value::Hash(merged)
         }
-        ("merge!" | "update" | "replace", others)
-            if others.iter().all(|one| matches!(one, Value::Hash(_))) =>
-        {
-            let mut merged = hash.lock().clone();
-            if name == "replace" {
-                merged.clear();
-            }
-            add(&mut merged, others);
-            *hash.lock() = merged;
-            whole()
+        ("merge!" | "update", others) if others.iter().all(|one| matches!(one, Value::Hash(_))) => {
+            add(heap, hash, others);
+            Value::Hash(hash)
+        }
+        ("replace", [Value::Hash(other)]) => {
+            hash.replace(heap, *other);
+            Value::Hash(hash)
         }
         _ => return None,
     })
 }
 
-fn add(merged: &mut Dictionary, others: &[Value]) {
+fn add(heap: &Heap, merged: HashRef, others: &[Value]) {
     for other in others {
         if let Value::Hash(other) = other {
-            let pairs = other.lock().pairs();
-            pairs.into_iter().for_each(|(key, value)| merged.insert(key, value));
+            let pairs = other.pairs(heap).into_iter();
+            pairs.for_each(|(key, value)| merged.insert(heap, key, value));
         }
     }
 }

@@ -173,7 +173,7 @@ impl Checker {
             | Kind::Itself
             | Kind::Retry
             | Kind::Number(_)
-            | Kind::Get(_) => Ok(()),
+            | Kind::Get(..) => Ok(()),
             Kind::Kept(name) => {
                 self.keep(name);
                 Ok(())
@@ -214,17 +214,11 @@ impl Checker {
             Kind::Class(name, above, body) => {
                 self.note(name);
                 self.remembers.set(true);
-                above.as_ref().map_or(Ok(()), |node| self.node(node))?;
-                self.node(body)
+                self.maybe(above)?;
+                self.block(body)
             }
             Kind::Super(arguments) => self.nodes(arguments.as_deref().unwrap_or(&[])),
             Kind::Call(call) => self.call(node.at, call),
-            branching => self.branches(branching),
-        }
-    }
-
-    fn branches(&self, kind: &Kind) -> Result<(), Problem> {
-        match kind {
             Kind::If(condition, then, otherwise) => {
                 self.node(condition)?;
                 self.node(then)?;
@@ -236,7 +230,7 @@ impl Checker {
                 self.node(body)
             }
             Kind::Case(subject, arms, otherwise) => {
-                subject.as_ref().map_or(Ok(()), |node| self.node(node))?;
+                self.maybe(subject)?;
                 for (values, body) in arms {
                     self.nodes(values)?;
                     self.node(body)?;
@@ -249,11 +243,14 @@ impl Checker {
                     self.nodes(&rescue.classes)?;
                     self.node(&rescue.body)?;
                 }
-                otherwise.as_ref().map_or(Ok(()), |node| self.node(node))?;
-                ensure.as_ref().map_or(Ok(()), |node| self.node(node))
+                self.maybe(otherwise)?;
+                self.maybe(ensure)
             }
-            _ => Ok(()),
         }
+    }
+
+    fn maybe(&self, node: &Option<Box<Node>>) -> Result<(), Problem> {
+        node.as_ref().map_or(Ok(()), |node| self.node(node))
     }
 
     fn constant(&self, at: usize, name: &str) -> Result<(), Problem> {

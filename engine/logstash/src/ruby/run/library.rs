@@ -3,11 +3,13 @@
 
 use super::module::{bytes_of, digest, hex, text_bytes};
 use super::{Answer, Found1, Given, Machine, Stop, limited, zlib};
-use crate::ruby::text::{Content, Encoding, Text};
-use crate::ruby::value::{Object, Shared, Value};
+use crate::ruby::heap::Heap;
+use crate::ruby::text::{Content, Encoding};
+use crate::ruby::value::{Object, Value};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use std::sync::Arc;
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// The methods of these objects.
 pub(super) const NAMES: &[&str] = &[
@@ -38,39 +40,37 @@ pub(super) const NAMES: &[&str] = &[
 const HELD: &str = "@held";
 
 /// An object of a class of the library.
-pub(super) fn object(class: &str, fields: Vec<(Value, Value)>) -> Value {
-    Value::Object(Arc::new(Object {
-        class: class.into(),
-        fields: Shared::new(fields.into_iter().collect()),
-    }))
+pub(super) fn object(heap: &Heap, class: &str, fields: Vec<(Value, Value)>) -> Value {
+    let Value::Hash(fields) = heap.hash(fields) else { return Value::Nil };
+    Value::Object(Object { class: class.into(), fields })
 }
 
-fn holding(class: &str, held: &[u8]) -> Value {
-    object(class, vec![(Value::text(HELD), Value::bytes(held))])
+fn holding(heap: &Heap, class: &str, held: &[u8]) -> Value {
+    object(heap, class, vec![(heap.text(HELD), heap.bytes(held))])
 }
 
-fn held(object: &Object) -> Vec<u8> {
-    object.fields.lock().get(&Value::text(HELD)).map_or(Vec::new(), |held| bytes_of(&held))
+fn held(heap: &Heap, object: &Object) -> Vec<u8> {
+    object.fields.get(heap, &heap.text(HELD)).map_or(Vec::new(), |held| bytes_of(heap, &held))
 }
 
-fn hold(object: &Object, bytes: &[u8]) -> Result<(), Stop> {
+fn hold(heap: &Heap, object: &Object, bytes: &[u8]) -> Result<(), Stop> {
     limited(bytes.len())?;
-    let held = Value::Text(Text::new(Content::of(bytes, Encoding::Utf8)));
-    object.fields.lock().insert(Value::text(HELD), held);
+    let held = heap.text_of(Content::of(bytes, Encoding::Utf8));
+    object.fields.insert(heap, heap.text(HELD), held);
     Ok(())
 }
 
 /// `Digest::MD5.new`, `StringIO.new("a")`, `Zlib::GzipReader.new(io)`
-pub(super) fn make(class: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn make(heap: &Heap, class: &str, arguments: &[Value]) -> Found1 {
     Ok(match (class, arguments) {
         ("OpenSSL::Digest" | "OpenSSL::Digest::Digest", [method, rest @ ..]) => {
-            let class = format!("OpenSSL::Digest::{}", method.print());
-            let start = rest.first().map_or(Vec::new(), bytes_of);
+            let class = format!("OpenSSL::Digest::{}", method.print(heap));
+            let start = rest.first().map_or(Vec::new(), |one| bytes_of(heap, one));
             if digest(&class, &[]).is_none() {
-                let message = format!("Unsupported digest algorithm ({}).", method.print());
+                let message = format!("Unsupported digest algorithm ({}).", method.print(heap));
                 return Err(Stop::raise("RuntimeError", message));
             }
-            Some(holding(&class, &start))
+            Some(holding(heap, &class, &start))
         }
         (class, start) if class.contains("Digest::") && digest(class, &[]).is_some() => {
             // `Digest::SHA2.new(512)` says how many bits.
@@ -79,19 +79,19 @@ pub(super) fn make(class: &str, arguments: &[Value]) -> Found1 {
                 (class, _) => class.to_string(),
             };
             let start = match start {
-                [text @ Value::Text(_)] => bytes_of(text),
+                [text @ Value::Text(_)] => bytes_of(heap, text),
                 _ => Vec::new(),
             };
-            Some(holding(&class, &start))
+            Some(holding(heap, &class, &start))
         }
-        ("StringIO", []) => Some(holding("StringIO", &[])),
-        ("StringIO", [text, ..]) => Some(holding("StringIO", &bytes_of(text))),
+        ("StringIO", []) => Some(holding(heap, "StringIO", &[])),
+        ("StringIO", [text, ..]) => Some(holding(heap, "StringIO", &bytes_of(heap, text))),
         ("Zlib::GzipReader", [Value::Object(io), ..]) => {
-            Some(holding("Zlib::GzipReader", &zlib::gunzip(&held(io))?))
+            Some(holding(heap, "Zlib::GzipReader", &zlib::gunzip(&held(heap, io))?))
         }
         ("Zlib::Inflate", bits) => {
             let bits = bits.first().cloned().unwrap_or(Value::Int(zlib::WINDOW_BITS));
-            Some(object("Zlib::Inflate", vec![(Value::text("@bits"), bits)]))
+            Some(object(heap, "Zlib::Inflate", vec![(heap.text("@bits"), bits)]))
         }
         _ => None,
     })
@@ -101,16 +101,19 @@ impl Machine<'_, '_> {
     /// A method of an object of the library.
     pub(super) fn library_method(
         &mut self,
-        object: &Arc<Object>,
+        object: &Object,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         match &*object.class {
-            class if class.contains("Digest::") => digest_method(object, name, arguments),
+            class if class.contains("Digest::") => digest_method(heap, object, name, arguments),
             "StringIO" | "Zlib::GzipReader" => self.reader_method(object, name, arguments, given),
-            "Zlib::Inflate" => inflate_method(object, name, arguments),
-            class if class.starts_with("URI::") => Ok(locator_method(object, name, arguments)),
+            "Zlib::Inflate" => inflate_method(heap, object, name, arguments),
+            class if class.starts_with("URI::") => {
+                Ok(locator_method(heap, object, name, arguments))
+            }
             "Enumerator" => self.enumerator_method(object, name, arguments, given),
             _ => Ok(None),
         }
@@ -118,36 +121,37 @@ impl Machine<'_, '_> {
 
     fn reader_method(
         &mut self,
-        object: &Arc<Object>,
+        object: &Object,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        let all = held(object);
+        let heap = self.heap;
+        let all = held(heap, object);
         Ok(Some(match (name, arguments) {
             ("read" | "string", _) => {
                 if name == "read" {
-                    hold(object, &[])?;
+                    hold(heap, object, &[])?;
                 }
-                Value::bytes(&all)
+                heap.bytes(&all)
             }
             ("gets", []) => {
                 let end = all.iter().position(|byte| *byte == b'\n').map_or(all.len(), |at| at + 1);
-                hold(object, &all[end..])?;
-                if all.is_empty() { Value::Nil } else { Value::bytes(&all[..end]) }
+                hold(heap, object, &all[end..])?;
+                if all.is_empty() { Value::Nil } else { heap.bytes(&all[..end]) }
             }
             ("eof?", []) => Value::Bool(all.is_empty()),
             ("each_line" | "lines" | "readlines", []) => {
                 let name = if name == "each_line" { name } else { "lines" };
-                return self.invoke(&Value::bytes(&all), name, &[], given).map(Some);
+                return self.invoke(&heap.bytes(&all), name, &[], given).map(Some);
             }
             ("write" | "<<" | "print" | "puts", [text]) => {
                 let mut all = all;
-                all.extend(bytes_of(text));
+                all.extend(bytes_of(heap, text));
                 if name == "puts" && !all.ends_with(b"\n") {
                     all.push(b'\n');
                 }
-                hold(object, &all)?;
+                hold(heap, object, &all)?;
                 Value::Object(object.clone())
             }
             ("rewind" | "close" | "sync" | "flush", []) => Value::Nil,
@@ -158,15 +162,16 @@ impl Machine<'_, '_> {
     /// A method without its code, and what is done with it: `select.with_index { … }`.
     fn enumerator_method(
         &mut self,
-        object: &Arc<Object>,
+        object: &Object,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        let field = |name: &str| object.fields.lock().get(&Value::text(name)).unwrap_or_default();
-        let (receiver, method) = (field("@receiver"), field("@method").print());
+        let heap = self.heap;
+        let field = |name: &str| object.fields.get(heap, &heap.text(name)).unwrap_or_default();
+        let (receiver, method) = (field("@receiver"), field("@method").print(heap));
         let parameters = match field("@arguments") {
-            Value::List(items) => items.lock().clone(),
+            Value::List(items) => items.items(heap),
             _ => Vec::new(),
         };
         match (name, arguments, given) {
@@ -175,7 +180,7 @@ impl Machine<'_, '_> {
                     [Value::Int(start)] => *start,
                     _ => 0,
                 };
-                let counter = Shared::new(start);
+                let counter = Rc::new(Cell::new(start));
                 let counted = Given::Counted(Box::new(given.clone()), counter);
                 self.invoke(&receiver, &method, &parameters, Some(&counted)).map(Some)
             }
@@ -191,7 +196,7 @@ impl Machine<'_, '_> {
                     ("gsub", Value::Text(_)) => {
                         self.invoke(&receiver, "scan", &parameters, None)?
                     }
-                    _ => Value::list(self.items(&receiver)?),
+                    _ => heap.list(self.items(&receiver)?),
                 };
                 self.invoke(&items, name, arguments, given).map(Some)
             }
@@ -200,69 +205,75 @@ impl Machine<'_, '_> {
 }
 
 /// `select` without code.
-pub(super) fn enumerator(receiver: &Value, method: &str, arguments: &[Value]) -> Value {
+pub(super) fn enumerator(
+    heap: &Heap,
+    receiver: &Value,
+    method: &str,
+    arguments: &[Value],
+) -> Value {
     object(
+        heap,
         "Enumerator",
         vec![
-            (Value::text("@receiver"), receiver.clone()),
-            (Value::text("@method"), Value::text(method)),
-            (Value::text("@arguments"), Value::list(arguments.to_vec())),
+            (heap.text("@receiver"), receiver.clone()),
+            (heap.text("@method"), heap.text(method)),
+            (heap.text("@arguments"), heap.list(arguments.to_vec())),
         ],
     )
 }
 
-fn digest_method(object: &Arc<Object>, name: &str, arguments: &[Value]) -> Found1 {
-    let mut all = held(object);
+fn digest_method(heap: &Heap, object: &Object, name: &str, arguments: &[Value]) -> Found1 {
+    let mut all = held(heap, object);
     let this = || Value::Object(object.clone());
     let sum = |bytes: &[u8]| digest(&object.class, bytes).unwrap_or_default();
     Ok(Some(match (name, arguments) {
         ("<<" | "update", [text]) => {
-            all.extend(text_bytes(text)?);
-            hold(object, &all)?;
+            all.extend(text_bytes(heap, text)?);
+            hold(heap, object, &all)?;
             this()
         }
         ("reset", []) => {
-            hold(object, &[])?;
+            hold(heap, object, &[])?;
             this()
         }
-        ("hexdigest" | "to_s", []) => Value::text(&hex(&sum(&all))),
-        ("hexdigest", [text]) => Value::text(&hex(&sum(&bytes_of(text)))),
-        ("digest", []) => Value::binary(&sum(&all)),
-        ("digest", [text]) => Value::binary(&sum(&bytes_of(text))),
-        ("base64digest", []) => Value::text(&STANDARD.encode(sum(&all))),
-        ("name", []) => Value::text(object.class.rsplit("::").next().unwrap_or_default()),
+        ("hexdigest" | "to_s", []) => heap.text(&hex(&sum(&all))),
+        ("hexdigest", [text]) => heap.text(&hex(&sum(&bytes_of(heap, text)))),
+        ("digest", []) => heap.binary(&sum(&all)),
+        ("digest", [text]) => heap.binary(&sum(&bytes_of(heap, text))),
+        ("base64digest", []) => heap.text(&STANDARD.encode(sum(&all))),
+        ("name", []) => heap.text(object.class.rsplit("::").next().unwrap_or_default()),
         _ => return Ok(None),
     }))
 }
 
-fn inflate_method(object: &Arc<Object>, name: &str, arguments: &[Value]) -> Found1 {
-    let bits = match object.fields.lock().get(&Value::text("@bits")) {
+fn inflate_method(heap: &Heap, object: &Object, name: &str, arguments: &[Value]) -> Found1 {
+    let bits = match object.fields.get(heap, &heap.text("@bits")) {
         Some(Value::Int(bits)) => bits,
         _ => zlib::WINDOW_BITS,
     };
     Ok(Some(match (name, arguments) {
-        ("inflate", [text, ..]) => inflated(&bytes_of(text), bits)?,
-        ("finish", []) => Value::text(""),
+        ("inflate", [text, ..]) => inflated(heap, &bytes_of(heap, text), bits)?,
+        ("finish", []) => heap.text(""),
         ("close" | "end" | "reset", []) => Value::Nil,
         _ => return Ok(None),
     }))
 }
 
-fn inflated(bytes: &[u8], bits: i64) -> Answer {
-    Ok(Value::binary(&zlib::inflate(bytes, bits)?))
+fn inflated(heap: &Heap, bytes: &[u8], bits: i64) -> Answer {
+    Ok(heap.binary(&zlib::inflate(bytes, bits)?))
 }
 
-fn locator_method(object: &Arc<Object>, name: &str, arguments: &[Value]) -> Option<Value> {
-    let field = |name: &str| object.fields.lock().get(&Value::Symbol(name.into()));
+fn locator_method(heap: &Heap, object: &Object, name: &str, arguments: &[Value]) -> Option<Value> {
+    let field = |name: &str| object.fields.get(heap, &Value::Symbol(name.into()));
     match (name, arguments) {
         ("request_uri", []) => {
-            let text = |name: &str| field(name).unwrap_or_default().print();
+            let text = |name: &str| field(name).unwrap_or_default().print(heap);
             let query = text("query");
             let mark = if query.is_empty() { "" } else { "?" };
-            Some(Value::text(&format!("{}{mark}{query}", text("path"))))
+            Some(heap.text(&format!("{}{mark}{query}", text("path"))))
         }
         ("opaque", []) => Some(Value::Nil),
-        ("==", [other]) => Some(Value::Bool(other.print() == field("to_s")?.print())),
+        ("==", [other]) => Some(Value::Bool(other.print(heap) == field("to_s")?.print(heap))),
         (name, []) => field(name),
         _ => None,
     }

@@ -1,6 +1,7 @@
 //! `URI.parse`, and the parts of what it gives (RFC 3986, section 3).
 
 use super::{Answer, Stop};
+use crate::ruby::heap::Heap;
 use crate::ruby::value::Value;
 
 /// The parts, by the names of their methods.
@@ -13,7 +14,7 @@ pub(super) const NAMES: &[&str] = &[
 const REFUSED: &[char] = &[' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}'];
 
 /// `URI.parse(text)`
-pub(super) fn parse(text: &str) -> Answer {
+pub(super) fn parse(heap: &Heap, text: &str) -> Answer {
     let text_of = text;
     let refused = |c: char| REFUSED.contains(&c) || !c.is_ascii() || c.is_control();
     let first = text.split(['/', '?', '#']).next().unwrap_or_default();
@@ -48,7 +49,7 @@ pub(super) fn parse(text: &str) -> Answer {
         Some("ldap") => Some(389),
         _ => None,
     };
-    let text = |part: Option<&str>| part.map_or(Value::Nil, Value::text);
+    let text = |part: Option<&str>| part.map_or(Value::Nil, |one| heap.text(one));
     let filled = |part| Some(part).filter(|part: &&str| !part.is_empty());
     let parts = [
         text(scheme.as_deref()),
@@ -59,7 +60,7 @@ pub(super) fn parse(text: &str) -> Answer {
         text(filled(host.trim_matches(['[', ']']))),
         port.or(default).map_or(Value::Nil, Value::Int),
         // The path of `ftp` is relative to where one arrives.
-        Value::text(match scheme.as_deref() {
+        heap.text(match scheme.as_deref() {
             Some("ftp") => path.strip_prefix('/').unwrap_or(path),
             _ => path,
         }),
@@ -79,8 +80,8 @@ pub(super) fn parse(text: &str) -> Answer {
     };
     let names = NAMES.iter().map(|name| Value::Symbol((*name).into()));
     let mut fields: Vec<_> = names.zip(parts).collect();
-    fields.push((Value::Symbol("to_s".into()), Value::text(text_of)));
-    Ok(super::library::object(class, fields))
+    fields.push((Value::Symbol("to_s".into()), heap.text(text_of)));
+    Ok(super::library::object(heap, class, fields))
 }
 
 fn cut(text: &str, at: char) -> (&str, Option<&str>) {

@@ -22,6 +22,7 @@ mod moment;
 mod number;
 mod object;
 mod pattern;
+mod random;
 mod record;
 mod script_test;
 mod set;
@@ -34,31 +35,59 @@ pub(super) use address::inspected as inspected_address;
 pub(crate) use conversion::{read_float, read_integer};
 pub(super) use known::check;
 
-use super::text::{Content, Text};
-use super::tree::{Block, Kind, Node, Part, Script};
-use super::value::{Closure, Found, Shared, Value};
+use super::GIVEN;
+use super::budget::{Breach, SIZE_MAX};
+use super::heap::{ClosureRef, Heap, ScopeRef};
+use super::text::Content;
+use super::tree::{Block, Kind, Node, Part, Script, Variable};
+use super::value::{Found, Value};
 use crate::event::LogEvent;
+use crate::reference::FieldRef;
 use chrono::{DateTime, Utc};
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use temblor_lang::value::Arena;
 
-/// Nodes that one event may run.
-const STEPS_MAX: usize = 2_000_000;
-/// Calls that may be open at a time.
-const CALLS_MAX: usize = 128;
-/// Items of a list and bytes of a text that code may make at once.
-const SIZE_MAX: usize = 1 << 20;
+/// Methods, lambdas and blocks that may be open at a time, each called by the one before.
+const CALLS_MAX: usize = 1_000;
+/// With less of the stack left, in bytes, it grows.
+const STACK_LEFT_MIN: usize = 256 << 10;
+/// Bytes by which the stack grows.
+const STACK_GROWTH: usize = 1 << 20;
+
+/// What a filter's code has from event to event: its values, and what is known of them.
+#[derive(Debug, Default)]
+pub struct Memory {
+    heap: Heap,
+    state: State,
+}
 
 /// What code remembers from event to event.
 #[derive(Debug, Default)]
-pub struct Memory {
+struct State {
     /// `@a`
     kept: HashMap<Arc<str>, Value>,
     functions: HashMap<Arc<str>, Arc<Block>>,
     classes: HashMap<Arc<str>, class::Class>,
     /// Calls that were made so far: code outlives the call that made it.
     calls_made: u64,
+}
+
+impl Memory {
+    /// The values.
+    #[must_use]
+    pub fn heap(&self) -> &Heap {
+        &self.heap
+    }
+
+    /// Frees what nothing holds any more, when that is worth while. To be called behind each event, with the values
+    /// that the caller holds.
+    pub fn settle<'v>(&'v mut self, held: impl Iterator<Item = &'v Value>) {
+        let Self { heap, state } = self;
+        heap.settle(state.kept.values().chain(held));
+    }
 }
 
 /// Why code stopped.
@@ -76,8 +105,8 @@ pub enum Stop {
     Retry,
     /// `throw :a, b`
     Throw(Value, Value),
-    /// It ran too long.
-    Limit,
+    /// It went beyond a bound.
+    Limit(Breach),
     /// A method of Ruby that is not known here; code cannot rescue it.
     Unknown(String),
 }
@@ -93,9 +122,17 @@ impl Stop {
         match self {
             Stop::Raised(error) => error.1.clone(),
             Stop::Unknown(message) => message.clone(),
-            Stop::Limit => format!("the code ran more than {STEPS_MAX} steps"),
-            _ => "unexpected jump".to_string(),
+            Stop::Limit(breach) => breach.message(),
+            Stop::Break(..) | Stop::Next(_) | Stop::Return(..) | Stop::Retry | Stop::Throw(..) => {
+                "unexpected jump".to_string()
+            }
         }
+    }
+}
+
+impl From<Breach> for Stop {
+    fn from(breach: Breach) -> Self {
+        Stop::Limit(breach)
     }
 }
 
@@ -110,16 +147,18 @@ pub struct Machine<'a, 'm> {
     pub events: Vec<LogEvent<'a>>,
     /// The numbers of events that are sent on.
     pub emitted: Vec<usize>,
-    memory: &'m mut Memory,
+    heap: &'m Heap,
+    memory: &'m mut State,
     arena: &'a Arena,
     now: DateTime<Utc>,
-    locals: Vec<(Arc<str>, Value)>,
-    /// Variables below this belong to callers.
-    base: usize,
-    /// The number of this call, and of the calls around with the places of their variables.
+    /// Variables that the caller has set, by name.
+    set: Vec<(Arc<str>, Value)>,
+    /// The variables of the method, lambda or block that runs.
+    scope: ScopeRef,
+    /// The variables of the method that runs, in whatever block of it.
+    method_scope: ScopeRef,
+    /// The number of this call.
     frame: u64,
-    frames: Vec<(u64, usize)>,
-    steps: usize,
     calls: usize,
     /// `$~`
     found: Option<Arc<Found>>,
@@ -143,11 +182,11 @@ enum Given {
     /// `{ |a| b }`
     Block(Arc<Block>),
     /// `&lambda`
-    Lambda(Arc<Closure>),
+    Lambda(ClosureRef),
     /// `&:name`
     Method(Arc<str>),
     /// Code that is given the number of the item, too.
-    Counted(Box<Given>, Shared<i64>),
+    Counted(Box<Given>, Rc<Cell<i64>>),
     /// Code that is given an object, too.
     With(Box<Given>, Value),
 }
@@ -160,19 +199,22 @@ impl<'a, 'm> Machine<'a, 'm> {
         arena: &'a Arena,
         now: DateTime<Utc>,
     ) -> Self {
-        memory.calls_made += 1;
-        let frame = memory.calls_made;
+        let Memory { heap, state } = memory;
+        heap.budget().begin();
+        state.calls_made += 1;
+        let frame = state.calls_made;
+        let scope = heap.scope(0, None);
         Self {
             events: vec![event],
             emitted: Vec::new(),
-            memory,
+            scope,
+            method_scope: scope,
+            heap,
+            memory: state,
             arena,
             now,
-            locals: Vec::new(),
-            base: 0,
+            set: Vec::new(),
             frame,
-            frames: Vec::new(),
-            steps: 0,
             calls: 0,
             found: None,
             this: Value::Nil,
@@ -184,27 +226,48 @@ impl<'a, 'm> Machine<'a, 'm> {
         }
     }
 
-    /// Sets a variable that the code sees.
-    pub fn give(&mut self, name: &str, value: Value) {
-        self.locals.push((name.into(), value));
+    /// The values of the code.
+    #[must_use]
+    pub fn heap(&self) -> &'m Heap {
+        self.heap
     }
 
-    /// The value of a variable.
+    /// Sets a variable that the code sees.
+    pub fn give(&mut self, name: &str, value: Value) {
+        self.set.push((name.into(), value));
+    }
+
+    /// The value of a variable that was set, as the code has left it.
     #[must_use]
     pub fn local(&self, name: &str) -> Option<&Value> {
-        let visible = &self.locals[self.base..];
-        visible.iter().rev().find(|(known, _)| &**known == name).map(|(_, value)| value)
+        self.set.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
     }
 
     /// Runs code.
     ///
     /// # Errors
-    /// When it raises an exception or runs too long.
+    /// When it raises an exception or goes beyond a bound.
     pub fn run(&mut self, script: &Script) -> Answer {
-        match self.eval(&script.body) {
-            Err(Stop::Return(value, _) | Stop::Next(value) | Stop::Break(value, _)) => Ok(value),
-            other => other,
+        let scope = self.heap.scope(script.variables.len(), None);
+        for (slot, name) in script.variables.iter().enumerate().take(GIVEN.len()) {
+            let value = self.local(name).cloned().unwrap_or_else(|| event::given(name));
+            scope.set(self.heap, 0, slot as u16, value);
         }
+        let outer = std::mem::replace(&mut self.scope, scope);
+        let result = self.eval(&script.body);
+        self.scope = outer;
+        for (slot, name) in script.variables.iter().enumerate().take(GIVEN.len()) {
+            if let Some((_, value)) = self.set.iter_mut().find(|(known, _)| known == name) {
+                *value = scope.get(self.heap, 0, slot as u16);
+            }
+        }
+        scope.leave(self.heap);
+        let value = match result {
+            Err(Stop::Return(value, _) | Stop::Next(value) | Stop::Break(value, _)) => value,
+            other => other?,
+        };
+        self.heap.check()?;
+        Ok(value)
     }
 
     /// Calls a method that the code has defined; nothing when there is none.
@@ -217,108 +280,133 @@ impl<'a, 'm> Machine<'a, 'm> {
         arguments: Vec<Value>,
     ) -> Result<Option<Value>, Stop> {
         let Some(block) = self.memory.functions.get(name).cloned() else { return Ok(None) };
-        self.call_function(&block, arguments, None).map(Some)
+        let value = self.call_function(&block, arguments, None)?;
+        self.heap.check()?;
+        Ok(Some(value))
     }
 
+    /// Pays for a step.
     fn step(&mut self) -> Result<(), Stop> {
-        self.steps += 1;
-        if self.steps > STEPS_MAX { Err(Stop::Limit) } else { Ok(()) }
+        if self.heap.budget().spend(1) { Ok(()) } else { Ok(self.heap.check()?) }
+    }
+
+    /// Runs what may call itself: no deeper than [`CALLS_MAX`], on a stack that is large enough.
+    fn deeper<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
+        if self.calls >= CALLS_MAX {
+            return Err(Stop::raise("SystemStackError", "stack level too deep"));
+        }
+        self.calls += 1;
+        let result = stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || run(self));
+        self.calls -= 1;
+        result
     }
 
     fn eval(&mut self, node: &Node) -> Answer {
         self.step()?;
-        Ok(match &node.kind {
-            Kind::Nil => Value::Nil,
-            Kind::Bool(value) => Value::Bool(*value),
-            Kind::Int(number) => Value::Int(*number),
-            Kind::Float(number) => Value::Float(*number),
-            Kind::Text(parts) => match parts.as_slice() {
-                [Part::Text(text)] => Value::text(text),
-                parts => self.interpolated(parts)?,
-            },
-            Kind::Symbol(name) => Value::Symbol(name.clone()),
-            Kind::Regex(pattern, text) => Value::Regex(pattern.clone(), text.clone()),
+        match &node.kind {
+            Kind::Nil => Ok(Value::Nil),
+            Kind::Bool(value) => Ok(Value::Bool(*value)),
+            Kind::Int(number) => Ok(Value::Int(*number)),
+            Kind::Float(number) => Ok(Value::Float(*number)),
+            Kind::Number(text) => Ok(conversion::number(self.heap, text)),
+            Kind::Text(parts) => self.interpolated(parts),
+            Kind::Symbol(name) => Ok(Value::Symbol(name.clone())),
+            Kind::Regex(pattern, text) => Ok(Value::Regex(pattern.clone(), text.clone())),
             Kind::OpenRegex(parts, flags) => {
                 let text = self.interpolate(parts)?;
-                pattern::compile(&text, flags)?
+                pattern::compile(&text, flags)
             }
-            Kind::List(items) => Value::list(self.values(items)?),
-            Kind::Hash(pairs) => {
-                let mut values = Vec::with_capacity(pairs.len());
-                for (key, value) in pairs {
-                    values.push((self.eval(key)?, self.eval(value)?));
-                }
-                Value::hash(values)
+            Kind::List(items) => {
+                let items = self.values(items)?;
+                Ok(self.heap.list(items))
             }
+            Kind::Hash(pairs) => self.pairs(pairs),
             Kind::Range(from, to, exclusive) => {
-                Value::Range(Arc::new((self.eval(from)?, self.eval(to)?, *exclusive)))
+                let (from, to) = (self.eval(from)?, self.eval(to)?);
+                Ok(self.heap.range(from, to, *exclusive))
             }
-            Kind::Local(name) => match self.local(name) {
-                Some(value) => value.clone(),
-                None => event::given(name),
-            },
-            Kind::Kept(name) => self.kept(name),
-            Kind::Constant(name) => self.constant(name),
-            Kind::Number(text) => conversion::number(text),
-            Kind::Itself => self.this.clone(),
-            Kind::Get(field) => {
-                let number = match self.local("event") {
-                    Some(Value::Event(number)) => *number,
-                    _ => 0,
-                };
-                let value = self.events[number].value_of(field);
-                value.as_ref().map_or(Value::Nil, Value::of_datum)
-            }
-            other => return self.act(other),
-        })
-    }
-
-    /// What sets, decides, calls or jumps.
-    fn act(&mut self, kind: &Kind) -> Answer {
-        Ok(match kind {
-            Kind::Splat(inner) => self.eval(inner)?,
+            Kind::Local(variable) => Ok(self.variable(variable)),
+            Kind::Kept(name) => Ok(self.kept(name)),
+            Kind::Constant(name) => Ok(self.constant(name)),
+            Kind::Itself => Ok(self.this.clone()),
+            Kind::Get(variable, field) => Ok(self.field(variable, field)),
+            Kind::Splat(inner) => self.eval(inner),
             Kind::Assign(target, value) => {
                 let value = self.eval(value)?;
                 self.assign(target, value.clone())?;
-                value
+                Ok(value)
             }
-            Kind::Change(target, operator, value) => self.change(target, operator, value)?,
+            Kind::Change(target, operator, value) => self.change(target, operator, value),
             Kind::AssignAll(targets, value) => {
                 let value = self.eval(value)?;
                 self.assign_all(targets, &value)?;
-                value
+                Ok(value)
             }
             Kind::And(left, right) => {
                 let left = self.eval(left)?;
-                if left.is_true() { self.eval(right)? } else { left }
+                if left.is_true() { self.eval(right) } else { Ok(left) }
             }
             Kind::Or(left, right) => {
                 let left = self.eval(left)?;
-                if left.is_true() { left } else { self.eval(right)? }
+                if left.is_true() { Ok(left) } else { self.eval(right) }
             }
-            Kind::Not(inner) => Value::Bool(!self.eval(inner)?.is_true()),
-            Kind::Defined(inner) => self.defined(inner),
-            Kind::Call(call) => return self.call(call),
+            Kind::Not(inner) => Ok(Value::Bool(!self.eval(inner)?.is_true())),
+            Kind::Defined(inner) => Ok(self.defined(inner)),
+            Kind::Call(call) => self.call(call),
             Kind::Sequence(statements) => {
-                let mut last = Value::Nil;
-                for statement in statements {
-                    last = self.eval(statement)?;
-                }
-                last
+                statements.iter().try_fold(Value::Nil, |_, statement| self.eval(statement))
             }
-            Kind::Return(value) => return Err(Stop::Return(self.eval(value)?, self.frame)),
-            Kind::Retry => return Err(Stop::Retry),
-            Kind::Next(value) => return Err(Stop::Next(self.eval(value)?)),
-            Kind::Break(value) => return Err(Stop::Break(self.eval(value)?, self.frame)),
-            Kind::Lambda(block) => self.closure(block, true),
-            Kind::Define(name, block, own) => self.define(name, block, *own),
-            Kind::Class(name, above, body) => self.define_class(name, above.as_deref(), body)?,
+            Kind::Return(value) => Err(Stop::Return(self.eval(value)?, self.frame)),
+            Kind::Retry => Err(Stop::Retry),
+            Kind::Next(value) => Err(Stop::Next(self.eval(value)?)),
+            Kind::Break(value) => Err(Stop::Break(self.eval(value)?, self.frame)),
+            Kind::Lambda(block) => Ok(self.closure(block, true)),
+            Kind::Define(name, block, own) => Ok(self.define(name, block, *own)),
+            Kind::Class(name, above, body) => self.define_class(name, above.as_deref(), body),
             Kind::Super(arguments) => {
                 let arguments = arguments.as_ref().map(|nodes| self.values(nodes)).transpose()?;
-                self.call_above(arguments)?
+                self.call_above(arguments)
             }
-            branching => return self.branch(branching),
-        })
+            Kind::If(condition, then, otherwise) => {
+                let holds = self.eval(condition)?.is_true();
+                self.eval(if holds { then } else { otherwise })
+            }
+            Kind::While(condition, body, body_first) => self.repeat(condition, body, *body_first),
+            Kind::For(target, list, body) => self.iterate(target, list, body),
+            Kind::Case(subject, arms, otherwise) => self.case(subject.as_deref(), arms, otherwise),
+            Kind::Begin(body, rescues, otherwise, ensure) => {
+                let result = self.guarded(body, rescues, otherwise.as_deref());
+                ensure.iter().try_for_each(|ensure| self.eval(ensure).map(drop))?;
+                result
+            }
+        }
+    }
+
+    fn variable(&self, variable: &Variable) -> Value {
+        self.scope.get(self.heap, variable.up, variable.slot)
+    }
+
+    fn set_variable(&self, variable: &Variable, value: Value) {
+        self.scope.set(self.heap, variable.up, variable.slot, value);
+    }
+
+    /// `{ a => b }`
+    fn pairs(&mut self, pairs: &[(Node, Node)]) -> Answer {
+        let mut values = Vec::with_capacity(pairs.len());
+        for (key, value) in pairs {
+            values.push((self.eval(key)?, self.eval(value)?));
+        }
+        Ok(self.heap.hash(values))
+    }
+
+    /// `event.get("a")`
+    fn field(&self, variable: &Variable, field: &FieldRef) -> Value {
+        let number = match self.variable(variable) {
+            Value::Event(number) => number,
+            _ => 0,
+        };
+        let value = self.events[number].value_of(field);
+        value.as_ref().map_or(Value::Nil, |value| Value::of_datum(self.heap, value))
     }
 
     /// Values in a list or among arguments.
@@ -339,19 +427,23 @@ impl<'a, 'm> Machine<'a, 'm> {
 
     /// `"a#{b}"`; bytes stay bytes.
     fn interpolated(&mut self, parts: &[Part]) -> Answer {
+        let heap = self.heap;
+        if let [Part::Text(text)] = parts {
+            return Ok(heap.shared_text(text));
+        }
         let mut whole = Content::Plain("".into());
         for part in parts {
             let part = match part {
                 Part::Text(part) => Content::Plain(part.clone()),
                 Part::Code(node) => match self.eval(node)? {
-                    Value::Text(text) => text.content(),
+                    Value::Text(text) => text.content(heap),
                     value => Content::Plain(self.print(&value)?.into()),
                 },
             };
             whole = text::joined(&whole, &part)?;
             limited(whole.bytes().len())?;
         }
-        Ok(Value::Text(Text::new(whole)))
+        Ok(heap.text_of(whole))
     }
 
     fn interpolate(&mut self, parts: &[Part]) -> Result<String, Stop> {
@@ -370,6 +462,7 @@ impl<'a, 'm> Machine<'a, 'm> {
     }
 
     fn kept(&self, name: &Arc<str>) -> Value {
+        let heap = self.heap;
         if let Some(value) = self.own_field(name) {
             return value;
         }
@@ -382,17 +475,14 @@ impl<'a, 'm> Machine<'a, 'm> {
         };
         match (found, &self.found) {
             ("~", Some(found)) => Value::Match(found.clone()),
-            ("`", Some(found)) => Value::text(&found.before),
-            ("'", Some(found)) => Value::text(&found.after),
-            ("&", Some(found)) => pattern::group(found, &Value::Int(0)),
+            ("`", Some(found)) => heap.text(found.before()),
+            ("'", Some(found)) => heap.text(found.after()),
+            ("&", Some(found)) => pattern::group(heap, found, &Value::Int(0)),
             ("stderr" | "stdout", _) => Value::Constant(constant::LOGGER.into()),
             (digits, found) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                let group = digits.parse::<usize>().ok();
-                let text = found
-                    .as_ref()
-                    .zip(group)
-                    .and_then(|(found, group)| found.groups.get(group).cloned().flatten());
-                text.map_or(Value::Nil, |text| Value::text(&text))
+                let group = found.as_ref().zip(digits.parse::<usize>().ok());
+                let text = group.and_then(|(found, group)| found.group(group));
+                text.map_or(Value::Nil, |text| heap.text(text))
             }
             _ => self.memory.kept.get(name).cloned().unwrap_or_default(),
         }
@@ -400,12 +490,13 @@ impl<'a, 'm> Machine<'a, 'm> {
 
     fn defined(&mut self, node: &Node) -> Value {
         let there = match &node.kind {
-            Kind::Local(name) => self.local(name).is_some() || event::is_given(name),
-            Kind::Call(call) if call.receiver.is_none() && self.is_own_method(&call.name) => true,
-            Kind::Kept(name) => self.memory.kept.contains_key(name),
+            Kind::Local(_) => true,
             Kind::Call(call) if call.receiver.is_none() => {
-                self.local(&call.name).is_some() || self.memory.functions.contains_key(&call.name)
+                self.is_own_method(&call.name)
+                    || self.memory.functions.contains_key(&call.name)
+                    || event::is_given(&call.name)
             }
+            Kind::Kept(name) => self.memory.kept.contains_key(name),
             Kind::Constant(name) => {
                 self.memory.kept.contains_key(name)
                     || self.is_class(name)
@@ -413,11 +504,11 @@ impl<'a, 'm> Machine<'a, 'm> {
             }
             _ => self.eval(node).is_ok(),
         };
-        if there { Value::text("expression") } else { Value::Nil }
+        if there { self.heap.text("expression") } else { Value::Nil }
     }
 }
 
 /// Whether a text or list may become as large as this.
 fn limited(size: usize) -> Result<(), Stop> {
-    if size > SIZE_MAX { Err(Stop::Limit) } else { Ok(()) }
+    if size > SIZE_MAX { Err(Stop::Limit(Breach::Size)) } else { Ok(()) }
 }

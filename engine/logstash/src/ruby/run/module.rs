@@ -1,6 +1,8 @@
 //! What modules of Ruby's library compute: digests, encodings, addresses and mathematics.
 
+use super::random::Random;
 use super::{Answer, Found1, Stop};
+use crate::ruby::heap::Heap;
 use crate::ruby::value::Value;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
@@ -26,17 +28,17 @@ fn method(class: &str) -> String {
 }
 
 /// The bytes of a text; of other values those of the text that they print.
-pub(super) fn bytes_of(value: &Value) -> Vec<u8> {
+pub(super) fn bytes_of(heap: &Heap, value: &Value) -> Vec<u8> {
     match value {
-        Value::Text(text) => text.content().bytes().to_vec(),
-        other => other.print().into_bytes(),
+        Value::Text(text) => text.content(heap).bytes().to_vec(),
+        other => other.print(heap).into_bytes(),
     }
 }
 
 /// The bytes of a text; an exception for any other value.
-pub(super) fn text_bytes(value: &Value) -> Result<Vec<u8>, Stop> {
+pub(super) fn text_bytes(heap: &Heap, value: &Value) -> Result<Vec<u8>, Stop> {
     match value {
-        Value::Text(text) => Ok(text.content().bytes().to_vec()),
+        Value::Text(text) => Ok(text.content(heap).bytes().to_vec()),
         other => Err(super::text::no_text(other)),
     }
 }
@@ -45,24 +47,24 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-pub(super) fn base64(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn base64(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     let [value, ..] = arguments else { return Ok(None) };
-    let (bytes, text) = (text_bytes(value)?, value.print());
+    let (bytes, text) = (text_bytes(heap, value)?, value.print(heap));
     let decoded = |bytes: Result<Vec<u8>, base64::DecodeError>| -> Answer {
         let bytes = bytes.map_err(|_| Stop::raise("ArgumentError", "invalid base64"))?;
-        Ok(Value::binary(&bytes))
+        Ok(heap.binary(&bytes))
     };
     Ok(Some(match name {
-        "strict_encode64" => Value::text(&STANDARD.encode(bytes)),
-        "urlsafe_encode64" => Value::text(&URL_SAFE.encode(bytes)),
+        "strict_encode64" => heap.text(&STANDARD.encode(bytes)),
+        "urlsafe_encode64" => heap.text(&URL_SAFE.encode(bytes)),
         "encode64" => {
             // Lines of 60 characters, each with its end.
             let encoded = STANDARD.encode(bytes);
             let lines = encoded.as_bytes().chunks(60).map(String::from_utf8_lossy);
-            Value::text(&lines.map(|line| format!("{line}\n")).collect::<String>())
+            heap.text(&lines.map(|line| format!("{line}\n")).collect::<String>())
         }
         "strict_decode64" => decoded(STANDARD.decode(text.trim()))?,
-        "decode64" => Value::binary(&super::text::loose_base64(&bytes)),
+        "decode64" => heap.binary(&super::text::loose_base64(&bytes)),
         "urlsafe_decode64" => {
             let clean = text.trim_end_matches('=');
             decoded(base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(clean))?
@@ -102,13 +104,13 @@ pub(super) fn math(name: &str, arguments: &[Value]) -> Found1 {
     })))
 }
 
-pub(super) fn hmac(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn hmac(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     let [method, key, text] = arguments else { return Ok(None) };
     let method = match method {
         Value::Object(digest) => digest.class.to_string(),
-        name => name.print(),
+        name => name.print(heap),
     };
-    let (key, text) = (bytes_of(key), bytes_of(text));
+    let (key, text) = (bytes_of(heap, key), bytes_of(heap, text));
     let bytes = match self::method(&method).as_str() {
         "MD5" => keyed::<Hmac<Md5>>(&key, &text),
         "SHA1" => keyed::<Hmac<Sha1>>(&key, &text),
@@ -118,9 +120,9 @@ pub(super) fn hmac(name: &str, arguments: &[Value]) -> Found1 {
         _ => return Ok(None),
     };
     Ok(match name {
-        "hexdigest" => Some(Value::text(&hex(&bytes))),
-        "base64digest" => Some(Value::text(&STANDARD.encode(bytes))),
-        "digest" => Some(Value::binary(&bytes)),
+        "hexdigest" => Some(heap.text(&hex(&bytes))),
+        "base64digest" => Some(heap.text(&STANDARD.encode(bytes))),
+        "digest" => Some(heap.binary(&bytes)),
         _ => None,
     })
 }
@@ -133,27 +135,29 @@ fn keyed<M: Mac + hmac::digest::KeyInit>(key: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 /// `SecureRandom`
-pub(super) fn random(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn random(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     /// Bytes that are drawn when nobody says how many.
     const BYTES: usize = 16;
-    let mut random = crate::filter::Random::new();
+    let mut random = Random::new();
     let count = match arguments.first() {
         Some(Value::Int(count)) => usize::try_from(*count).unwrap_or(0),
         _ => BYTES,
     };
     super::limited(count)?;
+    if name == "uuid" {
+        return Ok(Some(heap.text(&random.uuid())));
+    }
     let mut draw = |range: u64| random.bits() % range.max(1);
     Ok(Some(match (name, arguments) {
-        ("uuid", _) => Value::text(&crate::filter::Random::new().uuid()),
         ("hex", _) => {
             let bytes: Vec<u8> = (0..count).map(|_| draw(256) as u8).collect();
-            Value::text(&hex(&bytes))
+            heap.text(&hex(&bytes))
         }
         ("alphanumeric", _) => {
             const LETTERS: &[u8] =
                 b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
             let letter = |_| char::from(LETTERS[draw(LETTERS.len() as u64) as usize]);
-            Value::text(&(0..count).map(letter).collect::<String>())
+            heap.text(&(0..count).map(letter).collect::<String>())
         }
         ("random_number" | "rand", [Value::Int(limit)]) if *limit > 0 => {
             Value::Int(draw(*limit as u64) as i64)
@@ -164,39 +168,41 @@ pub(super) fn random(name: &str, arguments: &[Value]) -> Found1 {
 }
 
 /// `CSV.parse_line` of one line, `CSV.parse` of several.
-pub(super) fn csv(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn csv(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     let (text, options) = match arguments {
-        [text, options @ ..] if matches!(name, "parse_line" | "parse") => (text.print(), options),
+        [text, options @ ..] if matches!(name, "parse_line" | "parse") => {
+            (text.print(heap), options)
+        }
         _ => return Ok(None),
     };
     let option = |name: &str, default: &str| {
-        let given = options.first().and_then(|options| options.entry(name));
-        given.map_or(default.to_string(), |value| value.print())
+        let given = options.first().and_then(|options| options.entry(heap, name));
+        given.map_or(default.to_string(), |value| value.print(heap))
     };
     let separator = option("col_sep", ",");
     let quote = option("quote_char", "\"").chars().next().unwrap_or('\0');
     let malformed = || Stop::raise("CSV::MalformedCSVError", "Illegal quoting in line 1.");
     let row = |line: &str| -> Answer {
-        let cells = crate::filter::csv_cells(line, &separator, quote);
-        let cell = |cell: Option<String>| cell.map_or(Value::Nil, |text| Value::text(&text));
-        Ok(Value::list(cells.ok_or_else(malformed)?.into_iter().map(cell).collect()))
+        let cells = crate::ruby::plain::csv_cells(line, &separator, quote);
+        let cell = |cell: Option<String>| cell.map_or(Value::Nil, |text| heap.text(&text));
+        Ok(heap.list(cells.ok_or_else(malformed)?.into_iter().map(cell).collect()))
     };
     Ok(Some(match name {
         "parse_line" if text.is_empty() => Value::Nil,
         "parse_line" => row(&text)?,
-        _ => Value::list(text.lines().map(row).collect::<Result<_, _>>()?),
+        _ => heap.list(text.lines().map(row).collect::<Result<_, _>>()?),
     }))
 }
 
 /// Names of files, and small files.
-pub(super) fn file(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn file(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     let [path, rest @ ..] = arguments else { return Ok(None) };
     if !matches!(path, Value::Text(_)) {
         let message =
             format!("no implicit conversion of {} into String", super::object::word_of(path));
         return Err(Stop::raise("TypeError", message));
     }
-    let path = path.print();
+    let path = path.print(heap);
     let trimmed = if path.len() > 1 { path.trim_end_matches('/') } else { &path };
     let base = trimmed.rsplit('/').next().unwrap_or(trimmed);
     let dot = base.rfind('.').filter(|at| *at > 0 && at + 1 < base.len());
@@ -209,95 +215,97 @@ pub(super) fn file(name: &str, arguments: &[Value]) -> Found1 {
         })
     };
     Ok(Some(match (name, rest) {
-        ("basename", []) => Value::text(base),
-        ("basename", [end]) => match end.print().as_str() {
-            ".*" => Value::text(&base[..dot.unwrap_or(base.len())]),
+        ("basename", []) => heap.text(base),
+        ("basename", [end]) => match end.print(heap).as_str() {
+            ".*" => heap.text(&base[..dot.unwrap_or(base.len())]),
             end => {
-                Value::text(base.strip_suffix(end).filter(|rest| !rest.is_empty()).unwrap_or(base))
+                heap.text(base.strip_suffix(end).filter(|rest| !rest.is_empty()).unwrap_or(base))
             }
         },
-        ("extname", []) => Value::text(dot.map_or("", |at| &base[at..])),
+        ("extname", []) => heap.text(dot.map_or("", |at| &base[at..])),
         ("dirname", []) => match trimmed.rfind('/') {
-            Some(0) => Value::text("/"),
-            Some(at) => Value::text(&trimmed[..at]),
-            None => Value::text("."),
+            Some(0) => heap.text("/"),
+            Some(at) => heap.text(&trimmed[..at]),
+            None => heap.text("."),
         },
         ("join", rest) => {
             let parts = std::iter::once(trimmed.to_string());
-            let parts = parts.chain(rest.iter().map(|part| part.print().trim_matches('/').into()));
-            Value::text(&parts.collect::<Vec<_>>().join("/"))
+            let parts =
+                parts.chain(rest.iter().map(|part| part.print(heap).trim_matches('/').into()));
+            heap.text(&parts.collect::<Vec<_>>().join("/"))
         }
         ("exist?" | "exists?" | "file?", []) => Value::Bool(std::path::Path::new(&path).exists()),
-        ("read", _) => Value::text(&read()?),
+        ("read", _) => heap.text(&read()?),
         ("readlines", _) => {
-            let chomp = rest.first().and_then(|one| one.entry("chomp")).is_some();
+            let chomp = rest.first().and_then(|one| one.entry(heap, "chomp")).is_some();
             let text = read()?;
             let lines = text.split_inclusive('\n');
-            let line = |line: &str| Value::text(if chomp { line.trim_end() } else { line });
-            Value::list(lines.map(line).collect())
+            let line = |line: &str| heap.text(if chomp { line.trim_end() } else { line });
+            heap.list(lines.map(line).collect())
         }
         _ => return Ok(None),
     }))
 }
 
 /// `a=1&b=c+d`
-fn form(pairs: &Value) -> Found1 {
-    let part = |value: &Value| uri("encode_www_form_component", std::slice::from_ref(value), false);
+fn form(heap: &Heap, pairs: &Value) -> Found1 {
+    let part =
+        |value: &Value| uri(heap, "encode_www_form_component", std::slice::from_ref(value), false);
     let pairs = match pairs {
-        Value::Hash(hash) => hash.lock().pairs(),
+        Value::Hash(hash) => hash.pairs(heap),
         Value::List(items) => {
             let pair = |item: &Value| match item {
-                Value::List(pair) => match pair.lock().as_slice() {
+                Value::List(pair) => match pair.items(heap).as_slice() {
                     [key, value] => Some((key.clone(), value.clone())),
                     _ => None,
                 },
                 _ => None,
             };
-            items.lock().iter().filter_map(pair).collect()
+            items.items(heap).iter().filter_map(pair).collect()
         }
         _ => return Ok(None),
     };
     let mut out = Vec::new();
     for (key, value) in pairs {
         let values = match value {
-            Value::List(values) => values.lock().clone(),
+            Value::List(values) => values.items(heap),
             one => vec![one],
         };
         for value in values {
             let (key, value) = (part(&key)?.unwrap_or_default(), part(&value)?.unwrap_or_default());
-            out.push(format!("{}={}", key.print(), value.print()));
+            out.push(format!("{}={}", key.print(heap), value.print(heap)));
         }
     }
-    Ok(Some(Value::text(&out.join("&"))))
+    Ok(Some(heap.text(&out.join("&"))))
 }
 
 /// Escapes of addresses.
-pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
+pub(super) fn uri(heap: &Heap, name: &str, arguments: &[Value], is_query: bool) -> Found1 {
     let [value, ..] = arguments else { return Ok(None) };
     if name == "encode_www_form" {
-        return form(value);
+        return form(heap, value);
     }
     let text = match (value, name) {
-        (Value::Text(text), _) => text.str().to_string(),
+        (Value::Text(text), _) => text.str(heap).to_string(),
         // Pairs may hold values of any kind.
-        (other, "encode_www_form_component" | "url_encode") => other.print(),
+        (other, "encode_www_form_component" | "url_encode") => other.print(heap),
         (other, "parse") => {
-            let message = format!("bad URI(is not URI?): {}", other.inspect());
+            let message = format!("bad URI(is not URI?): {}", other.inspect(heap));
             return Err(Stop::raise("URI::InvalidURIError", message));
         }
         (other, _) => return Err(super::text::no_text(other)),
     };
     Ok(Some(match name {
         // Of `CGI` this is a query, of `URI` an address.
-        "parse" if is_query => query(&text),
-        "parse" => super::locator::parse(&text)?,
+        "parse" if is_query => query(heap, &text),
+        "parse" => super::locator::parse(heap, &text)?,
         "decode_www_form_component" | "decode_www_form" if has_bad_escape(&text) => {
             let message = format!("invalid %-encoding ({text})");
             return Err(Stop::raise("ArgumentError", message));
         }
         "decode_www_form_component" | "unescape" | "decode" => {
             let text = if name == "decode" { text } else { text.replace('+', " ") };
-            Value::text(&decoded(&text))
+            heap.text(&decoded(&text))
         }
         "encode_www_form_component" | "escape" | "url_encode" | "encode" => {
             let mut out = String::new();
@@ -310,9 +318,9 @@ pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
                     byte => out.push_str(&format!("%{byte:02X}")),
                 }
             }
-            Value::text(&out)
+            heap.text(&out)
         }
-        "escapeHTML" | "html_escape" | "h" => Value::text(
+        "escapeHTML" | "html_escape" | "h" => heap.text(
             &text
                 .replace('&', "&amp;")
                 .replace('<', "&lt;")
@@ -320,14 +328,14 @@ pub(super) fn uri(name: &str, arguments: &[Value], is_query: bool) -> Found1 {
                 .replace('"', "&quot;")
                 .replace('\'', "&#39;"),
         ),
-        "unescapeHTML" => Value::text(&without_entities(&text)),
+        "unescapeHTML" => heap.text(&without_entities(&text)),
         "decode_www_form" => {
-            let part = |part: &str| Value::text(&decoded(&part.replace('+', " ")));
+            let part = |part: &str| heap.text(&decoded(&part.replace('+', " ")));
             let pair = |pair: &str| {
                 let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-                Value::list(vec![part(key), part(value)])
+                heap.list(vec![part(key), part(value)])
             };
-            Value::list(text.split('&').filter(|pair| !pair.is_empty()).map(pair).collect())
+            heap.list(text.split('&').filter(|pair| !pair.is_empty()).map(pair).collect())
         }
         _ => return Ok(None),
     }))
@@ -376,13 +384,13 @@ pub(super) fn has_bad_escape(text: &str) -> bool {
 }
 
 /// `a=1&a=2` as lists of values by name.
-fn query(text: &str) -> Value {
+fn query(heap: &Heap, text: &str) -> Value {
     let mut names: Vec<(String, Vec<Value>)> = Vec::new();
     for pair in text.split(['&', ';']).filter(|pair| !pair.is_empty()) {
         let part = |part: &str| decoded(&part.replace('+', " "));
         // A name without `=` has no value.
         let (name, value) = match pair.split_once('=') {
-            Some((name, value)) => (part(name), Some(Value::text(&part(value)))),
+            Some((name, value)) => (part(name), Some(heap.text(&part(value)))),
             None => (part(pair), None),
         };
         match names.iter_mut().find(|(known, _)| *known == name) {
@@ -390,10 +398,10 @@ fn query(text: &str) -> Value {
             None => names.push((name, value.into_iter().collect())),
         }
     }
-    Value::hash(names.into_iter().map(|(name, values)| (Value::text(&name), Value::list(values))))
+    heap.hash(names.into_iter().map(|(name, values)| (heap.text(&name), heap.list(values))))
 }
 
 /// Without the escapes; a text that is no UTF-8 then stays as it was.
 fn decoded(text: &str) -> String {
-    crate::filter::decode_percent(text).unwrap_or_else(|| text.to_string())
+    crate::ruby::plain::decode_percent(text).unwrap_or_else(|| text.to_string())
 }

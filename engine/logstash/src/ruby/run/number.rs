@@ -6,6 +6,7 @@ mod single;
 use self::round::cut;
 use self::single::unary;
 use super::{Found1, Given, Machine, Stop};
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric::{self, Fault};
 use crate::ruby::value::Value;
 
@@ -102,8 +103,8 @@ fn float(value: &Value) -> Option<f64> {
 }
 
 /// Arithmetic of numbers of which one is beyond 63 bits, or exact with a fraction.
-pub(super) fn exact(left: &Value, name: &str, right: &Value) -> Found1 {
-    numeric::arithmetic(left, name, right).map_err(|fault| match fault {
+pub(super) fn exact(heap: &Heap, left: &Value, name: &str, right: &Value) -> Found1 {
+    numeric::arithmetic(heap, left, name, right).map_err(|fault| match fault {
         Fault::Zero => zero(),
         Fault::Size => Stop::raise("RangeError", "bignum too big to convert"),
     })
@@ -117,12 +118,13 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         if let [other] = arguments
-            && let Some(found) = binary(number, name, other)?
+            && let Some(found) = binary(heap, number, name, other)?
         {
             return Ok(Some(found));
         }
-        if let Some(found) = unary(number, name, arguments)? {
+        if let Some(found) = unary(heap, number, name, arguments)? {
             return Ok(Some(found));
         }
         if let Some(found) = self.float_steps(number, name, arguments, given)? {
@@ -148,7 +150,7 @@ impl Machine<'_, '_> {
             }
             at = at.saturating_add(step);
         }
-        Ok(Some(if given.is_some() { number.clone() } else { Value::list(items) }))
+        Ok(Some(if given.is_some() { number.clone() } else { heap.list(items) }))
     }
 }
 
@@ -161,6 +163,7 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         let ("step", [to, rest @ ..]) = (name, arguments) else { return Ok(None) };
         let step = rest.first().cloned().unwrap_or(Value::Int(1));
         let all_whole = [number, to, &step].iter().all(|one| matches!(one, Value::Int(_)));
@@ -182,14 +185,14 @@ impl Machine<'_, '_> {
                 _ => {}
             }
         }
-        Ok(Some(if given.is_some() { number.clone() } else { Value::list(items) }))
+        Ok(Some(if given.is_some() { number.clone() } else { heap.list(items) }))
     }
 }
 
 /// Methods of two numbers.
-fn binary(number: &Value, name: &str, other: &Value) -> Found1 {
+fn binary(heap: &Heap, number: &Value, name: &str, other: &Value) -> Found1 {
     if let (Value::Int(left), Value::Int(right)) = (number, other) {
-        return integers(*left, name, *right);
+        return integers(heap, *left, name, *right);
     }
     if number.is_number() && other.is_number() {
         let order = numeric::order(number, other);
@@ -201,7 +204,7 @@ fn binary(number: &Value, name: &str, other: &Value) -> Found1 {
             _ => {}
         }
     }
-    if let Some(found) = exact(number, name, other)? {
+    if let Some(found) = exact(heap, number, name, other)? {
         return Ok(Some(found));
     }
     let comparison = matches!(name, "<" | ">" | "<=" | ">=");
@@ -212,7 +215,7 @@ fn binary(number: &Value, name: &str, other: &Value) -> Found1 {
                 "comparison of {} with {} failed",
                 number.class(),
                 match other {
-                    Value::Nil | Value::Bool(_) => other.inspect(),
+                    Value::Nil | Value::Bool(_) => other.inspect(heap),
                     other => other.class().to_string(),
                 }
             );
@@ -235,15 +238,15 @@ fn binary(number: &Value, name: &str, other: &Value) -> Found1 {
         "div" => return cut((left / right).floor()).map(Some),
         "divmod" => {
             let quotient = (left / right).floor();
-            Value::list(vec![cut(quotient)?, Value::Float(left - right * quotient)])
+            heap.list(vec![cut(quotient)?, Value::Float(left - right * quotient)])
         }
         _ => return Ok(None),
     }))
 }
 
-fn integers(left: i64, name: &str, right: i64) -> Found1 {
+fn integers(heap: &Heap, left: i64, name: &str, right: i64) -> Found1 {
     let (wide_left, wide_right) = (left as f64, right as f64);
-    let large = || exact(&Value::Int(left), name, &Value::Int(right));
+    let large = || exact(heap, &Value::Int(left), name, &Value::Int(right));
     let divided = |left: i64, right: i64| -> Result<i64, Stop> {
         if right == 0 {
             return Err(zero());
@@ -274,7 +277,7 @@ fn integers(left: i64, name: &str, right: i64) -> Found1 {
         "divmod" => {
             let quotient = divided(left, right)?;
             let rest = left.wrapping_sub(quotient.wrapping_mul(right));
-            Value::list(vec![Value::Int(quotient), Value::Int(rest)])
+            heap.list(vec![Value::Int(quotient), Value::Int(rest)])
         }
         "fdiv" => Value::Float(wide_left / wide_right),
         "**" | "pow" => match u32::try_from(right).ok().and_then(|power| left.checked_pow(power)) {
@@ -295,10 +298,10 @@ fn integers(left: i64, name: &str, right: i64) -> Found1 {
         "lcm" if left == 0 || right == 0 => Value::Int(0),
         "lcm" => {
             let divisor =
-                exact(&Value::Int(left), "gcd", &Value::Int(right))?.unwrap_or(Value::Int(1));
-            let part = exact(&Value::Int(left), "/", &divisor)?.unwrap_or(Value::Int(0));
-            let product = exact(&part, "*", &Value::Int(right))?.unwrap_or(Value::Int(0));
-            return unary(&product, "abs", &[]);
+                exact(heap, &Value::Int(left), "gcd", &Value::Int(right))?.unwrap_or(Value::Int(1));
+            let part = exact(heap, &Value::Int(left), "/", &divisor)?.unwrap_or(Value::Int(0));
+            let product = exact(heap, &part, "*", &Value::Int(right))?.unwrap_or(Value::Int(0));
+            return unary(heap, &product, "abs", &[]);
         }
         "[]" => Value::Int(left >> right.clamp(0, 63) & 1),
         _ => return Ok(None),

@@ -1,6 +1,7 @@
 //! What every value can do, and what `nil`, `true` and exceptions are.
 
 use super::{Found1, Given, Machine, Stop, constant};
+use crate::ruby::heap::Heap;
 use crate::ruby::value::Value;
 
 /// The methods of every value.
@@ -81,46 +82,47 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("nil?", []) => Value::Bool(matches!(receiver, Value::Nil)),
             ("is_a?" | "kind_of?" | "instance_of?", [class]) => {
-                Value::Bool(self.is_kind(receiver, &class.print()))
+                Value::Bool(self.is_kind(receiver, &class.print(heap)))
             }
             ("class", []) => Value::Constant(receiver.class().into()),
-            ("to_s", []) => Value::text(&receiver.print()),
-            ("inspect", []) => Value::text(&receiver.inspect()),
-            ("to_json", _) => Value::text(&receiver.json()),
+            ("to_s", []) => heap.text(&receiver.print(heap)),
+            ("inspect", []) => heap.text(&receiver.inspect(heap)),
+            ("to_json", _) => heap.text(&receiver.json(heap)),
             ("eql?", [other]) => {
                 let kinds = receiver.class() == other.class();
-                Value::Bool(kinds && receiver.equals(other))
+                Value::Bool(kinds && receiver.equals(heap, other))
             }
-            ("==", [other]) => Value::Bool(receiver.equals(other)),
-            ("!=", [other]) => Value::Bool(!receiver.equals(other)),
+            ("==", [other]) => Value::Bool(receiver.equals(heap, other)),
+            ("!=", [other]) => Value::Bool(!receiver.equals(heap, other)),
             ("===", [other]) => Value::Bool(self.case_equal(receiver, other)?),
             ("!", []) => Value::Bool(!receiver.is_true()),
             ("equal?", [other]) => Value::Bool(match (receiver, other) {
-                (Value::List(left), Value::List(right)) => left.is(right),
-                (Value::Hash(left), Value::Hash(right)) => left.is(right),
-                (left, right) => left.class() == right.class() && left.equals(right),
+                (Value::List(left), Value::List(right)) => left == right,
+                (Value::Hash(left), Value::Hash(right)) => left == right,
+                (left, right) => left.class() == right.class() && left.equals(heap, right),
             }),
             ("instance_variable_get", [name]) => match receiver {
                 Value::Object(object) => {
-                    object.fields.lock().get(&Value::text(&name.print())).unwrap_or_default()
+                    object.fields.get(heap, &heap.text(&name.print(heap))).unwrap_or_default()
                 }
                 _ => Value::Nil,
             },
-            ("dup" | "clone", _) => copy(receiver),
+            ("dup" | "clone", _) => copy(heap, receiver),
             ("freeze" | "itself" | "to_proc", []) => receiver.clone(),
             ("frozen?", []) => Value::Bool(false),
-            ("respond_to?", [method, ..]) => Value::Bool(responds(receiver, &method.print())),
-            ("hash" | "object_id", []) => Value::Int(receiver.inspect().len() as i64),
+            ("respond_to?", [method, ..]) => Value::Bool(responds(receiver, &method.print(heap))),
+            ("hash" | "object_id", []) => Value::Int(receiver.inspect(heap).len() as i64),
             ("tap" | "then", []) => {
                 let Some(given) = given else { return Ok(None) };
                 let result = self.give_to(given, vec![receiver.clone()])?;
                 if name == "tap" { receiver.clone() } else { result }
             }
             ("send" | "public_send" | "try", [method, rest @ ..]) => {
-                let method = method.print();
+                let method = method.print(heap);
                 self.invoke(receiver, &method, rest, given)?
             }
             ("dig", [first, rest @ ..]) if !rest.is_empty() => {
@@ -130,26 +132,28 @@ impl Machine<'_, '_> {
                 }
             }
             ("=~", [_]) => Value::Nil,
-            ("<=>", [other]) => match super::enumerable::order(receiver, other) {
+            ("<=>", [other]) => match super::enumerable::order(heap, receiver, other) {
                 Some(order) => Value::Int(order as i64),
                 None => Value::Nil,
             },
-            _ => return nil_or_truth(receiver, name, arguments),
+            _ => return nil_or_truth(heap, receiver, name, arguments),
         }))
     }
 
     /// `to_s`, also of events.
     pub(super) fn print(&mut self, value: &Value) -> Result<String, Stop> {
+        let heap = self.heap;
         match value {
             Value::Event(_) | Value::Object(_) => {
-                Ok(self.invoke(value, "to_s", &[], None)?.print())
+                Ok(self.invoke(value, "to_s", &[], None)?.print(heap))
             }
-            other => Ok(other.print()),
+            other => Ok(other.print(heap)),
         }
     }
 
     /// `when a`: of the class, matched by the pattern, in the range, or equal.
     pub(super) fn case_equal(&mut self, pattern: &Value, value: &Value) -> Result<bool, Stop> {
+        let heap = self.heap;
         Ok(match pattern {
             Value::Constant(class) => self.is_kind(value, class),
             Value::Regex(..) => match value {
@@ -170,7 +174,7 @@ impl Machine<'_, '_> {
             Value::Set(_) => {
                 self.invoke(pattern, "include?", std::slice::from_ref(value), None)?.is_true()
             }
-            pattern => pattern.equals(value),
+            pattern => pattern.equals(heap, value),
         })
     }
 
@@ -186,12 +190,12 @@ impl Machine<'_, '_> {
     }
 }
 
-fn nil_or_truth(receiver: &Value, name: &str, arguments: &[Value]) -> Found1 {
+fn nil_or_truth(heap: &Heap, receiver: &Value, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (receiver, name, arguments) {
-        (Value::Nil, "to_a", []) => Value::list(Vec::new()),
+        (Value::Nil, "to_a", []) => heap.list(Vec::new()),
         (Value::Nil, "to_i", []) => Value::Int(0),
         (Value::Nil, "to_f", []) => Value::Float(0.0),
-        (Value::Nil, "to_h", []) => Value::hash([]),
+        (Value::Nil, "to_h", []) => heap.hash([]),
         (Value::Nil, "&", [_]) => Value::Bool(false),
         (Value::Nil, "|", [other]) => Value::Bool(other.is_true()),
         (Value::Bool(left), "&", [right]) => Value::Bool(*left && right.is_true()),
@@ -213,13 +217,10 @@ pub(super) fn word_of(value: &Value) -> &str {
 }
 
 /// A copy that shares nothing at the top.
-fn copy(value: &Value) -> Value {
+fn copy(heap: &Heap, value: &Value) -> Value {
     match value {
-        Value::List(items) => Value::list(items.lock().clone()),
-        Value::Hash(hash) => {
-            let inner = hash.lock().clone();
-            Value::Hash(crate::ruby::value::Shared::new(inner))
-        }
+        Value::List(items) => heap.list(items.items(heap)),
+        Value::Hash(hash) => Value::Hash(hash.copy(heap)),
         other => other.clone(),
     }
 }

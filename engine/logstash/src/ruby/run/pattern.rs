@@ -1,12 +1,13 @@
 //! Patterns: search, replacement, scanning and splitting, with `$~` and `$1`.
 
 use super::{Answer, Found1, Given, Machine, Stop, limited};
-use crate::datum::Datum;
-use crate::filter::{replace_all, split_text as split_by_text};
-use crate::pattern::{Groups, Pattern};
+use crate::ruby::budget::{Breach, SIZE_MAX};
+use crate::ruby::heap::Heap;
 use crate::ruby::parse;
+use crate::ruby::plain::{replace_all, split_text};
 use crate::ruby::value::{Found, Value};
 use std::sync::Arc;
+use temblor_stdlib::pattern::{Groups, Pattern};
 
 /// The methods of patterns and of what they find.
 pub(super) const NAMES: &[&str] = &[
@@ -41,10 +42,10 @@ pub(super) fn compile(text: &str, flags: &str) -> Answer {
 }
 
 /// A pattern, or a text as one.
-pub(super) fn of(value: &Value) -> Result<Arc<Pattern>, Stop> {
+pub(super) fn of(heap: &Heap, value: &Value) -> Result<Arc<Pattern>, Stop> {
     match value {
         Value::Regex(pattern, _) => Ok(pattern.clone()),
-        Value::Text(text) => match compile(&text.str(), "")? {
+        Value::Text(text) => match compile(&text.str(heap), "")? {
             Value::Regex(pattern, _) => Ok(pattern),
             _ => Err(Stop::raise("TypeError", "this is no pattern")),
         },
@@ -72,84 +73,91 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// A group by number or name.
-pub(super) fn group(found: &Found, which: &Value) -> Value {
+pub(super) fn group(heap: &Heap, found: &Found, which: &Value) -> Value {
     let at = match which {
         Value::Int(at) if *at < 0 => usize::try_from(found.groups.len() as i64 + at).ok(),
         Value::Int(at) => usize::try_from(*at).ok(),
         other => {
-            let name = other.print();
+            let name = other.print(heap);
             found.names.iter().find(|(known, _)| *known == name).map(|(_, at)| *at)
         }
     };
-    let text = at.and_then(|at| found.groups.get(at).cloned().flatten());
-    text.map_or(Value::Nil, |text| Value::text(&text))
+    at.and_then(|at| found.group(at)).map_or(Value::Nil, |text| heap.text(text))
 }
 
 /// Where a group begins and ends, in characters.
-fn place(found: &Found, which: &Value) -> Option<(i64, i64)> {
+fn place(heap: &Heap, found: &Found, which: &Value) -> Option<(i64, i64)> {
     let at = match which {
         Value::Int(at) => usize::try_from(*at).ok()?,
-        name => found.names.iter().find(|(known, _)| *known == name.print())?.1,
+        name => found.names.iter().find(|(known, _)| *known == name.print(heap))?.1,
     };
-    *found.places.get(at)?
+    found.place(at)
 }
 
-pub(super) fn match_method(found: &Found, name: &str, arguments: &[Value]) -> Option<Value> {
-    let text = |text: &Option<Arc<str>>| text.as_deref().map_or(Value::Nil, Value::text);
+pub(super) fn match_method(
+    heap: &Heap,
+    found: &Found,
+    name: &str,
+    arguments: &[Value],
+) -> Option<Value> {
+    let text = |at: usize| found.group(at).map_or(Value::Nil, |text| heap.text(text));
+    let count = found.groups.len();
     Some(match (name, arguments) {
-        ("[]", [which]) => group(found, which),
-        ("captures", []) => Value::list(found.groups[1..].iter().map(text).collect()),
-        ("to_a", []) => Value::list(found.groups.iter().map(text).collect()),
+        ("[]", [which]) => group(heap, found, which),
+        ("captures", []) => heap.list((1..count).map(text).collect()),
+        ("to_a", []) => heap.list((0..count).map(text).collect()),
         ("values_at", which) => {
-            Value::list(which.iter().map(|which| group(found, which)).collect())
+            heap.list(which.iter().map(|which| group(heap, found, which)).collect())
         }
         ("named_captures", []) => {
-            Value::hash(found.names.iter().map(|(name, at)| {
-                (Value::text(name), found.groups.get(*at).map_or(Value::Nil, text))
-            }))
+            heap.hash(found.names.iter().map(|(name, at)| (heap.text(name), text(*at))))
         }
-        ("names", []) => {
-            Value::list(found.names.iter().map(|(name, _)| Value::text(name)).collect())
-        }
-        ("pre_match", []) => Value::text(&found.before),
-        ("post_match", []) => Value::text(&found.after),
-        ("begin" | "end" | "offset", [which]) => match place(found, which) {
+        ("names", []) => heap.list(found.names.iter().map(|(name, _)| heap.text(name)).collect()),
+        ("pre_match", []) => heap.text(found.before()),
+        ("post_match", []) => heap.text(found.after()),
+        ("begin" | "end" | "offset", [which]) => match place(heap, found, which) {
             Some((from, _)) if name == "begin" => Value::Int(from),
             Some((_, to)) if name == "end" => Value::Int(to),
-            Some((from, to)) => Value::list(vec![Value::Int(from), Value::Int(to)]),
-            None if name == "offset" => Value::list(vec![Value::Nil, Value::Nil]),
+            Some((from, to)) => heap.list(vec![Value::Int(from), Value::Int(to)]),
+            None if name == "offset" => heap.list(vec![Value::Nil, Value::Nil]),
             None => Value::Nil,
         },
-        ("to_s", []) => group(found, &Value::Int(0)),
+        ("to_s", []) => group(heap, found, &Value::Int(0)),
         ("length" | "size", []) => Value::Int(found.groups.len() as i64),
         _ => return None,
     })
 }
 
-fn found(pattern: &Pattern, text: &str, groups: &Groups) -> Found {
-    let (from, to) = groups[0].expect("a match has a place");
-    let characters = |end: usize| text[..end].chars().count() as i64;
-    let count = |(from, to): (usize, usize)| (characters(from), characters(to));
-    let piece = |group: &Option<(usize, usize)>| group.map(|(from, to)| text[from..to].into());
-    Found {
-        groups: groups.iter().map(piece).collect(),
-        places: groups.iter().map(|group| group.map(count)).collect(),
-        names: pattern.names(),
-        before: text[..from].into(),
-        after: text[to..].into(),
-    }
-}
-
-fn gave_up() -> Stop {
-    Stop::raise("RegexpError", "the search takes too long")
-}
+/// Steps for a search that gave up, or that may have come close to it.
+const GIVEN_UP_STEPS: usize = 50_000;
 
 impl Machine<'_, '_> {
     /// Searches, and sets `$~`. The place is in characters.
-    pub(super) fn search(&mut self, pattern: &Pattern, text: &str) -> Result<Option<i64>, Stop> {
-        let groups = pattern.find_at(text, 0).map_err(|_| gave_up())?;
-        self.found = groups.as_ref().map(|groups| Arc::new(found(pattern, text, groups)));
-        Ok(self.found.as_ref().map(|found| found.before.chars().count() as i64))
+    pub(super) fn search(
+        &mut self,
+        pattern: &Pattern,
+        text: &Arc<str>,
+    ) -> Result<Option<i64>, Stop> {
+        self.heap.budget().spend_bytes(4 * text.len());
+        let groups = pattern.find_at(text, 0).map_err(|_| self.gave_up())?;
+        self.found = groups.map(|groups| {
+            Arc::new(Found { text: text.clone(), groups, names: pattern.names().into() })
+        });
+        Ok(self.found.as_ref().map(|found| found.before().chars().count() as i64))
+    }
+
+    /// All matches.
+    fn search_all(&mut self, pattern: &Pattern, text: &str) -> Result<Vec<Groups>, Stop> {
+        self.heap.budget().spend_bytes(4 * text.len());
+        let all = pattern.find_all(text).map_err(|_| self.gave_up())?;
+        self.heap.budget().spend_items(4 * all.len());
+        Ok(all)
+    }
+
+    /// A search that gives up is dear, so that code cannot try it again and again.
+    fn gave_up(&self) -> Stop {
+        self.heap.budget().spend(GIVEN_UP_STEPS);
+        Stop::raise("RegexpError", "the search takes too long")
     }
 
     pub(super) fn regex_method(
@@ -159,11 +167,12 @@ impl Machine<'_, '_> {
         name: &str,
         arguments: &[Value],
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
-            ("source", []) => Value::text(parse::source(source).0),
-            ("to_s", []) => Value::text(source),
+            ("source", []) => heap.text(parse::source(source).0),
+            ("to_s", []) => heap.text(source),
             ("names", []) => {
-                Value::list(pattern.names().iter().map(|(name, _)| Value::text(name)).collect())
+                heap.list(pattern.names().iter().map(|(name, _)| heap.text(name)).collect())
             }
             ("casefold?", []) => Value::Bool(parse::source(source).1.contains('i')),
             ("options", []) => {
@@ -177,7 +186,7 @@ impl Machine<'_, '_> {
                 if name == "match?" { Value::Bool(false) } else { Value::Nil }
             }
             ("=~" | "match" | "match?" | "===", [text, ..]) => {
-                let place = self.search(pattern, &text.print())?;
+                let place = self.search(pattern, &text.print(heap).into())?;
                 match (name, place, &self.found) {
                     ("match?" | "===", place, _) => Value::Bool(place.is_some()),
                     ("=~", Some(place), _) => Value::Int(place),
@@ -192,67 +201,49 @@ impl Machine<'_, '_> {
     /// `gsub` and `sub`, with a text, a hash or code as the replacement.
     pub(super) fn substitute(
         &mut self,
-        text: &str,
+        text: &Arc<str>,
         needle: &Value,
         replacement: &[Value],
         given: Option<&Given>,
         all: bool,
     ) -> Result<String, Stop> {
-        let pattern = match needle {
-            Value::Regex(pattern, _) => pattern.clone(),
-            other => of(&Value::text(&escape(&other.print())))?,
-        };
-        let mut matches = pattern.find_all(text).map_err(|_| gave_up())?;
+        let heap = self.heap;
+        let pattern = of_needle(heap, needle)?;
+        let mut matches = self.search_all(&pattern, text)?;
         if !all {
             matches.truncate(1);
         }
+        let names: Arc<[(String, usize)]> = pattern.names().into();
+        let found =
+            |groups| Some(Arc::new(Found { text: text.clone(), groups, names: names.clone() }));
         if let Some(last) = matches.last() {
-            self.found = Some(Arc::new(found(&pattern, text, last)));
+            self.found = found(last.clone());
         }
-        match (replacement.first(), given) {
-            (Some(Value::Hash(hash)), _) => {
-                let hash = hash.clone();
-                self.replace_each(text, &pattern, &matches, |_, whole| {
-                    Ok(hash.lock().get(&whole).unwrap_or_default())
-                })
-            }
-            (Some(text_value @ (Value::Text(_) | Value::Symbol(_))), _) => {
-                let replaced = replace_all(&pattern, text, &matches, &text_value.print());
-                limited(replaced.len())?;
-                Ok(replaced)
-            }
-            (None, Some(given)) => {
-                let given = given.clone();
-                self.replace_each(text, &pattern, &matches, |machine, whole| {
-                    machine.give_to(&given, vec![whole])
-                })
-            }
-            (Some(other), _) => {
-                let message = format!(
-                    "no implicit conversion of {} into String",
-                    super::object::word_of(other)
-                );
-                Err(Stop::raise("TypeError", message))
-            }
-            (None, None) => Err(Stop::raise("ArgumentError", "wrong number of arguments")),
+        if let (Some(new @ (Value::Text(_) | Value::Symbol(_))), _) = (replacement.first(), given) {
+            let new = new.print(heap);
+            let replaced = replace_all(&pattern, text, &matches, &new, SIZE_MAX);
+            return replaced.ok_or(Stop::Limit(Breach::Size));
         }
-    }
-
-    fn replace_each(
-        &mut self,
-        text: &str,
-        pattern: &Pattern,
-        matches: &[Groups],
-        mut replace: impl FnMut(&mut Self, Value) -> Answer,
-    ) -> Result<String, Stop> {
         let mut out = String::with_capacity(text.len());
         let mut end = 0;
         for groups in matches {
             let (from, to) = groups[0].expect("a match has a place");
-            self.found = Some(Arc::new(found(pattern, text, groups)));
+            self.found = found(groups);
             out.push_str(&text[end..from]);
-            let new = replace(self, Value::text(&text[from..to]))?;
-            out.push_str(&new.print());
+            let whole = heap.text(&text[from..to]);
+            let new = match (replacement.first(), given) {
+                (Some(Value::Hash(hash)), _) => hash.get(heap, &whole).unwrap_or_default(),
+                (None, Some(given)) => self.give_to(given, vec![whole])?,
+                (Some(other), _) => {
+                    let what = super::object::word_of(other);
+                    let message = format!("no implicit conversion of {what} into String");
+                    return Err(Stop::raise("TypeError", message));
+                }
+                (None, None) => {
+                    return Err(Stop::raise("ArgumentError", "wrong number of arguments"));
+                }
+            };
+            out.push_str(&self.print(&new)?);
             limited(out.len())?;
             end = to;
         }
@@ -261,17 +252,21 @@ impl Machine<'_, '_> {
     }
 
     /// All matches: texts, or lists of their groups.
-    pub(super) fn scan(&mut self, text: &str, needle: &Value, given: Option<&Given>) -> Answer {
-        let pattern = match needle {
-            Value::Regex(pattern, _) => pattern.clone(),
-            other => of(&Value::text(&escape(&other.print())))?,
-        };
+    pub(super) fn scan(
+        &mut self,
+        text: &Arc<str>,
+        needle: &Value,
+        given: Option<&Given>,
+    ) -> Answer {
+        let heap = self.heap;
+        let pattern = of_needle(heap, needle)?;
+        let names: Arc<[(String, usize)]> = pattern.names().into();
         let mut all = Vec::new();
-        for groups in pattern.find_all(text).map_err(|_| gave_up())? {
-            let found = Arc::new(found(&pattern, text, &groups));
+        for groups in self.search_all(&pattern, text)? {
+            let found = Arc::new(Found { text: text.clone(), groups, names: names.clone() });
             let item = match found.groups.len() {
-                1 => group(&found, &Value::Int(0)),
-                _ => match_method(&found, "captures", &[]).unwrap_or_default(),
+                1 => group(heap, &found, &Value::Int(0)),
+                _ => match_method(heap, &found, "captures", &[]).unwrap_or_default(),
             };
             self.found = Some(found);
             match given {
@@ -279,39 +274,47 @@ impl Machine<'_, '_> {
                 None => all.push(item),
             }
         }
-        Ok(if given.is_some() { Value::text(text) } else { Value::list(all) })
+        Ok(if given.is_some() { heap.shared_text(text) } else { heap.list(all) })
+    }
+
+    /// Ruby's `split`: by blanks, by a text or by a pattern, with a limit.
+    pub(super) fn split(&mut self, text: &str, arguments: &[Value]) -> Result<Vec<Value>, Stop> {
+        let heap = self.heap;
+        let limit = match arguments.get(1) {
+            Some(Value::Int(limit)) => *limit,
+            _ => 0,
+        };
+        let values = |pieces: Vec<&str>| pieces.into_iter().map(|one| heap.text(one)).collect();
+        match arguments.first() {
+            None | Some(Value::Nil) => Ok(values(split_text(text, " "))),
+            Some(Value::Text(separator)) if limit == 0 => {
+                Ok(values(split_text(text, &separator.str(heap))))
+            }
+            Some(Value::Text(separator)) => {
+                let most = usize::try_from(limit).unwrap_or(usize::MAX);
+                let separator = separator.str(heap);
+                Ok(values(match &*separator {
+                    " " => split_blanks(text, most),
+                    separator => text.splitn(most, separator).collect(),
+                }))
+            }
+            Some(Value::Regex(pattern, _)) => {
+                let matches = self.search_all(pattern, text)?;
+                Ok(values(split_at(text, &matches, limit)))
+            }
+            Some(other) => {
+                let message = format!("wrong argument type {} (expected Regexp)", other.class());
+                Err(Stop::raise("TypeError", message))
+            }
+        }
     }
 }
 
-/// Ruby's `split`: by blanks, by a text or by a pattern, with a limit.
-pub(super) fn split(text: &str, arguments: &[Value]) -> Result<Vec<Value>, Stop> {
-    let limit = match arguments.get(1) {
-        Some(Value::Int(limit)) => *limit,
-        _ => 0,
-    };
-    let piece = |piece: Datum<'_>| Value::of_datum(&piece);
-    match arguments.first() {
-        None | Some(Value::Nil) => Ok(split_by_text(text, " ").into_iter().map(piece).collect()),
-        Some(Value::Text(separator)) if limit == 0 => {
-            Ok(split_by_text(text, &separator.str()).into_iter().map(piece).collect())
-        }
-        Some(Value::Text(separator)) => {
-            let most = usize::try_from(limit).unwrap_or(usize::MAX);
-            let separator = separator.str();
-            let pieces: Vec<&str> = match &*separator {
-                " " => split_blanks(text, most),
-                separator => text.splitn(most, separator).collect(),
-            };
-            Ok(pieces.into_iter().map(Value::text).collect())
-        }
-        Some(Value::Regex(pattern, _)) => {
-            let matches = pattern.find_all(text).map_err(|_| gave_up())?;
-            Ok(split_at(text, &matches, limit))
-        }
-        Some(other) => {
-            let message = format!("wrong argument type {} (expected Regexp)", other.class());
-            Err(Stop::raise("TypeError", message))
-        }
+/// What `gsub` and `scan` look for: a pattern, or a text as it is.
+fn of_needle(heap: &Heap, needle: &Value) -> Result<Arc<Pattern>, Stop> {
+    match needle {
+        Value::Regex(pattern, _) => Ok(pattern.clone()),
+        other => of(heap, &heap.text(&escape(&other.print(heap)))),
     }
 }
 
@@ -334,7 +337,7 @@ fn split_blanks(text: &str, most: usize) -> Vec<&str> {
 }
 
 /// Between the matches; their groups are pieces too.
-fn split_at(text: &str, matches: &[Groups], limit: i64) -> Vec<Value> {
+fn split_at<'t>(text: &'t str, matches: &[Groups], limit: i64) -> Vec<&'t str> {
     let mut pieces = Vec::new();
     let mut start = 0;
     for groups in matches {
@@ -345,15 +348,13 @@ fn split_at(text: &str, matches: &[Groups], limit: i64) -> Vec<Value> {
         if from == to && (from == 0 || from >= text.len()) {
             continue;
         }
-        pieces.push(Value::text(&text[start..from]));
-        for (from, to) in groups[1..].iter().flatten() {
-            pieces.push(Value::text(&text[*from..*to]));
-        }
+        pieces.push(&text[start..from]);
+        pieces.extend(groups[1..].iter().flatten().map(|(from, to)| &text[*from..*to]));
         start = to;
     }
-    pieces.push(Value::text(&text[start..]));
+    pieces.push(&text[start..]);
     if limit == 0 {
-        while matches!(pieces.last(), Some(Value::Text(last)) if last.str().is_empty()) {
+        while pieces.last().is_some_and(|last| last.is_empty()) {
             pieces.pop();
         }
     }

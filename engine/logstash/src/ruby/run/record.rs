@@ -2,7 +2,9 @@
 
 use super::class::CLASSES_MAX;
 use super::{Answer, Found1, Given, Machine, Stop};
-use crate::ruby::value::{Dictionary, Object, STRUCT, Shared, Value};
+use crate::ruby::dictionary::Dictionary;
+use crate::ruby::heap::Heap;
+use crate::ruby::value::{Object, STRUCT, Value};
 use std::sync::Arc;
 
 /// The name of a field.
@@ -16,14 +18,20 @@ fn is_open(object: &Object) -> bool {
 }
 
 /// `record[0]`, `record[:a]`, `record[:a] = 1`
-fn item(object: &Object, name: &str, arguments: &[Value], known: impl Fn(&str) -> bool) -> Found1 {
+fn item(
+    heap: &Heap,
+    object: &Object,
+    name: &str,
+    arguments: &[Value],
+    known: impl Fn(&str) -> bool,
+) -> Found1 {
     let wrong = |key: &Value| {
-        let message = format!("no member '{}' in struct", key.print());
+        let message = format!("no member '{}' in struct", key.print(heap));
         Stop::raise("NameError", message)
     };
     Ok(Some(match (name, arguments) {
         ("[]" | "dig", [Value::Int(at)]) => {
-            let values = object.fields.lock().pairs();
+            let values = object.fields.pairs(heap);
             let at = if *at < 0 { at + values.len() as i64 } else { *at };
             usize::try_from(at)
                 .ok()
@@ -31,13 +39,13 @@ fn item(object: &Object, name: &str, arguments: &[Value], known: impl Fn(&str) -
                 .map(|(_, one)| one.clone())
                 .unwrap_or_default()
         }
-        ("[]" | "dig", [key]) => match object.fields.lock().get(&member(&key.print())) {
+        ("[]" | "dig", [key]) => match object.fields.get(heap, &member(&key.print(heap))) {
             Some(value) => value,
             None if is_open(object) => Value::Nil,
             None => return Err(wrong(key)),
         },
-        ("[]=", [key, value]) if known(&key.print()) => {
-            object.fields.lock().insert(member(&key.print()), value.clone());
+        ("[]=", [key, value]) if known(&key.print(heap)) => {
+            object.fields.insert(heap, member(&key.print(heap)), value.clone());
             value.clone()
         }
         ("[]=", [key, _]) => return Err(wrong(key)),
@@ -54,9 +62,10 @@ impl Machine<'_, '_> {
 
     pub(super) fn fill_members(
         &mut self,
-        object: &Arc<Object>,
+        object: &Object,
         arguments: &[Value],
     ) -> Result<(), Stop> {
+        let heap = self.heap;
         let Some(members) = self.members(&object.class) else { return Ok(()) };
         let by_name = self
             .ancestors(&object.class)
@@ -65,24 +74,24 @@ impl Machine<'_, '_> {
         if arguments.len() > members.len() {
             return Err(Stop::raise("ArgumentError", "struct size differs"));
         }
-        let mut fields = object.fields.lock();
         for (at, name) in members.iter().enumerate() {
             let value = match (by_name, arguments) {
-                (true, [Value::Hash(pairs)]) => pairs.lock().get(&member(name)),
+                (true, [Value::Hash(pairs)]) => pairs.get(heap, &member(name)),
                 (true, _) => None,
                 (false, arguments) => arguments.get(at).cloned(),
             };
-            fields.insert(member(name), value.unwrap_or_default());
+            object.fields.insert(heap, member(name), value.unwrap_or_default());
         }
         Ok(())
     }
 
     /// `Struct.new(:a, :b) { … }`
     pub(super) fn make_struct(&mut self, arguments: &[Value], given: Option<&Given>) -> Answer {
+        let heap = self.heap;
         let (options, names): (Vec<&Value>, Vec<&Value>) =
             arguments.iter().partition(|one| matches!(one, Value::Hash(_)));
-        let by_name = options.first().and_then(|one| one.entry("keyword_init"));
-        let members: Vec<Arc<str>> = names.iter().map(|name| name.print().into()).collect();
+        let by_name = options.first().and_then(|one| one.entry(heap, "keyword_init"));
+        let members: Vec<Arc<str>> = names.iter().map(|name| name.print(heap).into()).collect();
         let name: Arc<str> = format!("{STRUCT}({})>", members.join(", ")).into();
         if self.memory.classes.len() >= CLASSES_MAX {
             let message = format!("code defines more than {CLASSES_MAX} classes");
@@ -103,63 +112,64 @@ impl Machine<'_, '_> {
 
     /// `OpenStruct.new(a: 1)`
     pub(super) fn make_open_struct(&mut self, arguments: &[Value]) -> Value {
-        let mut fields = Dictionary::default();
+        let heap = self.heap;
+        let fields = heap.new_hash(Dictionary::default());
         if let [Value::Hash(pairs)] = arguments {
-            for (key, value) in pairs.lock().pairs() {
-                fields.insert(member(&key.print()), value);
+            for (key, value) in pairs.pairs(heap) {
+                fields.insert(heap, member(&key.print(heap)), value);
             }
         }
-        Value::Object(Arc::new(Object { class: "OpenStruct".into(), fields: Shared::new(fields) }))
+        Value::Object(Object { class: "OpenStruct".into(), fields })
     }
 
     /// Methods of a `Struct` or an `OpenStruct`.
     pub(super) fn record_method(
         &mut self,
-        object: &Arc<Object>,
+        object: &Object,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         let open = is_open(object);
         let members = self.members(&object.class);
         if !open && members.is_none() {
             return Ok(None);
         }
         let known = |name: &str| open || members.iter().flatten().any(|one| &**one == name);
-        let pairs = || object.fields.lock().pairs();
+        let pairs = || object.fields.pairs(heap);
         if let (Some(bare), [value]) = (name.strip_suffix('='), arguments)
             && known(bare)
             && bare.starts_with(|first: char| first.is_alphabetic() || first == '_')
         {
-            object.fields.lock().insert(member(bare), value.clone());
+            object.fields.insert(heap, member(bare), value.clone());
             return Ok(Some(value.clone()));
         }
-        if let Some(found) = item(object, name, arguments, known)? {
+        if let Some(found) = item(heap, object, name, arguments, known)? {
             return Ok(Some(found));
         }
         Ok(Some(match (name, arguments) {
-            ("to_h", []) if given.is_none() => Value::hash(pairs()),
+            ("to_h", []) if given.is_none() => heap.hash(pairs()),
             ("to_a" | "values" | "deconstruct", []) if !open => {
-                Value::list(pairs().into_iter().map(|(_, value)| value).collect())
+                heap.list(pairs().into_iter().map(|(_, value)| value).collect())
             }
-            ("members", []) => Value::list(pairs().into_iter().map(|(name, _)| name).collect()),
-            ("respond_to?", [method]) => Value::Bool(known(&method.print())),
+            ("members", []) => heap.list(pairs().into_iter().map(|(name, _)| name).collect()),
+            ("respond_to?", [method]) => Value::Bool(known(&method.print(heap))),
             ("each_pair" | "each" | "map" | "select" | "to_h" | "each_with_index" | "sum", _) => {
                 let all = match name == "each_pair" || name == "to_h" || open {
-                    true => Value::hash(pairs()),
-                    false => Value::list(pairs().into_iter().map(|(_, value)| value).collect()),
+                    true => heap.hash(pairs()),
+                    false => heap.list(pairs().into_iter().map(|(_, value)| value).collect()),
                 };
                 return self.invoke(&all, name, arguments, given).map(Some);
             }
             ("dup" | "clone", []) => {
-                let fields = object.fields.lock().clone();
-                let fields = Shared::new(fields);
-                Value::Object(Arc::new(Object { class: object.class.clone(), fields }))
+                let fields = object.fields.copy(heap);
+                Value::Object(Object { class: object.class.clone(), fields })
             }
             ("delete_field", [key]) if open => {
-                object.fields.lock().remove(&member(&key.print())).unwrap_or_default()
+                object.fields.remove(heap, &member(&key.print(heap))).unwrap_or_default()
             }
-            (name, []) => match object.fields.lock().get(&member(name)) {
+            (name, []) => match object.fields.get(heap, &member(name)) {
                 Some(value) => value,
                 None if open && !super::object::NAMES.contains(&name) => Value::Nil,
                 None => return Ok(None),

@@ -39,6 +39,7 @@ impl Machine<'_, '_> {
     }
 
     fn run_test(&mut self, body: &Value) -> Result<(), String> {
+        let heap = self.heap;
         let told = |stop: Stop| stop.message();
         let call = |machine: &mut Self, code: &Value, arguments: &[Value]| {
             machine.invoke(code, "call", arguments, None).map_err(told)
@@ -46,7 +47,7 @@ impl Machine<'_, '_> {
         call(self, body, &[])?;
         let tests = self.tests.take().unwrap_or_default();
         let parameters = match tests.parameters {
-            Value::Nil => Value::hash([]),
+            Value::Nil => heap.hash([]),
             parameters => parameters,
         };
         self.call_defined("register", vec![parameters]).map_err(told)?;
@@ -60,13 +61,13 @@ impl Machine<'_, '_> {
                 event => event,
             };
             match self.call_defined("filter", vec![event]).map_err(told)? {
-                Some(Value::List(items)) => results.extend(items.lock().clone()),
+                Some(Value::List(items)) => results.extend(items.items(heap)),
                 Some(Value::Nil) | None => {}
                 Some(one) => results.push(one),
             }
         }
         for (description, condition) in tests.expected {
-            let holds = call(self, &condition, &[Value::list(results.clone())])?;
+            let holds = call(self, &condition, &[heap.list(results.clone())])?;
             if !holds.is_true() {
                 return Err(format!("`{description}` does not hold"));
             }
@@ -76,7 +77,8 @@ impl Machine<'_, '_> {
 
     /// A word of a test; outside of tests nothing happens.
     pub(super) fn test_word(&mut self, word: &str, arguments: &[Value], given: &Given) -> Answer {
-        let name = arguments.first().map(Value::print).unwrap_or_default();
+        let heap = self.heap;
+        let name = arguments.first().map(|one| one.print(heap)).unwrap_or_default();
         let code = self.value_of(given);
         if self.tests.is_none() {
             return Ok(Value::Nil);
@@ -89,7 +91,7 @@ impl Machine<'_, '_> {
         match word {
             "parameters" => tests.parameters = value,
             "in_event" => match value {
-                Value::List(items) => tests.events.extend(items.lock().clone()),
+                Value::List(items) => tests.events.extend(items.items(heap)),
                 one => tests.events.push(one),
             },
             "expect" => tests.expected.push((name, code)),

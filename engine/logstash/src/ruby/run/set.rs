@@ -1,7 +1,8 @@
 //! `Set`: values without order of places, each once. What sets share with lists stands in `enumerable`.
 
 use super::{Found1, Given, Machine, Stop};
-use crate::ruby::value::{Dictionary, Shared, Value};
+use crate::ruby::heap::{HashRef, Heap};
+use crate::ruby::value::Value;
 
 /// The methods of sets.
 pub(super) const NAMES: &[&str] = &[
@@ -20,46 +21,49 @@ pub(super) const NAMES: &[&str] = &[
 ];
 
 /// A set of values.
-pub(super) fn of(items: impl IntoIterator<Item = Value>) -> Value {
-    let pairs = items.into_iter().map(|item| (item, Value::Bool(true)));
-    Value::Set(Shared::new(pairs.collect()))
+pub(super) fn of(heap: &Heap, items: impl IntoIterator<Item = Value>) -> Value {
+    Value::Set(heap.set(items))
 }
 
 impl Machine<'_, '_> {
     pub(super) fn set_method(
         &mut self,
-        set: &Shared<Dictionary>,
+        set: HashRef,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        let whole = || Value::Set(set.clone());
-        if let Some(found) = change(set, name, arguments) {
+        let heap = self.heap;
+        let whole = || Value::Set(set);
+        if let Some(found) = change(heap, set, name, arguments) {
             return Ok(Some(found));
         }
-        let members: Vec<Value> = set.lock().pairs().into_iter().map(|(one, _)| one).collect();
+        match (name, arguments) {
+            ("include?" | "member?" | "===" | "contain?" | "key?", [one]) => {
+                return Ok(Some(Value::Bool(set.get(heap, one).is_some())));
+            }
+            ("length" | "size" | "count", []) if given.is_none() => {
+                return Ok(Some(Value::Int(set.len(heap) as i64)));
+            }
+            ("empty?", []) => return Ok(Some(Value::Bool(set.len(heap) == 0))),
+            _ => {}
+        }
+        let members: Vec<Value> = set.pairs(heap).into_iter().map(|(one, _)| one).collect();
         if let [other] = arguments
             && let Some(found) = self.with_other(set, &members, name, other)?
         {
             return Ok(Some(found));
         }
         Ok(Some(match (name, arguments) {
-            ("include?" | "member?" | "===" | "contain?" | "key?", [one]) => {
-                Value::Bool(set.lock().get(one).is_some())
-            }
-            ("length" | "size" | "count", []) if given.is_none() => {
-                Value::Int(members.len() as i64)
-            }
-            ("empty?", []) => Value::Bool(members.is_empty()),
             ("to_set", []) => whole(),
-            ("dup" | "clone", _) => of(members),
+            ("dup" | "clone", _) => of(heap, members),
             ("join", _) => {
-                return self.invoke(&Value::list(members), name, arguments, None).map(Some);
+                return self.invoke(&heap.list(members), name, arguments, None).map(Some);
             }
             ("merge", lists) => {
                 for list in lists {
                     for item in self.members_of(list)? {
-                        set.lock().insert(item, Value::Bool(true));
+                        set.insert(heap, item, Value::Bool(true));
                     }
                 }
                 whole()
@@ -76,15 +80,14 @@ impl Machine<'_, '_> {
                 };
                 let found = self.enumerable_method(members, &whole(), plain, arguments, given)?;
                 let kept = match found {
-                    Some(Value::List(kept)) => kept.lock().clone(),
+                    Some(Value::List(kept)) => kept.items(heap),
                     _ => return Ok(None),
                 };
-                let Value::Set(new) = of(kept) else { return Ok(None) };
+                let Value::Set(new) = of(heap, kept) else { return Ok(None) };
                 if plain == name {
                     return Ok(Some(Value::Set(new)));
                 }
-                let inner = new.lock().clone();
-                *set.lock() = inner;
+                set.replace(heap, new);
                 whole()
             }
             _ => return self.enumerable_method(members, &whole(), name, arguments, given),
@@ -100,13 +103,8 @@ impl Machine<'_, '_> {
     }
 
     /// Operations of two sets.
-    fn with_other(
-        &mut self,
-        set: &Shared<Dictionary>,
-        members: &[Value],
-        name: &str,
-        other: &Value,
-    ) -> Found1 {
+    fn with_other(&mut self, set: HashRef, members: &[Value], name: &str, other: &Value) -> Found1 {
+        let heap = self.heap;
         let comparing = matches!(
             name,
             "subset?"
@@ -138,24 +136,24 @@ impl Machine<'_, '_> {
             return Ok(None);
         }
         let others = self.members_of(other)?;
-        let Value::Set(there) = of(others.clone()) else { return Ok(None) };
-        let in_other = |one: &Value| there.lock().get(one).is_some();
-        let in_this = |one: &Value| set.lock().get(one).is_some();
+        let Value::Set(there) = of(heap, others.clone()) else { return Ok(None) };
+        let in_other = |one: &Value| there.get(heap, one).is_some();
+        let in_this = |one: &Value| set.get(heap, one).is_some();
         let all_in_other = members.iter().all(in_other);
         let all_in_this = others.iter().all(in_this);
         let shared = members.iter().any(in_other);
         Ok(Some(match name {
-            "|" | "+" | "union" => of(members.iter().chain(&others).cloned()),
-            "&" | "intersection" => of(others.iter().filter(|one| in_this(one)).cloned()),
-            "-" | "difference" => of(members.iter().filter(|one| !in_other(one)).cloned()),
+            "|" | "+" | "union" => of(heap, members.iter().chain(&others).cloned()),
+            "&" | "intersection" => of(heap, others.iter().filter(|one| in_this(one)).cloned()),
+            "-" | "difference" => of(heap, members.iter().filter(|one| !in_other(one)).cloned()),
             "^" => {
                 let rest = members.iter().filter(|one| !in_other(one));
                 let new = others.iter().filter(|one| !in_this(one));
-                of(new.chain(rest).cloned())
+                of(heap, new.chain(rest).cloned())
             }
             "subtract" => {
-                others.iter().for_each(|one| drop(set.lock().remove(one)));
-                Value::Set(set.clone())
+                others.iter().for_each(|one| drop(set.remove(heap, one)));
+                Value::Set(set)
             }
             "disjoint?" => Value::Bool(!shared),
             "intersect?" => Value::Bool(shared),
@@ -168,33 +166,33 @@ impl Machine<'_, '_> {
 }
 
 /// Methods that change the set.
-fn change(set: &Shared<Dictionary>, name: &str, arguments: &[Value]) -> Option<Value> {
-    let whole = || Value::Set(set.clone());
+fn change(heap: &Heap, set: HashRef, name: &str, arguments: &[Value]) -> Option<Value> {
+    let whole = || Value::Set(set);
     Some(match (name, arguments) {
         ("add" | "<<", [one]) => {
-            let missing = set.lock().get(one).is_none();
+            let missing = set.get(heap, one).is_none();
             if missing {
-                set.lock().insert(one.clone(), Value::Bool(true));
+                set.insert(heap, one.clone(), Value::Bool(true));
             }
             whole()
         }
-        ("add?", [one]) => match set.lock().get(one).is_some() {
+        ("add?", [one]) => match set.get(heap, one).is_some() {
             true => Value::Nil,
             false => {
-                set.lock().insert(one.clone(), Value::Bool(true));
+                set.insert(heap, one.clone(), Value::Bool(true));
                 whole()
             }
         },
         ("delete", [one]) => {
-            set.lock().remove(one);
+            set.remove(heap, one);
             whole()
         }
-        ("delete?", [one]) => match set.lock().remove(one) {
+        ("delete?", [one]) => match set.remove(heap, one) {
             Some(_) => whole(),
             None => Value::Nil,
         },
         ("clear", []) => {
-            set.lock().clear();
+            set.clear(heap);
             whole()
         }
         _ => return None,

@@ -8,13 +8,16 @@ mod set;
 mod unpack;
 mod whole;
 
+pub(super) use set::successor;
+
+use crate::ruby::heap::Heap;
 pub(super) use bytes::{joined, no_text};
 pub(super) use format::format;
 pub(super) use unpack::{loose_base64, pack};
 
 use super::{Found1, Given, Machine, pattern};
 use crate::ruby::numeric;
-use crate::ruby::value::Value;
+use crate::ruby::value::{Range, Value};
 use std::sync::Arc;
 
 /// Digits that are read of a number.
@@ -150,10 +153,11 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        if let Some(found) = whole::method(text, name, arguments)? {
+        let heap = self.heap;
+        if let Some(found) = whole::method(heap, text, name, arguments)? {
             return Ok(Some(found));
         }
-        if let Some(found) = part::method(text, name, arguments)? {
+        if let Some(found) = part::method(heap, text, name, arguments)? {
             return Ok(Some(found));
         }
         if let Some(found) = self.text_by_pattern(text, name, arguments, given)? {
@@ -161,39 +165,40 @@ impl Machine<'_, '_> {
         }
         Ok(Some(match (name, arguments) {
             ("split", arguments) => {
-                let items = pattern::split(text, arguments)?;
+                let items = self.split(text, arguments)?;
                 match given {
-                    None => Value::list(items),
+                    None => heap.list(items),
                     Some(given) => {
                         for item in items {
                             self.give_to(given, vec![item])?;
                         }
-                        Value::text(text)
+                        heap.text(text)
                     }
                 }
             }
             ("gsub", [needle]) if given.is_none() => {
-                let (text, needle) = (Value::text(text), std::slice::from_ref(needle));
-                super::library::enumerator(&text, "gsub", needle)
+                let (text, needle) = (heap.text(text), std::slice::from_ref(needle));
+                super::library::enumerator(heap, &text, "gsub", needle)
             }
             ("gsub" | "sub", [needle, rest @ ..]) => {
-                Value::text(&self.substitute(text, needle, rest, given, name == "gsub")?)
+                heap.text(&self.substitute(text, needle, rest, given, name == "gsub")?)
             }
             ("upto", [to @ Value::Text(_)]) => {
-                let range = (Value::text(text), to.clone(), false);
+                let (from, to) = (heap.shared_text(text), to.clone());
+                let range = Range { from, to, exclusive: false };
                 return self.range_method(&range, "each", &[], given);
             }
             ("each_char" | "each_line" | "each_byte", []) => {
                 let items = match name {
-                    "each_char" => characters(text),
-                    "each_line" => lines(text),
+                    "each_char" => characters(heap, text),
+                    "each_line" => lines(heap, text),
                     _ => text.bytes().map(|byte| Value::Int(i64::from(byte))).collect(),
                 };
-                let Some(given) = given else { return Ok(Some(Value::list(items))) };
+                let Some(given) = given else { return Ok(Some(heap.list(items))) };
                 for item in items {
                     self.give_to(given, vec![item])?;
                 }
-                Value::text(text)
+                heap.text(text)
             }
             _ => return Ok(None),
         }))
@@ -207,13 +212,14 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("=~", [Value::Regex(pattern, _)]) => {
                 let pattern = pattern.clone();
                 self.search(&pattern, text)?.map_or(Value::Nil, Value::Int)
             }
             ("match" | "match?", [needle, ..]) => {
-                let pattern = pattern::of(needle)?;
+                let pattern = pattern::of(heap, needle)?;
                 let found = self.search(&pattern, text)?;
                 match (name, found, &self.found) {
                     ("match?", found, _) => Value::Bool(found.is_some()),
@@ -227,30 +233,30 @@ impl Machine<'_, '_> {
                 self.search(&pattern, text)?;
                 match (&self.found, rest) {
                     (None, _) => Value::Nil,
-                    (Some(found), []) => pattern::group(found, &Value::Int(0)),
-                    (Some(found), [group, ..]) => pattern::group(found, group),
+                    (Some(found), []) => pattern::group(heap, found, &Value::Int(0)),
+                    (Some(found), [group, ..]) => pattern::group(heap, found, group),
                 }
             }
             ("index", [needle @ Value::Regex(..), ..]) => {
-                let pattern = pattern::of(needle)?;
+                let pattern = pattern::of(heap, needle)?;
                 self.search(&pattern, text)?.map_or(Value::Nil, Value::Int)
             }
             ("start_with?", [needle @ Value::Regex(..)]) => {
-                let pattern = pattern::of(needle)?;
+                let pattern = pattern::of(heap, needle)?;
                 Value::Bool(self.search(&pattern, text)? == Some(0))
             }
             ("partition", [needle @ Value::Regex(..)]) => {
-                let pattern = pattern::of(needle)?;
+                let pattern = pattern::of(heap, needle)?;
                 let found = self.search(&pattern, text)?.and(self.found.clone());
                 let parts = match found {
                     Some(found) => [
-                        Value::text(&found.before),
-                        pattern::group(&found, &Value::Int(0)),
-                        Value::text(&found.after),
+                        heap.text(found.before()),
+                        pattern::group(heap, &found, &Value::Int(0)),
+                        heap.text(found.after()),
                     ],
-                    None => [Value::text(text), Value::text(""), Value::text("")],
+                    None => [heap.text(text), heap.text(""), heap.text("")],
                 };
-                Value::list(parts.to_vec())
+                heap.list(parts.to_vec())
             }
             _ => return Ok(None),
         }))
@@ -261,13 +267,13 @@ fn whole(number: usize) -> Value {
     Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
 }
 
-fn characters(text: &str) -> Vec<Value> {
+fn characters(heap: &Heap, text: &str) -> Vec<Value> {
     let mut buffer = [0; 4];
-    text.chars().map(|character| Value::text(character.encode_utf8(&mut buffer))).collect()
+    text.chars().map(|character| heap.text(character.encode_utf8(&mut buffer))).collect()
 }
 
-fn lines(text: &str) -> Vec<Value> {
-    text.split_inclusive('\n').map(Value::text).collect()
+fn lines(heap: &Heap, text: &str) -> Vec<Value> {
+    text.split_inclusive('\n').map(|one| heap.text(one)).collect()
 }
 
 /// Ruby's `to_i` with a radix: what stands at the beginning, else 0.

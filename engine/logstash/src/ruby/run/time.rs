@@ -3,6 +3,7 @@
 use super::strftime::strftime;
 use super::{Answer, Found1, Machine, Stop};
 use crate::datum::iso8601;
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
 use crate::ruby::value::{Clock, Value};
 use crate::timestamp::Zone;
@@ -187,6 +188,7 @@ impl Machine<'_, '_> {
         name: &str,
         arguments: &[Value],
     ) -> Found1 {
+        let heap = self.heap;
         let utc = || time.with_timezone(&Utc).fixed_offset();
         Ok(Some(match (name, arguments) {
             ("to_i" | "tv_sec", []) => Value::Int(time.timestamp()),
@@ -195,17 +197,17 @@ impl Machine<'_, '_> {
             ("epoch_millis" | "to_epoch_milli" | "toEpochMilli", []) => {
                 Value::Int(time.timestamp_millis())
             }
-            ("to_iso8601", []) => Value::text(&iso8601(time.with_timezone(&Utc))),
+            ("to_iso8601", []) => heap.text(&iso8601(time.with_timezone(&Utc))),
             ("iso8601" | "xmlschema" | "rfc3339", places) => {
-                Value::text(&xml_schema(time, clock, places))
+                heap.text(&xml_schema(time, clock, places))
             }
-            ("strftime", [Value::Text(pattern)]) => Value::text(&strftime(time, &pattern.str())),
+            ("strftime", [Value::Text(pattern)]) => heap.text(&strftime(time, &pattern.str(heap))),
             ("utc" | "getutc" | "gmtime" | "getgm", []) => Value::Time(utc(), Clock::Time),
             ("localtime" | "getlocal" | "new_offset", zone) => {
                 let shown_as = if name == "new_offset" { clock } else { Clock::Time };
                 let offset = match zone {
                     [Value::Int(0)] => *utc().offset(),
-                    [Value::Text(zone)] => zone_offset(&zone.str())?,
+                    [Value::Text(zone)] => zone_offset(&zone.str(heap))?,
                     [Value::Int(offset)] => i32::try_from(*offset)
                         .ok()
                         .and_then(FixedOffset::east_opt)
@@ -227,17 +229,18 @@ impl Machine<'_, '_> {
             }
             _ => {
                 let found = moved(time, clock, name, arguments)?;
-                return Ok(found.or_else(|| part_of(time, name, arguments)));
+                return Ok(found.or_else(|| part_of(heap, time, name, arguments)));
             }
         }))
     }
 
     /// `Time.now`, `Time.at(…)`, `DateTime.parse(…)`
     pub(super) fn time_constant(&mut self, class: &str, name: &str, arguments: &[Value]) -> Found1 {
+        let heap = self.heap;
         if let ("valid_date?" | "leap?", "Date" | "DateTime") = (name, class) {
             let days = if name == "leap?" { &[Value::Int(2), Value::Int(29)][..] } else { &[] };
             let parts: Vec<Value> = arguments.iter().chain(days).cloned().collect();
-            return Ok(Some(Value::Bool(made(&parts, false).is_ok())));
+            return Ok(Some(Value::Bool(made(heap, &parts, false).is_ok())));
         }
         let found = self.some_time(class, name, arguments)?;
         Ok(found.map(|found| match (found, class) {
@@ -248,21 +251,22 @@ impl Machine<'_, '_> {
     }
 
     fn some_time(&mut self, class: &str, name: &str, arguments: &[Value]) -> Found1 {
+        let heap = self.heap;
         let now = self.now.fixed_offset();
         Ok(Some(match (name, arguments) {
             ("now" | "today" | "current" | "new", []) => Value::Time(now, Clock::Time),
             ("at", [Value::Time(time, _), ..]) => Value::Time(*time, Clock::Time),
             ("at", [Value::Int(seconds), Value::Int(part), unit @ ..]) => {
-                let nanos = match unit.first().map(Value::print).as_deref() {
+                let nanos = match unit.first().map(|one| one.print(heap)).as_deref() {
                     Some("millisecond") => 1_000_000,
                     Some("nsec" | "nanosecond") => 1,
                     _ => 1_000,
                 };
                 moment(*seconds, part.saturating_mul(nanos))?
             }
-            ("at", [value, ..]) => at(value)?,
+            ("at", [value, ..]) => at(heap, value)?,
             ("mktime" | "local" | "utc" | "gm" | "new" | "civil", parts) => {
-                made(parts, name == "new")?
+                made(heap, parts, name == "new")?
             }
             (
                 "parse" | "iso8601" | "xmlschema" | "rfc3339" | "rfc2822" | "httpdate",
@@ -273,10 +277,10 @@ impl Machine<'_, '_> {
                     Some(Value::Time(base, _)) => base.with_timezone(&Utc),
                     _ => self.now,
                 };
-                parse(&text.str(), base, class)?
+                parse(&text.str(heap), base, class)?
             }
             ("strptime", [Value::Text(text), Value::Text(pattern)]) => {
-                strptime(&text.str(), &pattern.str())?
+                strptime(&text.str(heap), &pattern.str(heap))?
             }
             ("parse" | "iso8601" | "xmlschema" | "rfc3339" | "strptime", [other, ..]) => {
                 return Err(super::text::no_text(other));
@@ -287,7 +291,12 @@ impl Machine<'_, '_> {
 }
 
 /// A field of a time.
-fn part_of(time: DateTime<FixedOffset>, name: &str, arguments: &[Value]) -> Option<Value> {
+fn part_of(
+    heap: &Heap,
+    time: DateTime<FixedOffset>,
+    name: &str,
+    arguments: &[Value],
+) -> Option<Value> {
     let whole = |number: u32| Value::Int(i64::from(number));
     Some(match (name, arguments) {
         ("year", []) => Value::Int(i64::from(time.year())),
@@ -305,8 +314,8 @@ fn part_of(time: DateTime<FixedOffset>, name: &str, arguments: &[Value]) -> Opti
         ("jd", []) => Value::Int(i64::from(time.num_days_from_ce()) + 1_721_425),
         ("yday", []) => whole(time.ordinal()),
         ("cweek", []) => whole(time.iso_week().week()),
-        ("zone", []) if time.offset().local_minus_utc() == 0 => Value::text("UTC"),
-        ("zone", []) => Value::text(&time.format("%:z").to_string()),
+        ("zone", []) if time.offset().local_minus_utc() == 0 => heap.text("UTC"),
+        ("zone", []) => heap.text(&time.format("%:z").to_string()),
         ("utc_offset" | "gmt_offset", []) => Value::Int(i64::from(time.offset().local_minus_utc())),
         ("utc?", []) => Value::Bool(time.offset().local_minus_utc() == 0),
         _ => return None,
@@ -321,11 +330,11 @@ fn moment(seconds: i64, nanos: i64) -> Answer {
         .ok_or_else(|| Stop::raise("RangeError", "this time is out of range"))
 }
 
-fn at(value: &Value) -> Answer {
+fn at(heap: &Heap, value: &Value) -> Answer {
     Ok(match value {
         Value::Int(seconds) => moment(*seconds, 0)?,
         Value::Float(seconds) if !seconds.is_finite() => {
-            return Err(Stop::raise("FloatDomainError", value.print()));
+            return Err(Stop::raise("FloatDomainError", value.print(heap)));
         }
         number if number.is_number() => {
             let (numerator, denominator) = numeric::ratio(number).unwrap_or_default();
@@ -345,10 +354,10 @@ fn at(value: &Value) -> Answer {
 }
 
 /// Year, month, day, hour, minute, second; behind them a zone where `zoned`, else microseconds.
-fn made(parts: &[Value], zoned: bool) -> Answer {
+fn made(heap: &Heap, parts: &[Value], zoned: bool) -> Answer {
     let part = |at: usize, default: u32| match parts.get(at) {
         Some(Value::Int(number)) => u32::try_from(*number).unwrap_or(u32::MAX),
-        Some(Value::Text(text)) => text.str().parse().unwrap_or(u32::MAX),
+        Some(Value::Text(text)) => text.str(heap).parse().unwrap_or(u32::MAX),
         Some(Value::Float(number)) if *number >= 0.0 => *number as u32,
         Some(Value::Rational(parts)) => u32::try_from(&parts.0 / &parts.1).unwrap_or(u32::MAX),
         _ => default,
@@ -356,7 +365,7 @@ fn made(parts: &[Value], zoned: bool) -> Answer {
     let month = match parts.get(1) {
         Some(Value::Text(name)) => {
             const NAMES: &str = "janfebmaraprmayjunjulaugsepoctnovdec";
-            let name = name.str().to_lowercase();
+            let name = name.str(heap).to_lowercase();
             match NAMES.find(&*name).filter(|at| name.len() == 3 && at % 3 == 0) {
                 Some(at) => at as u32 / 3 + 1,
                 None => part(1, 1),
@@ -382,7 +391,7 @@ fn made(parts: &[Value], zoned: bool) -> Answer {
     };
     // `Time.new` has the zone behind the seconds.
     let offset = match parts.get(6) {
-        Some(Value::Text(zone)) => zone_offset(&zone.str())?,
+        Some(Value::Text(zone)) => zone_offset(&zone.str(heap))?,
         Some(Value::Int(seconds)) if zoned => i32::try_from(*seconds)
             .ok()
             .and_then(FixedOffset::east_opt)

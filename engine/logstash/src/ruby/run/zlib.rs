@@ -1,7 +1,9 @@
 //! `Zlib`: packing, unpacking and checksums (RFC 1950 to 1952). What is unpacked is bounded as every text is.
 
 use super::module::text_bytes;
-use super::{Answer, Found1, SIZE_MAX, Stop};
+use super::{Answer, Found1, Stop};
+use crate::ruby::budget::{Breach, SIZE_MAX};
+use crate::ruby::heap::Heap;
 use crate::ruby::value::Value;
 use flate2::Compression;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
@@ -12,25 +14,25 @@ use std::io::{Read, Write};
 pub(super) const WINDOW_BITS: i64 = 15;
 
 /// A function of `Zlib`, `Zlib::Inflate` or `Zlib::Deflate`.
-pub(super) fn function(name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn function(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     let [text, rest @ ..] = arguments else { return Ok(None) };
     let bytes = match (name, text) {
         ("crc32" | "adler32", Value::Nil) => Vec::new(),
-        (_, text) => text_bytes(text)?,
+        (_, text) => text_bytes(heap, text)?,
     };
     Ok(Some(match (name, rest) {
         ("crc32", []) => Value::Int(i64::from(crc32(&bytes))),
         ("adler32", []) => Value::Int(i64::from(adler32(&bytes))),
-        ("inflate", []) => Value::binary(&inflate(&bytes, WINDOW_BITS)?),
+        ("inflate", []) => heap.binary(&inflate(&bytes, WINDOW_BITS)?),
         ("deflate", level) => {
             let mut encoder = ZlibEncoder::new(Vec::new(), strength(level.first()));
-            packed(encoder.write_all(&bytes).and_then(|()| encoder.finish()))?
+            packed(heap, encoder.write_all(&bytes).and_then(|()| encoder.finish()))?
         }
-        ("gunzip", []) => Value::binary(&gunzip(&bytes)?),
+        ("gunzip", []) => heap.binary(&gunzip(&bytes)?),
         ("gzip", level) => {
-            let level = level.first().and_then(|options| options.entry("level"));
+            let level = level.first().and_then(|options| options.entry(heap, "level"));
             let mut encoder = GzEncoder::new(Vec::new(), strength(level.as_ref()));
-            packed(encoder.write_all(&bytes).and_then(|()| encoder.finish()))?
+            packed(heap, encoder.write_all(&bytes).and_then(|()| encoder.finish()))?
         }
         _ => return Ok(None),
     }))
@@ -43,9 +45,9 @@ fn strength(level: Option<&Value>) -> Compression {
     }
 }
 
-fn packed(bytes: std::io::Result<Vec<u8>>) -> Answer {
+fn packed(heap: &Heap, bytes: std::io::Result<Vec<u8>>) -> Answer {
     match bytes {
-        Ok(bytes) => Ok(Value::binary(&bytes)),
+        Ok(bytes) => Ok(heap.binary(&bytes)),
         Err(error) => Err(Stop::raise("Zlib::Error", error.to_string())),
     }
 }
@@ -74,7 +76,7 @@ pub(super) fn gunzip(bytes: &[u8]) -> Result<Vec<u8>, Stop> {
 fn unpacked(reader: impl Read) -> Result<Vec<u8>, Stop> {
     let mut bytes = Vec::new();
     match reader.take(SIZE_MAX as u64 + 1).read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() > SIZE_MAX => Err(Stop::Limit),
+        Ok(_) if bytes.len() > SIZE_MAX => Err(Stop::Limit(Breach::Size)),
         Ok(_) => Ok(bytes),
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
             Err(Stop::raise("Zlib::BufError", "buffer error"))

@@ -1,28 +1,30 @@
 //! The module `JSON`: reads and writes texts.
 
 use super::super::{Found1, Machine, Stop};
-use crate::filter::read_json;
-use crate::ruby::value::{DEPTH_MAX, Value};
+use crate::datum::Datum;
+use crate::ruby::heap::Heap;
+use crate::ruby::value::Value;
+use temblor_stdlib::formats::json;
 
 impl Machine<'_, '_> {
     pub(super) fn json(&mut self, name: &str, arguments: &[Value]) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("parse" | "load" | "parse!", [Value::Text(text), options @ ..]) => {
-                let text = text.str();
-                let Some(datum) = read_json(&text, self.arena) else {
+                let text = text.str(heap);
+                let Ok(value) = json::parse(&text, self.arena) else {
                     let shown: String = text.chars().take(40).collect();
                     let message = format!("unexpected token at '{shown}'");
                     return Err(Stop::raise("JSON::ParserError", message));
                 };
-                let value = Value::of_datum(&datum);
+                let value = Value::of_datum(heap, &Datum::from_value(value, self.arena));
                 let symbols = match options {
                     [Value::Hash(options)] => options
-                        .lock()
-                        .get(&Value::Symbol("symbolize_names".into()))
+                        .get(heap, &Value::Symbol("symbolize_names".into()))
                         .is_some_and(|flag| flag.is_true()),
                     _ => false,
                 };
-                if symbols { symbolized(&value, 0) } else { value }
+                if symbols { symbolized(heap, &value, 0) } else { value }
             }
             ("parse" | "load", [other, ..]) => {
                 let message = format!(
@@ -32,30 +34,29 @@ impl Machine<'_, '_> {
                 return Err(Stop::raise("TypeError", message));
             }
             ("generate" | "dump", [Value::Event(number), ..]) => {
-                Value::text(&Value::of_map(&self.events[*number].data).json())
+                heap.text(&Value::of_map(heap, &self.events[*number].data).json(heap))
             }
-            ("generate" | "dump", [value, ..]) => Value::text(&value.json()),
+            ("generate" | "dump", [value, ..]) => heap.text(&value.json(heap)),
             // An event is one value to the generator, not a hash.
             ("pretty_generate", [Value::Event(number), ..]) => {
-                Value::text(&Value::of_map(&self.events[*number].data).json())
+                heap.text(&Value::of_map(heap, &self.events[*number].data).json(heap))
             }
-            ("pretty_generate", [value, ..]) => Value::text(&value.pretty_json()),
+            ("pretty_generate", [value, ..]) => heap.text(&value.pretty_json(heap)),
             _ => return Ok(None),
         }))
     }
 }
 
-fn symbolized(value: &Value, depth: usize) -> Value {
-    if depth > DEPTH_MAX {
+fn symbolized(heap: &Heap, value: &Value, depth: usize) -> Value {
+    if !heap.descend(depth) {
         return Value::Nil;
     }
     match value {
-        Value::Hash(hash) => Value::hash(hash.lock().pairs().into_iter().map(|(key, value)| {
-            (Value::Symbol(key.print().into()), symbolized(&value, depth + 1))
+        Value::Hash(hash) => heap.hash(hash.pairs(heap).into_iter().map(|(key, value)| {
+            (Value::Symbol(key.print(heap).into()), symbolized(heap, &value, depth + 1))
         })),
-        Value::List(items) => {
-            Value::list(items.lock().iter().map(|item| symbolized(item, depth + 1)).collect())
-        }
+        Value::List(items) => heap
+            .list(items.items(heap).iter().map(|item| symbolized(heap, item, depth + 1)).collect()),
         other => other.clone(),
     }
 }

@@ -7,6 +7,7 @@ use crate::ruby::value::Value;
 impl Machine<'_, '_> {
     /// Methods whose code chooses.
     pub(super) fn choosing(&mut self, items: &[Value], name: &str, given: &Given) -> Found1 {
+        let heap = self.heap;
         let mut kept = Vec::new();
         let mut count = 0;
         match name {
@@ -20,7 +21,7 @@ impl Machine<'_, '_> {
                         _ => {}
                     }
                 }
-                Ok(Some(Value::list(kept)))
+                Ok(Some(heap.list(kept)))
             }
             "find" | "detect" | "find_index" | "index" | "bsearch" => {
                 for (at, item) in items.iter().enumerate() {
@@ -57,7 +58,7 @@ impl Machine<'_, '_> {
                     end += 1;
                 }
                 let part = if name == "take_while" { &items[..end] } else { &items[end..] };
-                Ok(Some(Value::list(part.to_vec())))
+                Ok(Some(heap.list(part.to_vec())))
             }
             _ => Ok(None),
         }

@@ -1,9 +1,9 @@
 //! Methods whose code makes one new value of all items: sums, groups, orders.
 
-use super::super::{Found1, Given, Machine};
-use super::pair;
-use super::sort::{no_order, order};
-use crate::ruby::value::{Dictionary, Value};
+use super::super::{Answer, Found1, Given, Machine};
+use super::sort::{merge_sorted, no_order, order_of};
+use crate::ruby::dictionary::{Dictionary, Key};
+use crate::ruby::value::Value;
 use std::cmp::Ordering;
 
 impl Machine<'_, '_> {
@@ -62,25 +62,26 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: &Given,
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("group_by" | "partition", []) => {
-                let mut groups = Dictionary::default();
+                let groups = heap.new_hash(Dictionary::default());
                 if name == "partition" {
-                    groups.insert(Value::Bool(true), Value::list(Vec::new()));
-                    groups.insert(Value::Bool(false), Value::list(Vec::new()));
+                    groups.insert(heap, Value::Bool(true), heap.list(Vec::new()));
+                    groups.insert(heap, Value::Bool(false), heap.list(Vec::new()));
                 }
                 for item in items {
                     let key = self.give_to(given, vec![item.clone()])?;
                     let key = if name == "partition" { Value::Bool(key.is_true()) } else { key };
-                    match groups.get(&key) {
-                        Some(Value::List(group)) => group.lock().push(item.clone()),
-                        _ => groups.insert(key, Value::list(vec![item.clone()])),
+                    match groups.get(heap, &key) {
+                        Some(Value::List(group)) => group.push(heap, item.clone()),
+                        _ => groups.insert(heap, key, heap.list(vec![item.clone()])),
                     }
                 }
                 if name == "group_by" {
-                    Value::hash(groups.pairs())
+                    Value::Hash(groups)
                 } else {
-                    Value::list(groups.pairs().into_iter().map(|(_, group)| group).collect())
+                    heap.list(groups.pairs(heap).into_iter().map(|(_, group)| group).collect())
                 }
             }
             ("slice_when" | "chunk_while", []) => {
@@ -98,7 +99,7 @@ impl Machine<'_, '_> {
                         _ => parts.push(vec![item.clone()]),
                     }
                 }
-                Value::list(parts.into_iter().map(Value::list).collect())
+                heap.list(parts.into_iter().map(|one| heap.list(one)).collect())
             }
             _ => return Ok(None),
         }))
@@ -112,47 +113,46 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: &Given,
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("min_by" | "max_by" | "sort_by", [] | [Value::Int(_)]) => {
                 let mut keyed = Vec::with_capacity(items.len());
                 for item in items {
                     let key = self.give_to(given, vec![item.clone()])?;
-                    keyed.push(pair(key, item.clone()));
+                    keyed.push((key, item.clone()));
                 }
-                let mut failed = None;
-                let key = |pair: &Value| match pair {
-                    Value::List(pair) => pair.lock()[0].clone(),
-                    _ => Value::Nil,
-                };
-                keyed.sort_by(|left, right| {
-                    order(&key(left), &key(right)).unwrap_or_else(|| {
-                        failed.get_or_insert_with(|| no_order(&key(left), &key(right)));
-                        Ordering::Equal
-                    })
-                });
-                if let Some(failed) = failed {
-                    return Err(failed);
-                }
-                let item = |pair: Value| match pair {
-                    Value::List(pair) => pair.lock()[1].clone(),
-                    other => other,
-                };
-                if let [Value::Int(count)] = arguments {
-                    let count = usize::try_from(*count).unwrap_or(0);
-                    let items = keyed.into_iter().map(item);
-                    return Ok(Some(Value::list(match name {
-                        "max_by" => items.rev().take(count).collect(),
-                        _ => items.take(count).collect(),
-                    })));
-                }
-                match name {
-                    "min_by" => keyed.into_iter().next().map(item).unwrap_or_default(),
-                    "max_by" => keyed.into_iter().next_back().map(item).unwrap_or_default(),
-                    _ => Value::list(keyed.into_iter().map(item).collect()),
+                match (name, arguments) {
+                    ("min_by" | "max_by", []) => self.extreme_by(keyed, name)?,
+                    (_, arguments) => {
+                        let compare = &mut |left: &(Value, Value), right: &(Value, Value)| {
+                            self.compared_values(&left.0, &right.0)
+                        };
+                        let mut sorted = merge_sorted(keyed, compare)?;
+                        if name == "max_by" {
+                            sorted.reverse();
+                        }
+                        if let [Value::Int(count)] = arguments {
+                            sorted.truncate(usize::try_from(*count).unwrap_or(0));
+                        }
+                        heap.list(sorted.into_iter().map(|(_, item)| item).collect())
+                    }
                 }
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// The first item whose key is the least, or the greatest.
+    fn extreme_by(&mut self, keyed: Vec<(Value, Value)>, name: &str) -> Answer {
+        let wanted = if name == "min_by" { Ordering::Less } else { Ordering::Greater };
+        let mut keyed = keyed.into_iter();
+        let Some(mut best) = keyed.next() else { return Ok(Value::Nil) };
+        for one in keyed {
+            if self.compared_values(&one.0, &best.0)? == wanted {
+                best = one;
+            }
+        }
+        Ok(best.1)
     }
 
     /// Items in the order that the code gives two of them.
@@ -163,25 +163,18 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: &Given,
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("sort" | "min" | "max", []) => {
-                let mut sorted: Vec<Value> = Vec::with_capacity(items.len());
-                for item in items {
-                    let mut at = sorted.len();
-                    while at > 0 {
-                        let order =
-                            self.give_to(given, vec![sorted[at - 1].clone(), item.clone()])?;
-                        if !matches!(order, Value::Int(order) if order > 0) {
-                            break;
-                        }
-                        at -= 1;
-                    }
-                    sorted.insert(at, item.clone());
-                }
+                let compare = &mut |left: &Value, right: &Value| {
+                    let order = self.give_to(given, vec![left.clone(), right.clone()])?;
+                    order_of(&order).ok_or_else(|| no_order(heap, left, right))
+                };
+                let sorted = merge_sorted(items.to_vec(), compare)?;
                 match name {
                     "min" => sorted.into_iter().next().unwrap_or_default(),
                     "max" => sorted.into_iter().next_back().unwrap_or_default(),
-                    _ => Value::list(sorted),
+                    _ => heap.list(sorted),
                 }
             }
             _ => return Ok(None),
@@ -196,6 +189,7 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: &Given,
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("to_h", []) => {
                 let mut pairs = Vec::with_capacity(items.len());
@@ -203,17 +197,17 @@ impl Machine<'_, '_> {
                     let made = self.give_to(given, vec![item.clone()])?;
                     pairs.push(self.pair_of(&made)?);
                 }
-                Value::hash(pairs)
+                heap.hash(pairs)
             }
             ("uniq", []) => {
                 let mut seen = std::collections::HashSet::new();
                 let mut kept = Vec::new();
                 for item in items {
-                    if seen.insert(self.give_to(given, vec![item.clone()])?.inspect()) {
+                    if seen.insert(Key::of(heap, &self.give_to(given, vec![item.clone()])?)) {
                         kept.push(item.clone());
                     }
                 }
-                Value::list(kept)
+                heap.list(kept)
             }
             _ => return Ok(None),
         }))

@@ -3,7 +3,8 @@
 use super::super::list::unique;
 use super::super::{Found1, Given, Machine, Stop, limited, set};
 use super::pair;
-use crate::ruby::value::{Dictionary, Value};
+use crate::ruby::dictionary::Dictionary;
+use crate::ruby::value::Value;
 
 /// Items of an endless `cycle` without code.
 const CYCLE_ITEMS: usize = 1 << 12;
@@ -16,34 +17,35 @@ impl Machine<'_, '_> {
         name: &str,
         arguments: &[Value],
     ) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("each_with_index" | "with_index", start) => {
                 let start = match start {
                     [Value::Int(start)] => *start,
                     _ => 0,
                 };
-                let number = |(at, item)| pair(item, Value::Int(start + at as i64));
-                Value::list(items.into_iter().enumerate().map(number).collect())
+                let number = |(at, item)| pair(heap, item, Value::Int(start + at as i64));
+                heap.list(items.into_iter().enumerate().map(number).collect())
             }
             ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
                 let size = *size as usize;
-                let list = |part: &[Value]| Value::list(part.to_vec());
-                Value::list(match name {
+                let list = |part: &[Value]| heap.list(part.to_vec());
+                heap.list(match name {
                     "each_slice" => items.chunks(size).map(list).collect(),
                     _ => items.windows(size).map(list).collect(),
                 })
             }
-            ("each_char" | "lazy" | "force" | "times" | "eager", []) => Value::list(items),
+            ("each_char" | "lazy" | "force" | "times" | "eager", []) => heap.list(items),
             ("cycle", []) => {
                 // Who asks for more than the steps allow gets no answer anyway.
                 let times = CYCLE_ITEMS / items.len().max(1) + 1;
                 let count = items.len() * times;
-                Value::list(items.into_iter().cycle().take(count).collect())
+                heap.list(items.into_iter().cycle().take(count).collect())
             }
             ("cycle", [Value::Int(times)]) => {
                 let count = items.len().saturating_mul(usize::try_from(*times).unwrap_or(0));
                 limited(count)?;
-                Value::list(items.into_iter().cycle().take(count).collect())
+                heap.list(items.into_iter().cycle().take(count).collect())
             }
             ("inject" | "reduce", [Value::Symbol(operator)]) => {
                 self.reduce(items, None, &Given::Method(operator.clone()))?
@@ -57,58 +59,60 @@ impl Machine<'_, '_> {
 
     /// What needs no code.
     pub(super) fn plain(&mut self, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("include?" | "member?", [value]) => {
-                Value::Bool(items.iter().any(|item| item.equals(value)))
+                Value::Bool(items.iter().any(|item| item.equals(heap, value)))
             }
             ("count" | "size" | "length", []) => Value::Int(items.len() as i64),
             ("count", [value]) => {
-                Value::Int(items.iter().filter(|item| item.equals(value)).count() as i64)
+                Value::Int(items.iter().filter(|item| item.equals(heap, value)).count() as i64)
             }
             ("first", []) => items.first().cloned().unwrap_or_default(),
-            ("to_a" | "entries" | "force", []) => Value::list(items.to_vec()),
-            ("to_set", []) => set::of(items.to_vec()),
+            ("to_a" | "entries" | "force", []) => heap.list(items.to_vec()),
+            ("to_set", []) => set::of(heap, items.to_vec()),
             ("take" | "first", [Value::Int(count)]) => {
                 let count = usize::try_from(*count).unwrap_or(0).min(items.len());
-                Value::list(items[..count].to_vec())
+                heap.list(items[..count].to_vec())
             }
             ("drop", [Value::Int(count)]) => {
                 let count = usize::try_from(*count).unwrap_or(0).min(items.len());
-                Value::list(items[count..].to_vec())
+                heap.list(items[count..].to_vec())
             }
             ("sum", rest) => {
                 let first = rest.first().cloned().unwrap_or(Value::Int(0));
                 self.sum(first, items.to_vec())?
             }
             ("min" | "max", []) => self.extreme(items, name)?,
-            ("minmax", []) => pair(self.extreme(items, "min")?, self.extreme(items, "max")?),
+            ("minmax", []) => pair(heap, self.extreme(items, "min")?, self.extreme(items, "max")?),
             ("min" | "max", [Value::Int(count)]) => {
                 let mut sorted = self.sorted(items.to_vec())?;
                 if name == "max" {
                     sorted.reverse();
                 }
                 sorted.truncate(usize::try_from(*count).unwrap_or(0));
-                Value::list(sorted)
+                heap.list(sorted)
             }
-            ("sort", []) => Value::list(self.sorted(items.to_vec())?),
-            ("uniq", []) => Value::list(unique(items.to_vec())),
+            ("sort", []) => heap.list(self.sorted(items.to_vec())?),
+            ("uniq", []) => heap.list(unique(heap, items.to_vec())),
             _ => return self.plain_pairs(items, name, arguments),
         }))
     }
 
     /// What needs no code: pairs, patterns and quantities.
     fn plain_pairs(&mut self, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+        let heap = self.heap;
         Ok(Some(match (name, arguments) {
             ("tally", []) => {
-                let mut counts = Dictionary::default();
+                let counts = heap.new_hash(Dictionary::default());
                 for item in items {
-                    let count = match counts.get(item) {
+                    let count = match counts.get(heap, item) {
                         Some(Value::Int(count)) => count,
                         _ => 0,
                     };
-                    counts.insert(item.clone(), Value::Int(count + 1));
+                    counts.insert(heap, item.clone(), Value::Int(count + 1));
                 }
-                Value::hash(counts.pairs())
+                Value::Hash(counts)
             }
             ("zip", lists) => {
                 let mut columns = Vec::with_capacity(lists.len());
@@ -120,16 +124,16 @@ impl Machine<'_, '_> {
                     row.extend(
                         columns.iter().map(|list| list.get(at).cloned().unwrap_or_default()),
                     );
-                    Value::list(row)
+                    heap.list(row)
                 };
-                Value::list(items.iter().enumerate().map(row).collect())
+                heap.list(items.iter().enumerate().map(row).collect())
             }
             ("to_h", []) => {
                 let mut pairs = Vec::with_capacity(items.len());
                 for item in items {
                     pairs.push(self.pair_of(item)?);
                 }
-                Value::hash(pairs)
+                heap.hash(pairs)
             }
             ("grep" | "grep_v", [pattern]) => {
                 let mut kept = Vec::new();
@@ -138,7 +142,7 @@ impl Machine<'_, '_> {
                         kept.push(item.clone());
                     }
                 }
-                Value::list(kept)
+                heap.list(kept)
             }
             ("any?" | "all?" | "none?" | "one?", []) => {
                 let count = items.iter().filter(|item| item.is_true()).count();
@@ -156,8 +160,9 @@ impl Machine<'_, '_> {
     }
 
     pub(super) fn pair_of(&mut self, value: &Value) -> Result<(Value, Value), Stop> {
+        let heap = self.heap;
         match value {
-            Value::List(items) => match items.lock().as_slice() {
+            Value::List(items) => match items.items(heap).as_slice() {
                 [key, value] => Ok((key.clone(), value.clone())),
                 _ => Err(Stop::raise("ArgumentError", "element has wrong array length")),
             },

@@ -1,38 +1,78 @@
 //! Which of two values comes first, and what follows from it: sorting, least and greatest.
 
 use super::super::{Answer, Machine, Stop};
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
 use crate::ruby::value::Value;
 use std::cmp::Ordering;
 
 /// Ruby's `<=>`.
-pub(in crate::ruby::run) fn order(left: &Value, right: &Value) -> Option<Ordering> {
+pub(in crate::ruby::run) fn order(heap: &Heap, left: &Value, right: &Value) -> Option<Ordering> {
+    order_at(heap, left, right, 0)
+}
+
+fn order_at(heap: &Heap, left: &Value, right: &Value, depth: usize) -> Option<Ordering> {
     match (left, right) {
         (left, right) if left.is_number() && right.is_number() => numeric::order(left, right),
         (Value::Text(left), Value::Text(right)) => {
-            Some(left.content().bytes().cmp(right.content().bytes()))
+            heap.budget().spend_bytes(left.len(heap).min(right.len(heap)));
+            Some(left.content(heap).bytes().cmp(right.content(heap).bytes()))
         }
         (Value::Symbol(left), Value::Symbol(right)) => Some(left.cmp(right)),
         (Value::Time(left, _), Value::Time(right, _)) => Some(left.cmp(right)),
         (Value::List(left), Value::List(right)) => {
-            let (left, right) = (left.lock().clone(), right.lock().clone());
+            if !heap.descend(depth) {
+                return None;
+            }
+            let (left, right) = (left.items(heap), right.items(heap));
             for (left, right) in left.iter().zip(&right) {
-                match order(left, right)? {
+                match order_at(heap, left, right, depth + 1)? {
                     Ordering::Equal => {}
                     other => return Some(other),
                 }
             }
             Some(left.len().cmp(&right.len()))
         }
-        (left, right) if left.equals(right) => Some(Ordering::Equal),
+        (left, right) if left.equals(heap, right) => Some(Ordering::Equal),
         _ => None,
     }
 }
 
-pub(super) fn no_order(left: &Value, right: &Value) -> Stop {
+/// Sorts by a comparison that may fail, and that need not be one of a total order: the first failure ends it.
+/// Equal items stay in their order.
+pub(super) fn merge_sorted<T: Clone>(
+    items: Vec<T>,
+    compare: &mut impl FnMut(&T, &T) -> Result<Ordering, Stop>,
+) -> Result<Vec<T>, Stop> {
+    let mut from = items;
+    let mut into = Vec::with_capacity(from.len());
+    let mut width = 1;
+    while width < from.len() {
+        for part in from.chunks(2 * width) {
+            let (mut left, mut right) = part.split_at(width.min(part.len()));
+            while let (Some(one), Some(two)) = (left.first(), right.first()) {
+                if compare(one, two)?.is_gt() {
+                    into.push(two.clone());
+                    right = &right[1..];
+                } else {
+                    into.push(one.clone());
+                    left = &left[1..];
+                }
+            }
+            into.extend_from_slice(left);
+            into.extend_from_slice(right);
+        }
+        std::mem::swap(&mut from, &mut into);
+        into.clear();
+        width *= 2;
+    }
+    Ok(from)
+}
+
+pub(super) fn no_order(heap: &Heap, left: &Value, right: &Value) -> Stop {
     let other = match right {
-        Value::Nil | Value::Bool(_) => right.inspect(),
-        number if number.is_number() => right.inspect(),
+        Value::Nil | Value::Bool(_) => right.inspect(heap),
+        number if number.is_number() => right.inspect(heap),
         other => other.class().to_string(),
     };
     let message = format!("comparison of {} with {other} failed", left.class());
@@ -40,58 +80,46 @@ pub(super) fn no_order(left: &Value, right: &Value) -> Stop {
 }
 
 impl Machine<'_, '_> {
-    /// Sorts objects by their own `<=>`.
-    fn sorted_by_method(&mut self, items: Vec<Value>) -> Result<Vec<Value>, Stop> {
-        let mut sorted: Vec<Value> = Vec::with_capacity(items.len());
-        for item in items {
-            let mut at = sorted.len();
-            while at > 0 {
-                let arguments = std::slice::from_ref(&item);
-                match self.invoke(&sorted[at - 1].clone(), "<=>", arguments, None)? {
-                    Value::Int(order) if order > 0 => at -= 1,
-                    Value::Int(_) => break,
-                    _ => return Err(no_order(&sorted[at - 1], &item)),
-                }
+    /// Which of two values comes first, by the `<=>` of objects that have one.
+    pub(super) fn compared_values(
+        &mut self,
+        left: &Value,
+        right: &Value,
+    ) -> Result<Ordering, Stop> {
+        let heap = self.heap;
+        if !matches!(left, Value::Object(_)) {
+            if !heap.budget().spend_items(4) {
+                heap.check()?;
             }
-            sorted.insert(at, item);
+            return order(heap, left, right).ok_or_else(|| no_order(heap, left, right));
         }
-        Ok(sorted)
+        let answer = self.invoke(left, "<=>", std::slice::from_ref(right), None)?;
+        order_of(&answer).ok_or_else(|| no_order(heap, left, right))
     }
 
+    /// The first of the least items, or of the greatest.
     pub(super) fn extreme(&mut self, items: &[Value], name: &str) -> Answer {
-        if items.iter().any(|item| matches!(item, Value::Object(_))) {
-            let sorted = self.sorted_by_method(items.to_vec())?;
-            let found = if name == "min" { sorted.first() } else { sorted.last() };
-            return Ok(found.cloned().unwrap_or_default());
-        }
         let wanted = if name == "min" { Ordering::Less } else { Ordering::Greater };
         let Some((first, rest)) = items.split_first() else { return Ok(Value::Nil) };
         let mut best = first;
         for item in rest {
-            match order(item, best) {
-                Some(order) if order == wanted => best = item,
-                Some(_) => {}
-                None => return Err(no_order(item, best)),
+            if self.compared_values(item, best)? == wanted {
+                best = item;
             }
         }
         Ok(best.clone())
     }
 
-    pub(super) fn sorted(&mut self, mut items: Vec<Value>) -> Result<Vec<Value>, Stop> {
-        if items.iter().any(|item| matches!(item, Value::Object(_))) {
-            return self.sorted_by_method(items);
-        }
-        let fits = |pair: &[Value]| order(&pair[0], &pair[1]).is_some();
-        if let Some(pair) = items.windows(2).find(|pair| !fits(pair)) {
-            return Err(no_order(&pair[0], &pair[1]));
-        }
-        let mut failed = None;
-        items.sort_by(|left, right| {
-            order(left, right).unwrap_or_else(|| {
-                failed.get_or_insert_with(|| no_order(left, right));
-                Ordering::Equal
-            })
-        });
-        failed.map_or(Ok(items), Err)
+    pub(super) fn sorted(&mut self, items: Vec<Value>) -> Result<Vec<Value>, Stop> {
+        merge_sorted(items, &mut |left, right| self.compared_values(left, right))
+    }
+}
+
+/// What `<=>` says by a number.
+pub(super) fn order_of(answer: &Value) -> Option<Ordering> {
+    match answer {
+        Value::Int(order) => Some(order.cmp(&0)),
+        Value::Float(order) => order.partial_cmp(&0.0),
+        _ => None,
     }
 }

@@ -3,12 +3,15 @@
 use super::super::enumerable::order;
 use super::super::{Found1, Stop, limited};
 use super::{bounds, flatten, unique};
-use crate::ruby::value::{DEPTH_MAX, Value};
+use crate::ruby::dictionary::Key;
+use crate::ruby::heap::Heap;
+use crate::ruby::value::Value;
+use std::collections::HashSet;
 
 /// All of them.
-pub(super) fn read(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn read(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
     for family in [by_place, with_others, in_other_order] {
-        if let Some(found) = family(items, name, arguments)? {
+        if let Some(found) = family(heap, items, name, arguments)? {
             return Ok(Some(found));
         }
     }
@@ -16,14 +19,16 @@ pub(super) fn read(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
 }
 
 /// Items and parts by their place.
-fn by_place(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+fn by_place(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("[]" | "slice" | "at", [Value::Int(place)]) => at(items, *place),
-        ("[]" | "slice", [Value::Int(from), Value::Int(count)]) => part(items, *from, *count),
-        ("[]" | "slice", [Value::Range(range)]) => match bounds(range, items.len() as i64) {
-            Some((from, count)) => part(items, from, count),
-            None => Value::Nil,
-        },
+        ("[]" | "slice", [Value::Int(from), Value::Int(count)]) => part(heap, items, *from, *count),
+        ("[]" | "slice", [Value::Range(range)]) => {
+            match bounds(&range.get(heap), items.len() as i64) {
+                Some((from, count)) => part(heap, items, from, count),
+                None => Value::Nil,
+            }
+        }
         ("[]", [other]) => {
             let message = format!("no implicit conversion of {} into Integer", other.class());
             return Err(Stop::raise("TypeError", message));
@@ -42,7 +47,9 @@ fn by_place(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
         ("dig", [Value::Int(place)]) => at(items, *place),
         ("assoc", [key]) => {
             let begins = |item: &&Value| match item {
-                Value::List(pair) => pair.lock().first().is_some_and(|first| first.equals(key)),
+                Value::List(pair) => {
+                    pair.item(heap, 0).is_some_and(|first| first.equals(heap, key))
+                }
                 _ => false,
             };
             items.iter().find(begins).cloned().unwrap_or_default()
@@ -52,18 +59,18 @@ fn by_place(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
                 Value::Int(place) => at(items, *place),
                 _ => Value::Nil,
             };
-            Value::list(places.iter().map(place).collect())
+            heap.list(places.iter().map(place).collect())
         }
         ("first", []) => at(items, 0),
         ("last", []) => at(items, -1),
-        ("first" | "take", [Value::Int(count)]) => part(items, 0, *count),
+        ("first" | "take", [Value::Int(count)]) => part(heap, items, 0, *count),
         ("last", [Value::Int(count)]) => {
             let count = (*count).clamp(0, items.len() as i64);
-            part(items, items.len() as i64 - count, count)
+            part(heap, items, items.len() as i64 - count, count)
         }
         ("drop", [Value::Int(count)]) => {
             let count = (*count).clamp(0, items.len() as i64);
-            part(items, count, items.len() as i64)
+            part(heap, items, count, items.len() as i64)
         }
         ("length" | "size", []) => Value::Int(items.len() as i64),
         ("empty?", []) => Value::Bool(items.is_empty()),
@@ -72,64 +79,63 @@ fn by_place(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
 }
 
 /// With another list, a text or a number.
-fn with_others(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+fn with_others(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("+" | "union", [Value::List(other)]) => {
             let mut all = items.to_vec();
-            all.extend(other.lock().clone());
+            all.extend(other.items(heap));
             limited(all.len())?;
-            Value::list(if name == "+" { all } else { unique(all) })
+            heap.list(if name == "+" { all } else { unique(heap, all) })
         }
         ("+", [other]) => {
             let message = format!("no implicit conversion of {} into Array", other.class());
             return Err(Stop::raise("TypeError", message));
         }
         ("-" | "difference", [other]) => {
-            let other = others(other);
-            Value::list(items.iter().filter(|item| !has(&other, item)).cloned().collect())
+            let other = keys(heap, other);
+            heap.list(items.iter().filter(|item| !has(heap, &other, item)).cloned().collect())
         }
         ("&" | "intersection", [other]) => {
-            let other = others(other);
-            Value::list(unique(items.iter().filter(|item| has(&other, item)).cloned().collect()))
+            let other = keys(heap, other);
+            let both = items.iter().filter(|item| has(heap, &other, item)).cloned().collect();
+            heap.list(unique(heap, both))
         }
         ("|", [other]) => {
             let mut all = items.to_vec();
-            all.extend(others(other));
-            Value::list(unique(all))
+            all.extend(others(heap, other));
+            heap.list(unique(heap, all))
         }
         ("intersect?", [other]) => {
-            let other = others(other);
-            Value::Bool(items.iter().any(|item| has(&other, item)))
+            let other = keys(heap, other);
+            Value::Bool(items.iter().any(|item| has(heap, &other, item)))
         }
-        ("*", [Value::Text(separator)]) => Value::text(&join(items, &separator.str(), 0)?),
+        ("*", [Value::Text(separator)]) => heap.text(&join(heap, items, &separator.str(heap), 0)?),
         ("*", [Value::Int(count)]) => {
             let count = usize::try_from(*count).unwrap_or(0);
             limited(items.len().saturating_mul(count))?;
-            Value::list(items.iter().cycle().take(items.len() * count).cloned().collect())
+            heap.list(items.iter().cycle().take(items.len() * count).cloned().collect())
         }
         ("combination", [Value::Int(size)]) => {
-            let mut made = Vec::new();
-            combine(items, usize::try_from(*size).unwrap_or(0), &mut Vec::new(), &mut made)?;
-            Value::list(made)
+            heap.list(combinations(heap, items, usize::try_from(*size).unwrap_or(0))?)
         }
         ("product", [Value::List(other)]) => {
-            let other = other.lock().clone();
+            let other = other.items(heap);
             limited(items.len().saturating_mul(other.len()))?;
             let rows = items.iter().flat_map(|left| {
-                other.iter().map(|right| Value::list(vec![left.clone(), right.clone()]))
+                other.iter().map(|right| heap.list(vec![left.clone(), right.clone()]))
             });
-            Value::list(rows.collect())
+            heap.list(rows.collect())
         }
         _ => return Ok(None),
     }))
 }
 
 /// The same items in another form.
-fn in_other_order(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
+fn in_other_order(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("join", []) | ("join", [Value::Nil]) => Value::text(&join(items, "", 0)?),
-        ("join", [separator]) => Value::text(&join(items, &separator.print(), 0)?),
-        ("reverse", []) => Value::list(items.iter().rev().cloned().collect()),
+        ("join", []) | ("join", [Value::Nil]) => heap.text(&join(heap, items, "", 0)?),
+        ("join", [separator]) => heap.text(&join(heap, items, &separator.print(heap), 0)?),
+        ("reverse", []) => heap.list(items.iter().rev().cloned().collect()),
         ("rotate", count) => {
             let count = match count {
                 [Value::Int(count)] => *count,
@@ -140,36 +146,38 @@ fn in_other_order(items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
                 let length = turned.len() as i64;
                 turned.rotate_left(count.rem_euclid(length) as usize);
             }
-            Value::list(turned)
+            heap.list(turned)
         }
         ("compact", []) => {
-            Value::list(items.iter().filter(|item| !matches!(item, Value::Nil)).cloned().collect())
+            heap.list(items.iter().filter(|item| !matches!(item, Value::Nil)).cloned().collect())
         }
         ("flatten", depth) => {
             let depth = match depth {
-                [Value::Int(depth)] => usize::try_from(*depth).unwrap_or(DEPTH_MAX),
-                _ => DEPTH_MAX,
+                [Value::Int(depth)] => usize::try_from(*depth).unwrap_or(usize::MAX),
+                _ => usize::MAX,
             };
-            let mut out = Vec::new();
-            flatten(items, depth, &mut out)?;
-            Value::list(out)
+            heap.list(flatten(heap, items, depth)?)
         }
-        ("index" | "find_index", [value]) => place(items.iter().position(|one| one.equals(value))),
-        ("rindex", [value]) => place(items.iter().rposition(|one| one.equals(value))),
-        ("to_a" | "to_ary" | "entries", []) => Value::list(items.to_vec()),
+        ("index" | "find_index", [value]) => {
+            place(items.iter().position(|one| one.equals(heap, value)))
+        }
+        ("rindex", [value]) => place(items.iter().rposition(|one| one.equals(heap, value))),
+        ("to_a" | "to_ary" | "entries", []) => heap.list(items.to_vec()),
         ("transpose", []) => {
-            let rows: Vec<Vec<Value>> = items.iter().map(others).collect();
+            let rows: Vec<Vec<Value>> = items.iter().map(|one| others(heap, one)).collect();
             let width = rows.first().map_or(0, Vec::len);
             if rows.iter().any(|row| row.len() != width) {
                 return Err(Stop::raise("IndexError", "element size differs"));
             }
             let column = |at: usize| rows.iter().map(|row| row[at].clone()).collect();
-            Value::list((0..width).map(|at| Value::list(column(at))).collect())
+            heap.list((0..width).map(|at| heap.list(column(at))).collect())
         }
         ("sample", []) => at(items, 0),
-        ("shuffle", []) => Value::list(items.to_vec()),
-        ("pack", [Value::Text(format)]) => super::super::text::pack(items, &format.str())?,
-        ("<=>", [other @ Value::List(_)]) => match order(&Value::list(items.to_vec()), other) {
+        ("shuffle", []) => heap.list(items.to_vec()),
+        ("pack", [Value::Text(format)]) => {
+            super::super::text::pack(heap, items, &format.str(heap))?
+        }
+        ("<=>", [other @ Value::List(_)]) => match order(heap, &heap.list(items.to_vec()), other) {
             Some(order) => Value::Int(order as i64),
             None => Value::Nil,
         },
@@ -182,41 +190,48 @@ fn at(items: &[Value], at: i64) -> Value {
     usize::try_from(at).ok().and_then(|at| items.get(at).cloned()).unwrap_or_default()
 }
 
-fn part(items: &[Value], from: i64, count: i64) -> Value {
+fn part(heap: &Heap, items: &[Value], from: i64, count: i64) -> Value {
     let length = items.len() as i64;
     let from = if from < 0 { from + length } else { from };
     if !(0..=length).contains(&from) || count < 0 {
         return Value::Nil;
     }
     let end = (from + count).min(length);
-    Value::list(items[from as usize..end as usize].to_vec())
+    heap.list(items[from as usize..end as usize].to_vec())
 }
 
-fn others(value: &Value) -> Vec<Value> {
+fn others(heap: &Heap, value: &Value) -> Vec<Value> {
     match value {
-        Value::List(items) => items.lock().clone(),
+        Value::List(items) => items.items(heap),
         Value::Nil => Vec::new(),
         one => vec![one.clone()],
     }
 }
 
-fn has(items: &[Value], value: &Value) -> bool {
-    items.iter().any(|item| item.equals(value))
+/// What the items of a list are known by.
+fn keys(heap: &Heap, value: &Value) -> HashSet<Key> {
+    others(heap, value).iter().map(|item| Key::of(heap, item)).collect()
+}
+
+fn has(heap: &Heap, keys: &HashSet<Key>, value: &Value) -> bool {
+    keys.contains(&Key::of(heap, value))
 }
 
 /// The texts with `separator` between them; lists inside are joined too.
-fn join(items: &[Value], separator: &str, depth: usize) -> Result<String, Stop> {
+fn join(heap: &Heap, items: &[Value], separator: &str, depth: usize) -> Result<String, Stop> {
     let mut out = String::new();
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
             out.push_str(separator);
         }
         match item {
-            Value::List(inner) if depth < DEPTH_MAX => {
-                let inner = inner.lock().clone();
-                out.push_str(&join(&inner, separator, depth + 1)?);
+            Value::List(inner) => {
+                if !heap.descend(depth) {
+                    heap.check()?;
+                }
+                out.push_str(&join(heap, &inner.items(heap), separator, depth + 1)?);
             }
-            other => out.push_str(&other.print()),
+            other => out.push_str(&other.print(heap)),
         }
         limited(out.len())?;
     }
@@ -224,22 +239,24 @@ fn join(items: &[Value], separator: &str, depth: usize) -> Result<String, Stop> 
 }
 
 /// All choices of `size` items, in order.
-fn combine(
-    items: &[Value],
-    size: usize,
-    chosen: &mut Vec<Value>,
-    made: &mut Vec<Value>,
-) -> Result<(), Stop> {
-    if chosen.len() == size {
-        made.push(Value::list(chosen.clone()));
-        return limited(made.len());
+fn combinations(heap: &Heap, items: &[Value], size: usize) -> Result<Vec<Value>, Stop> {
+    let mut made = Vec::new();
+    if size > items.len() {
+        return Ok(made);
     }
-    for (at, item) in items.iter().enumerate() {
-        chosen.push(item.clone());
-        combine(&items[at + 1..], size, chosen, made)?;
-        chosen.pop();
+    let mut chosen: Vec<usize> = (0..size).collect();
+    loop {
+        made.push(heap.list(chosen.iter().map(|at| items[*at].clone()).collect()));
+        limited(made.len())?;
+        heap.check()?;
+        // The last place that can go on does; those behind it begin behind it.
+        let last = |at: usize| items.len() - size + at;
+        let Some(at) = (0..size).rev().find(|at| chosen[*at] < last(*at)) else { return Ok(made) };
+        chosen[at] += 1;
+        for next in at + 1..size {
+            chosen[next] = chosen[next - 1] + 1;
+        }
     }
-    Ok(())
 }
 
 fn place(at: Option<usize>) -> Value {

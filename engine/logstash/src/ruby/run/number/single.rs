@@ -3,18 +3,19 @@
 use super::super::{Found1, Stop};
 use super::round::{cut, rounded};
 use super::{exact, float, zero};
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
 use crate::ruby::value::Value;
 use num_bigint::BigInt;
 use std::sync::Arc;
 
 /// Methods of one number.
-pub(super) fn unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
-    if let Some(found) = large_unary(number, name, arguments)? {
+pub(super) fn unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]) -> Found1 {
+    if let Some(found) = large_unary(heap, number, name, arguments)? {
         return Ok(Some(found));
     }
     Ok(Some(match (name, number, arguments) {
-        ("-@", Value::Int(_), []) => exact(&Value::Int(0), "-", number)?.unwrap_or_default(),
+        ("-@", Value::Int(_), []) => exact(heap, &Value::Int(0), "-", number)?.unwrap_or_default(),
         ("-@", Value::Float(number), []) => Value::Float(-number),
         ("~", Value::Int(number), []) => Value::Int(!number),
         ("to_i" | "to_int" | "truncate", Value::Float(number), []) => cut(number.trunc())?,
@@ -32,7 +33,7 @@ pub(super) fn unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
             rounded(number, name, *places)?
         }
         ("round", Value::Float(number), [options @ Value::Hash(_)]) => {
-            match options.entry("half").map(|how| how.print()).as_deref() {
+            match options.entry(heap, "half").map(|how| how.print(heap)).as_deref() {
                 Some("even") => cut(number.round_ties_even())?,
                 Some("down") if (number.abs().fract() - 0.5).abs() == 0.0 => cut(number.trunc())?,
                 _ => cut(number.round())?,
@@ -40,15 +41,15 @@ pub(super) fn unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
         }
         ("round", number, [Value::Hash(_)]) => number.clone(),
         ("to_f", number, []) => Value::Float(float(number).unwrap_or(0.0)),
-        ("to_d", number, _) => super::super::conversion::decimal(number)?,
+        ("to_d", number, _) => super::super::conversion::decimal(heap, number)?,
         ("to_r" | "rationalize", number, []) => match numeric::ratio(number) {
             Some((numerator, denominator)) => numeric::fraction(numerator, denominator),
-            None => return Err(Stop::raise("FloatDomainError", number.print())),
+            None => return Err(Stop::raise("FloatDomainError", number.print(heap))),
         },
         ("to_s" | "inspect", number, [Value::Int(radix)]) if numeric::big(number).is_some() => {
             let radix = u32::try_from(*radix).ok().filter(|radix| (2..=36).contains(radix));
             let radix = radix.ok_or_else(|| Stop::raise("ArgumentError", "invalid radix"))?;
-            Value::text(&numeric::big(number).unwrap_or_default().to_str_radix(radix))
+            heap.text(&numeric::big(number).unwrap_or_default().to_str_radix(radix))
         }
         ("pow", number, [power, modulus]) => {
             let all = (numeric::big(number), numeric::big(power), numeric::big(modulus));
@@ -70,16 +71,16 @@ pub(super) fn unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
         },
         ("abs" | "magnitude", Value::Int(whole), []) => match whole.checked_abs() {
             Some(size) => Value::Int(size),
-            None => exact(&Value::Int(0), "-", number)?.unwrap_or_default(),
+            None => exact(heap, &Value::Int(0), "-", number)?.unwrap_or_default(),
         },
         ("abs" | "magnitude", Value::Float(number), []) => Value::Float(number.abs()),
-        _ => return facts(number, name, arguments),
+        _ => return facts(heap, number, name, arguments),
     }))
 }
 
 /// Methods of one number that is large or exact.
-fn large_unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
-    let minus = |number: &Value| exact(&Value::Int(0), "-", number);
+fn large_unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]) -> Found1 {
+    let minus = |number: &Value| exact(heap, &Value::Int(0), "-", number);
     let below = || numeric::order(number, &Value::Int(0)).is_some_and(|order| order.is_lt());
     let places = match arguments {
         [] => 0,
@@ -117,15 +118,15 @@ fn large_unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
         ("round" | "floor" | "ceil" | "truncate", Value::Decimal(number)) => {
             let rounded = Value::Decimal(Arc::new(number.rounded(places, name)));
             match arguments {
-                [] => return large_unary(&rounded, "to_i", &[]),
+                [] => return large_unary(heap, &rounded, "to_i", &[]),
                 _ => rounded,
             }
         }
         ("to_s", Value::Decimal(number)) => match arguments.is_empty() {
-            true => Value::text(&number.to_string()),
+            true => heap.text(&number.to_string()),
             false => return Ok(None),
         },
-        ("to_digits", Value::Decimal(number)) => Value::text(&number.plain()),
+        ("to_digits", Value::Decimal(number)) => heap.text(&number.plain()),
         ("exponent", Value::Decimal(number)) => {
             let digits = number.digits.magnitude().to_string().len();
             Value::Int(digits as i64 - number.scale)
@@ -133,11 +134,11 @@ fn large_unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
         ("even?" | "odd?", Value::Big(whole)) => Value::Bool(whole.bit(0) == (name == "odd?")),
         ("~", Value::Big(whole)) => numeric::whole(-(&**whole) - 1),
         ("bit_length", Value::Big(whole)) => Value::Int(whole.bits() as i64),
-        ("succ" | "next", Value::Big(_)) => return exact(number, "+", &Value::Int(1)),
-        ("pred", Value::Big(_)) => return exact(number, "-", &Value::Int(1)),
+        ("succ" | "next", Value::Big(_)) => return exact(heap, number, "+", &Value::Int(1)),
+        ("pred", Value::Big(_)) => return exact(heap, number, "-", &Value::Int(1)),
         ("digits", Value::Big(whole)) => {
             let text = whole.magnitude().to_string();
-            Value::list(text.bytes().rev().map(|b| Value::Int(i64::from(b - b'0'))).collect())
+            heap.list(text.bytes().rev().map(|b| Value::Int(i64::from(b - b'0'))).collect())
         }
         ("integer?", number) => Value::Bool(matches!(number, Value::Big(_))),
         ("nan?" | "infinite?", Value::Decimal(_)) => match name {
@@ -149,7 +150,7 @@ fn large_unary(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
 }
 
 /// What one number is, its neighbours and its digits.
-fn facts(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
+fn facts(heap: &Heap, number: &Value, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, number, arguments) {
         ("zero?", number, []) => Value::Bool(float(number) == Some(0.0)),
         ("nonzero?", number, []) if float(number) == Some(0.0) => Value::Nil,
@@ -166,11 +167,13 @@ fn facts(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
         ("finite?", number, []) => Value::Bool(float(number).is_some_and(f64::is_finite)),
         ("integer?", number, []) => Value::Bool(matches!(number, Value::Int(_))),
         ("succ" | "next", Value::Int(_), []) => {
-            exact(number, "+", &Value::Int(1))?.unwrap_or_default()
+            exact(heap, number, "+", &Value::Int(1))?.unwrap_or_default()
         }
-        ("pred", Value::Int(_), []) => exact(number, "-", &Value::Int(1))?.unwrap_or_default(),
-        ("to_s", Value::Decimal(number), [Value::Text(_)]) => Value::text(&number.plain()),
-        ("chr", Value::Int(number @ 128..=255), []) => Value::binary(&[*number as u8]),
+        ("pred", Value::Int(_), []) => {
+            exact(heap, number, "-", &Value::Int(1))?.unwrap_or_default()
+        }
+        ("to_s", Value::Decimal(number), [Value::Text(_)]) => heap.text(&number.plain()),
+        ("chr", Value::Int(number @ 128..=255), []) => heap.binary(&[*number as u8]),
         ("chr", Value::Int(number @ 256..), []) => {
             return Err(Stop::raise("RangeError", format!("{number} out of char range")));
         }
@@ -178,14 +181,14 @@ fn facts(number: &Value, name: &str, arguments: &[Value]) -> Found1 {
             let character = u32::try_from(*number).ok().and_then(char::from_u32);
             let character = character
                 .ok_or_else(|| Stop::raise("RangeError", format!("{number} out of char range")))?;
-            Value::text(&character.to_string())
+            heap.text(&character.to_string())
         }
         ("digits", Value::Int(number), []) if *number < 0 => {
             return Err(Stop::raise("Math::DomainError", "out of domain"));
         }
         ("digits", Value::Int(number), []) => {
             let text = number.unsigned_abs().to_string();
-            Value::list(text.bytes().rev().map(|b| Value::Int(i64::from(b - b'0'))).collect())
+            heap.list(text.bytes().rev().map(|b| Value::Int(i64::from(b - b'0'))).collect())
         }
         ("bit_length", Value::Int(number), []) => Value::Int(i64::from(
             64 - (if *number < 0 { !number } else { *number }).leading_zeros(),

@@ -2,13 +2,14 @@
 
 use super::super::{Answer, Found1, Given, Machine, Stop, list};
 use super::unpack::unpack;
-use crate::ruby::text::{Content, Encoding, Text, encoded};
-use crate::ruby::value::Value;
+use crate::ruby::heap::Heap;
+use crate::ruby::text::{Content, Encoding, encoded};
+use crate::ruby::value::{Range, Value};
 
 /// What `<<` puts behind a text.
-pub(super) fn appended(value: &Value) -> Result<Content, Stop> {
+pub(super) fn appended(heap: &Heap, value: &Value) -> Result<Content, Stop> {
     match value {
-        Value::Text(text) => Ok(text.content()),
+        Value::Text(text) => Ok(text.content(heap)),
         Value::Int(code) => {
             let character = u32::try_from(*code).ok().and_then(char::from_u32);
             let character = character
@@ -47,13 +48,13 @@ pub(in super::super) fn joined(left: &Content, right: &Content) -> Result<Conten
 }
 
 /// Methods of bytes.
-pub(super) fn method(content: &Content, name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn method(heap: &Heap, content: &Content, name: &str, arguments: &[Value]) -> Found1 {
     let bytes = content.bytes();
     let number = |byte: &u8| Value::Int(i64::from(*byte));
     let count = |number: usize| Value::Int(i64::try_from(number).unwrap_or(i64::MAX));
     Ok(Some(match (name, arguments) {
         ("bytesize", []) => count(bytes.len()),
-        ("bytes", []) => Value::list(bytes.iter().map(number).collect()),
+        ("bytes", []) => heap.list(bytes.iter().map(number).collect()),
         ("empty?", []) => Value::Bool(bytes.is_empty()),
         ("ascii_only?", []) => Value::Bool(bytes.is_ascii()),
         ("sum", []) => {
@@ -68,24 +69,25 @@ pub(super) fn method(content: &Content, name: &str, arguments: &[Value]) -> Foun
                 [Value::Int(length)] => *length,
                 _ => 1,
             };
-            let range = (Value::Int(*from), Value::Int(from + length), true);
-            part(content, &range)
+            let (from, to) = (Value::Int(*from), Value::Int(from.saturating_add(length)));
+            let range = Range { from, to, exclusive: true };
+            part(heap, content, &range)
         }
-        ("byteslice", [Value::Range(range)]) => part(content, range),
+        ("byteslice", [Value::Range(range)]) => part(heap, content, &range.get(heap)),
         ("unpack" | "unpack1", [Value::Text(format)]) => {
-            let items = unpack(bytes, &format.str())?;
+            let items = unpack(heap, bytes, &format.str(heap))?;
             match name {
-                "unpack" => Value::list(items),
+                "unpack" => heap.list(items),
                 _ => items.into_iter().next().unwrap_or_default(),
             }
         }
-        ("+", [Value::Text(other)]) => Value::Text(Text::new(joined(content, &other.content())?)),
+        ("+", [Value::Text(other)]) => heap.text_of(joined(content, &other.content(heap))?),
         ("+", [other]) => return Err(no_text(other)),
         _ => return Ok(None),
     }))
 }
 
-fn part(content: &Content, range: &(Value, Value, bool)) -> Value {
+fn part(heap: &Heap, content: &Content, range: &Range) -> Value {
     let (bytes, encoding) = match content {
         Content::Plain(text) => (text.as_bytes(), Encoding::Utf8),
         Content::Bytes(bytes, encoding) => (&**bytes, *encoding),
@@ -93,7 +95,7 @@ fn part(content: &Content, range: &(Value, Value, bool)) -> Value {
     match list::bounds(range, bytes.len() as i64) {
         Some((from, count)) => {
             let part = &bytes[from as usize..(from + count) as usize];
-            Value::Text(Text::new(Content::of(part, encoding)))
+            heap.text_of(Content::of(part, encoding))
         }
         None => Value::Nil,
     }
@@ -108,15 +110,16 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
+        let heap = self.heap;
         let mut letters = Vec::with_capacity(arguments.len());
         for argument in arguments {
             letters.push(match argument {
-                Value::Text(text) => match (text.content(), content) {
+                Value::Text(text) => match (text.content(heap), content) {
                     (Content::Bytes(_, Encoding::Utf8), _) => return Err(invalid()),
                     (other, _) => {
                         // Only what fits together can be searched for.
                         joined(content, &other)?;
-                        Value::text(&other.read())
+                        heap.text(&other.read())
                     }
                 },
                 other => other.clone(),
@@ -140,12 +143,13 @@ impl Machine<'_, '_> {
                 } else {
                     text.to_ascii_uppercase()
                 };
-                Ok(Some(in_bytes(Value::text(&text))))
+                Ok(Some(in_bytes(heap, heap.text(&text))))
             }
             Content::Bytes(_, encoding) => {
                 let found = self.text_method(&content.read(), name, &letters, given)?;
-                let back =
-                    |value| if *encoding == Encoding::Binary { in_bytes(value) } else { value };
+                let back = |value| {
+                    if *encoding == Encoding::Binary { in_bytes(heap, value) } else { value }
+                };
                 Ok(found.map(back))
             }
             Content::Plain(text) => self.text_method(&text.clone(), name, &letters, given),
@@ -154,15 +158,15 @@ impl Machine<'_, '_> {
 }
 
 /// Letters as the bytes that they stand for.
-fn in_bytes(value: Value) -> Value {
+fn in_bytes(heap: &Heap, value: Value) -> Value {
     match value {
-        Value::Text(text) => match encoded(&text.str(), Encoding::Latin1) {
-            Some(bytes) => Value::binary(&bytes),
+        Value::Text(text) => match encoded(&text.str(heap), Encoding::Latin1) {
+            Some(bytes) => heap.binary(&bytes),
             None => Value::Text(text),
         },
         Value::List(items) => {
-            let items = items.lock().clone();
-            Value::list(items.into_iter().map(in_bytes).collect())
+            let items = items.items(heap);
+            heap.list(items.into_iter().map(|one| in_bytes(heap, one)).collect())
         }
         other => other,
     }
@@ -173,9 +177,9 @@ fn invalid() -> Stop {
 }
 
 /// With `replacement` for bytes that are wrong.
-pub(super) fn scrubbed(content: &Content, replacement: &str) -> Value {
+pub(super) fn scrubbed(heap: &Heap, content: &Content, replacement: &str) -> Value {
     let Content::Bytes(bytes, Encoding::Utf8) = content else {
-        return Value::Text(Text::new(content.clone()));
+        return heap.text_of(content.clone());
     };
     let mut text = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -184,7 +188,7 @@ pub(super) fn scrubbed(content: &Content, replacement: &str) -> Value {
             text.push_str(replacement);
         }
     }
-    Value::text(&text)
+    heap.text(&text)
 }
 
 /// A character, or bytes that are none, and why.
@@ -233,13 +237,14 @@ fn units(content: &Content, from: Encoding) -> Vec<Unit> {
 
 /// `encode("UTF-8", "ISO-8859-1", invalid: :replace)`
 pub(super) fn encode(
+    heap: &Heap,
     content: &Content,
     arguments: &[Value],
     named: impl Fn(&Value) -> Result<Encoding, Stop>,
 ) -> Answer {
     let (options, names): (Vec<&Value>, Vec<&Value>) =
         arguments.iter().partition(|one| matches!(one, Value::Hash(_)));
-    let option = |name: &str| options.first().and_then(|one| one.entry(name));
+    let option = |name: &str| options.first().and_then(|one| one.entry(heap, name));
     let to = names.first().map_or(Ok(Encoding::Utf8), |name| named(name))?;
     let from = match (names.get(1), content) {
         (Some(name), _) => named(name)?,
@@ -249,10 +254,10 @@ pub(super) fn encode(
     let replaces =
         |name: &str| matches!(option(name), Some(Value::Symbol(how)) if &*how == "replace");
     if from == to && !replaces("invalid") {
-        return Ok(Value::Text(Text::new(content.clone())));
+        return Ok(heap.text_of(content.clone()));
     }
     let usual = if matches!(to, Encoding::Latin1 | Encoding::Binary) { "?" } else { "\u{fffd}" };
-    let replacement = option("replace").map_or(usual.to_string(), |text| text.print());
+    let replacement = option("replace").map_or(usual.to_string(), |text| text.print(heap));
     let shown =
         |bytes: &[u8]| bytes.iter().map(|byte| format!("\\x{byte:02X}")).collect::<String>();
     let failed = |bytes: &[u8], class: &str| {
@@ -280,5 +285,5 @@ pub(super) fn encode(
             false => return Err(failed(&bytes, class)),
         }
     }
-    Ok(Value::Text(Text::new(Content::of(&out, to))))
+    Ok(heap.text_of(Content::of(&out, to)))
 }

@@ -4,12 +4,17 @@ use super::super::conversion::convert;
 use super::super::{Stop, limited};
 use super::set::pad;
 use crate::datum::float_text;
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
 use crate::ruby::value::Value;
 use num_bigint::{BigInt, Sign};
 
 /// Ruby's `format`.
-pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String, Stop> {
+pub(in super::super) fn format(
+    heap: &Heap,
+    pattern: &str,
+    values: &[Value],
+) -> Result<String, Stop> {
     let mut out = String::new();
     let mut values_left = values.iter();
     let mut rest = pattern;
@@ -26,11 +31,11 @@ pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String
             && let Some((name, after)) = inside.split_once(['>', '}'])
         {
             named = match values {
-                [Value::Hash(hash)] => hash.lock().get(&Value::Symbol(name.into())),
+                [Value::Hash(hash)] => hash.get(heap, &Value::Symbol(name.into())),
                 _ => None,
             };
             if rest.starts_with('{') {
-                out.push_str(&named.unwrap_or_default().print());
+                out.push_str(&named.unwrap_or_default().print(heap));
                 rest = after;
                 continue;
             }
@@ -40,7 +45,7 @@ pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String
         let Some(end) = end else { return Err(Stop::raise("ArgumentError", "incomplete format")) };
         let mut options = rest[..end].to_string();
         while let Some(star) = options.find('*') {
-            let width = values_left.next().map(Value::print).unwrap_or_default();
+            let width = values_left.next().map(|one| one.print(heap)).unwrap_or_default();
             options.replace_range(star..=star, &width);
         }
         let value = match named {
@@ -51,7 +56,7 @@ pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String
                 .ok_or_else(|| Stop::raise("ArgumentError", "too few arguments"))?,
         };
         let kind = rest[end..].chars().next().unwrap_or('s');
-        out.push_str(&formatted(&options, kind, &value)?);
+        out.push_str(&formatted(heap, &options, kind, &value)?);
         limited(out.len())?;
         rest = &rest[end + 1..];
     }
@@ -60,7 +65,7 @@ pub(in super::super) fn format(pattern: &str, values: &[Value]) -> Result<String
 }
 
 /// One value of `format`: flags, width and precision stand in `options`.
-fn formatted(options: &str, kind: char, value: &Value) -> Result<String, Stop> {
+fn formatted(heap: &Heap, options: &str, kind: char, value: &Value) -> Result<String, Stop> {
     let flags_end = options.find(|c: char| !"-+ 0#".contains(c)).unwrap_or(options.len());
     let (flags, size) = options.split_at(flags_end);
     let (width, precision) = match size.split_once('.') {
@@ -69,10 +74,11 @@ fn formatted(options: &str, kind: char, value: &Value) -> Result<String, Stop> {
     };
     let width: usize = width.parse().unwrap_or(0);
     limited(width.saturating_add(precision.unwrap_or(0)))?;
-    let wrong =
-        || Stop::raise("ArgumentError", format!("invalid value for {kind}: {}", value.inspect()));
+    let wrong = || {
+        Stop::raise("ArgumentError", format!("invalid value for {kind}: {}", value.inspect(heap)))
+    };
     let float = || match value {
-        Value::Text(_) => match convert("Float", std::slice::from_ref(value))? {
+        Value::Text(_) => match convert(heap, "Float", std::slice::from_ref(value))? {
             Some(Value::Float(number)) => Ok(number),
             _ => Err(wrong()),
         },
@@ -84,7 +90,7 @@ fn formatted(options: &str, kind: char, value: &Value) -> Result<String, Stop> {
             Value::Float(number) if number.is_finite() => &Value::Float(number.floor()),
             value => value,
         };
-        let whole = convert("Integer", std::slice::from_ref(value))?;
+        let whole = convert(heap, "Integer", std::slice::from_ref(value))?;
         whole.as_ref().and_then(numeric::big).ok_or_else(wrong)
     };
     let mut text = match kind {
@@ -104,11 +110,11 @@ fn formatted(options: &str, kind: char, value: &Value) -> Result<String, Stop> {
             Value::Int(code) => {
                 u32::try_from(*code).ok().and_then(char::from_u32).into_iter().collect()
             }
-            other => other.print().chars().take(1).collect(),
+            other => other.print(heap).chars().take(1).collect(),
         },
-        'p' => value.inspect(),
+        'p' => value.inspect(heap),
         's' => {
-            let text = value.print();
+            let text = value.print(heap);
             precision.map_or(text.clone(), |most| text.chars().take(most).collect())
         }
         _ => return Err(wrong()),

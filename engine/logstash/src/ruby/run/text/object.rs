@@ -1,8 +1,10 @@
 //! Texts as objects: what changes them in place, their copies, and their encoding.
 
-use super::super::{Answer, Found1, Given, Machine, Stop};
+use super::super::{Answer, Found1, Given, Machine, Stop, limited};
 use super::bytes;
-use crate::ruby::text::{Content, Encoding, Text};
+use crate::ruby::heap::Heap;
+use crate::ruby::heap::TextRef;
+use crate::ruby::text::{Content, Encoding};
 use crate::ruby::value::Value;
 
 /// Methods that change a text in place, besides those whose name ends in `!`.
@@ -14,26 +16,27 @@ impl Machine<'_, '_> {
     /// A method of a text.
     pub(in super::super) fn string_method(
         &mut self,
-        text: &Text,
+        text: TextRef,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        if let Some(found) = as_object(text, name, arguments)? {
+        let heap = self.heap;
+        if let Some(found) = as_object(heap, text, name, arguments)? {
             return Ok(Some(found));
         }
         if CHANGES.contains(&name) || (name.ends_with('!') && name != "!") {
             return self.change_text(text, name, arguments, given).map(Some);
         }
-        let is_bytes = |value: &Value| matches!(value, Value::Text(text) if text.is_bytes());
-        match text.content() {
+        let is_bytes = |value: &Value| matches!(value, Value::Text(text) if text.is_bytes(heap));
+        match text.content(heap) {
             Content::Plain(plain) if !arguments.iter().any(is_bytes) => {
                 match self.text_method(&plain, name, arguments, given)? {
                     Some(found) => Ok(Some(found)),
-                    None => bytes::method(&text.content(), name, arguments),
+                    None => bytes::method(heap, &text.content(heap), name, arguments),
                 }
             }
-            content => match bytes::method(&content, name, arguments)? {
+            content => match bytes::method(heap, &content, name, arguments)? {
                 Some(found) => Ok(Some(found)),
                 None => self.bytes_as_text(&content, name, arguments, given),
             },
@@ -43,48 +46,46 @@ impl Machine<'_, '_> {
     /// Changes a text; methods with `!` give `nil` when it was so before.
     fn change_text(
         &mut self,
-        text: &Text,
+        text: TextRef,
         name: &str,
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Answer {
-        let receiver = Value::Text(text.clone());
-        if text.is_frozen() {
-            let message = format!("can't modify frozen String: {}", receiver.inspect());
+        let heap = self.heap;
+        let receiver = Value::Text(text);
+        if text.is_frozen(heap) {
+            let message = format!("can't modify frozen String: {}", receiver.inspect(heap));
             return Err(Stop::raise("FrozenError", message));
         }
-        let before = Value::Text(Text::new(text.content()));
+        if matches!(name, "<<" | "concat") {
+            append(heap, text, arguments)?;
+            return Ok(receiver);
+        }
+        let before = heap.text_of(text.content(heap));
         match (name, arguments) {
             ("[]=", [keys @ .., new]) => {
-                let part = self.invoke(&before, "[]", keys, None)?.print();
-                let whole = self.replaced(&text.str(), keys, &part, &new.print())?;
-                text.set(Content::Plain(whole.into()));
+                let part = self.invoke(&before, "[]", keys, None)?.print(heap);
+                let whole = self.replaced(&text.str(heap), keys, &part, &new.print(heap))?;
+                text.set(heap, Content::Plain(whole.into()));
                 return Ok(new.clone());
             }
             ("slice!", _) => {
                 let part = self.invoke(&before, "[]", arguments, None)?;
                 if !matches!(part, Value::Nil) {
-                    let whole = self.replaced(&text.str(), arguments, &part.print(), "")?;
-                    text.set(Content::Plain(whole.into()));
+                    let whole = self.replaced(&text.str(heap), arguments, &part.print(heap), "")?;
+                    text.set(heap, Content::Plain(whole.into()));
                 }
                 return Ok(part);
-            }
-            ("<<" | "concat", arguments) => {
-                for argument in arguments {
-                    text.set(bytes::joined(&text.content(), &bytes::appended(argument)?)?);
-                    super::super::limited(text.content().bytes().len())?;
-                }
-                return Ok(receiver);
             }
             _ => {}
         }
         let plain = name.trim_end_matches('!');
         let new = match self.plain_change(&before, plain, arguments, given)? {
-            Value::Text(new) => new.content(),
-            other => Content::Plain(other.print().into()),
+            Value::Text(new) => new.content(heap),
+            other => Content::Plain(other.print(heap).into()),
         };
-        let same = matches!(&before, Value::Text(before) if before.content() == new);
-        text.set(new);
+        let same = matches!(&before, Value::Text(before) if before.content(heap) == new);
+        text.set(heap, new);
         let tells = name.ends_with('!') && !ALWAYS_THE_TEXT.contains(&plain);
         Ok(if same && tells { Value::Nil } else { receiver })
     }
@@ -97,8 +98,9 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Answer {
+        let heap = self.heap;
         if let (Value::Text(text), true) = (copy, CHANGES.contains(&name))
-            && let Content::Plain(plain) = text.content()
+            && let Content::Plain(plain) = text.content(heap)
             && let Some(found) = self.text_method(&plain, name, arguments, given)?
         {
             return Ok(found);
@@ -110,40 +112,54 @@ impl Machine<'_, '_> {
     }
 }
 
+/// Puts texts behind a text, without a copy of what is there, so that gathering is linear.
+fn append(heap: &Heap, text: TextRef, arguments: &[Value]) -> Result<(), Stop> {
+    for argument in arguments {
+        let more = bytes::appended(heap, argument)?;
+        limited(text.len(heap).saturating_add(more.bytes().len()))?;
+        let pushed = matches!(&more, Content::Plain(more) if text.push(heap, more));
+        if !pushed {
+            text.set(heap, bytes::joined(&text.content(heap), &more)?);
+        }
+    }
+    Ok(())
+}
+
 /// Methods that need no look at the letters.
-fn as_object(text: &Text, name: &str, arguments: &[Value]) -> Found1 {
-    let receiver = || Value::Text(text.clone());
+fn as_object(heap: &Heap, text: TextRef, name: &str, arguments: &[Value]) -> Found1 {
+    let receiver = || Value::Text(text);
     let encoding = |name: &Value| {
-        let name = name.print();
+        let name = name.print(heap);
         Encoding::named(&name)
             .ok_or_else(|| Stop::raise("ArgumentError", format!("unknown encoding name - {name}")))
     };
     Ok(Some(match (name, arguments) {
         ("to_s" | "to_str" | "itself", []) => receiver(),
-        ("dup" | "clone" | "+@" | "to_string", _) => Value::Text(Text::new(text.content())),
+        ("dup" | "clone" | "+@" | "to_string", _) => heap.text_of(text.content(heap)),
         ("freeze" | "-@", []) => {
-            text.freeze();
+            text.freeze(heap);
             receiver()
         }
-        ("frozen?", []) => Value::Bool(text.is_frozen()),
-        ("equal?", [Value::Text(other)]) => Value::Bool(text.is(other)),
+        ("frozen?", []) => Value::Bool(text.is_frozen(heap)),
+        ("equal?", [Value::Text(other)]) => Value::Bool(text == *other),
         ("force_encoding", [name]) => {
             let encoding = encoding(name)?;
-            text.set(Content::of(text.content().bytes(), encoding));
+            text.set(heap, Content::of(text.content(heap).bytes(), encoding));
             receiver()
         }
-        ("b", []) => Value::binary(text.content().bytes()),
-        ("encoding", []) => Value::text(match text.content() {
+        ("b", []) => heap.binary(text.content(heap).bytes()),
+        ("encoding", []) => heap.text(match text.content(heap) {
             Content::Plain(_) => "UTF-8",
             Content::Bytes(_, encoding) => encoding.name(),
         }),
-        ("encode", arguments) => bytes::encode(&text.content(), arguments, encoding)?,
+        ("encode", arguments) => bytes::encode(heap, &text.content(heap), arguments, encoding)?,
         ("scrub", arguments) => {
-            let replacement = arguments.first().map_or("\u{fffd}".to_string(), Value::print);
-            bytes::scrubbed(&text.content(), &replacement)
+            let replacement =
+                arguments.first().map_or("\u{fffd}".to_string(), |one| one.print(heap));
+            bytes::scrubbed(heap, &text.content(heap), &replacement)
         }
         ("valid_encoding?", []) => {
-            Value::Bool(!matches!(text.content(), Content::Bytes(_, Encoding::Utf8)))
+            Value::Bool(!matches!(text.content(heap), Content::Bytes(_, Encoding::Utf8)))
         }
         _ => return Ok(None),
     }))

@@ -4,13 +4,14 @@ use super::super::{Found1, limited, list};
 use super::set::{CharacterSet, pad, translate};
 use super::unpack::unpack;
 use super::{characters, lines, whole};
+use crate::ruby::heap::Heap;
 use crate::ruby::value::Value;
 use std::sync::Arc;
 
 /// All of them.
-pub(super) fn method(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn method(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     for family in [found, cut, by_set] {
-        if let Some(found) = family(text, name, arguments)? {
+        if let Some(found) = family(heap, text, name, arguments)? {
             return Ok(Some(found));
         }
     }
@@ -18,59 +19,61 @@ pub(super) fn method(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1
 }
 
 /// Where a part is, and lists of parts.
-fn found(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+fn found(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("include?", [Value::Text(part)]) => Value::Bool(text.contains(&*part.str())),
+        ("include?", [Value::Text(part)]) => Value::Bool(text.contains(&*part.str(heap))),
         ("start_with?", parts) if parts.iter().all(|part| matches!(part, Value::Text(_))) => {
-            Value::Bool(parts.iter().any(|part| text.starts_with(&part.print())))
+            Value::Bool(parts.iter().any(|part| text.starts_with(&part.print(heap))))
         }
-        ("end_with?", parts) => Value::Bool(parts.iter().any(|part| text.ends_with(&part.print()))),
-        ("chars", []) => Value::list(characters(text)),
-        ("lines", []) => Value::list(lines(text)),
-        ("bytes", []) => {
-            Value::list(text.bytes().map(|byte| Value::Int(i64::from(byte))).collect())
+        ("end_with?", parts) => {
+            Value::Bool(parts.iter().any(|part| text.ends_with(&part.print(heap))))
         }
-        ("codepoints", []) => Value::list(text.chars().map(|c| Value::Int(c as i64)).collect()),
-        ("index", [Value::Text(part)]) => position(text, text.find(&*part.str())),
+        ("chars", []) => heap.list(characters(heap, text)),
+        ("lines", []) => heap.list(lines(heap, text)),
+        ("bytes", []) => heap.list(text.bytes().map(|byte| Value::Int(i64::from(byte))).collect()),
+        ("codepoints", []) => heap.list(text.chars().map(|c| Value::Int(c as i64)).collect()),
+        ("index", [Value::Text(part)]) => position(text, text.find(&*part.str(heap))),
         ("index", [Value::Text(part), Value::Int(from)]) => {
             let from = text.char_indices().nth(usize::try_from(*from).unwrap_or(0));
             let from = from.map_or(text.len(), |(at, _)| at);
-            position(text, text[from..].find(&*part.str()).map(|at| at + from))
+            position(text, text[from..].find(&*part.str(heap)).map(|at| at + from))
         }
-        ("rindex", [Value::Text(part)]) => position(text, text.rfind(&*part.str())),
+        ("rindex", [Value::Text(part)]) => position(text, text.rfind(&*part.str(heap))),
         ("partition", [Value::Text(part)]) => {
-            let part = part.str();
+            let part = part.str(heap);
             let (head, middle, tail) = match text.split_once(&*part) {
                 Some((head, tail)) => (head, &*part, tail),
                 None => (&**text, "", ""),
             };
-            Value::list([head, middle, tail].map(Value::text).to_vec())
+            heap.list([head, middle, tail].map(|one| heap.text(one)).to_vec())
         }
         ("rpartition", [Value::Text(part)]) => {
-            let part = part.str();
+            let part = part.str(heap);
             let (head, middle, tail) = match text.rsplit_once(&*part) {
                 Some((head, tail)) => (head, &*part, tail),
                 None => ("", "", &**text),
             };
-            Value::list([head, middle, tail].map(Value::text).to_vec())
+            heap.list([head, middle, tail].map(|one| heap.text(one)).to_vec())
         }
         _ => return Ok(None),
     }))
 }
 
 /// Slices.
-fn cut(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+fn cut(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("[]" | "slice", [Value::Text(part)]) => match text.contains(&*part.str()) {
-            true => Value::text(&part.str()),
+        ("[]" | "slice", [Value::Text(part)]) => match text.contains(&*part.str(heap)) {
+            true => heap.text(&part.str(heap)),
             false => Value::Nil,
         },
-        ("[]" | "slice", [Value::Int(at)]) => slice(text, *at, 1, true),
-        ("[]" | "slice", [Value::Int(at), Value::Int(length)]) => slice(text, *at, *length, false),
+        ("[]" | "slice", [Value::Int(at)]) => slice(heap, text, *at, 1, true),
+        ("[]" | "slice", [Value::Int(at), Value::Int(length)]) => {
+            slice(heap, text, *at, *length, false)
+        }
         ("[]" | "slice", [Value::Range(range)]) => {
             let length = text.chars().count() as i64;
-            match list::bounds(range, length) {
-                Some((from, count)) => slice(text, from, count, false),
+            match list::bounds(&range.get(heap), length) {
+                Some((from, count)) => slice(heap, text, from, count, false),
                 None => Value::Nil,
             }
         }
@@ -79,23 +82,23 @@ fn cut(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
 }
 
 /// By sets of characters, width or format.
-fn by_set(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+fn by_set(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("tr", [Value::Text(from), Value::Text(to)]) => {
-            Value::text(&translate(text, &from.str(), &to.str()))
+            heap.text(&translate(text, &from.str(heap), &to.str(heap)))
         }
         ("delete", sets) => {
-            let sets: Vec<String> = sets.iter().map(Value::print).collect();
+            let sets: Vec<String> = sets.iter().map(|one| one.print(heap)).collect();
             let kept = |c: &char| !sets.iter().all(|set| CharacterSet::of(set).has(*c));
-            Value::text(&text.chars().filter(kept).collect::<String>())
+            heap.text(&text.chars().filter(kept).collect::<String>())
         }
         ("count", sets) => {
-            let sets: Vec<String> = sets.iter().map(Value::print).collect();
+            let sets: Vec<String> = sets.iter().map(|one| one.print(heap)).collect();
             let found = |c: &char| sets.iter().all(|set| CharacterSet::of(set).has(*c));
             whole(text.chars().filter(found).count())
         }
         ("squeeze", sets) => {
-            let set = sets.first().map(|set| CharacterSet::of(&set.print()));
+            let set = sets.first().map(|set| CharacterSet::of(&set.print(heap)));
             let mut out = String::with_capacity(text.len());
             for character in text.chars() {
                 let squeezed = set.as_ref().is_none_or(|set| set.has(character));
@@ -103,18 +106,18 @@ fn by_set(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
                     out.push(character);
                 }
             }
-            Value::text(&out)
+            heap.text(&out)
         }
         ("ljust" | "rjust" | "center", [Value::Int(width), fill @ ..]) => {
-            let fill = fill.first().map_or(" ".to_string(), Value::print);
+            let fill = fill.first().map_or(" ".to_string(), |one| one.print(heap));
             let width = usize::try_from(*width).unwrap_or(0);
             limited(width)?;
-            Value::text(&pad(text, width, &fill, name))
+            heap.text(&pad(text, width, &fill, name))
         }
         ("unpack" | "unpack1", [Value::Text(format)]) => {
-            let items = unpack(text.as_bytes(), &format.str())?;
+            let items = unpack(heap, text.as_bytes(), &format.str(heap))?;
             match name {
-                "unpack" => Value::list(items),
+                "unpack" => heap.list(items),
                 _ => items.into_iter().next().unwrap_or_default(),
             }
         }
@@ -128,12 +131,12 @@ fn position(text: &str, byte: Option<usize>) -> Value {
 }
 
 /// `length` characters from `at` on; negative places count from the end.
-fn slice(text: &str, at: i64, length: i64, inside: bool) -> Value {
+fn slice(heap: &Heap, text: &str, at: i64, length: i64, inside: bool) -> Value {
     let all = text.chars().count() as i64;
     let at = if at < 0 { at + all } else { at };
     if at < 0 || at > all || length < 0 || (inside && at == all) {
         return Value::Nil;
     }
     let (at, length) = (at as usize, length as usize);
-    Value::text(&text.chars().skip(at).take(length).collect::<String>())
+    heap.text(&text.chars().skip(at).take(length).collect::<String>())
 }

@@ -72,7 +72,7 @@ pub(super) fn pad(text: &str, width: usize, fill: &str, how: &str) -> String {
 }
 
 /// The next text: the last letter or digit counted up, with carry.
-pub(super) fn successor(text: &str) -> String {
+pub(in super::super) fn successor(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let mut at = characters.len();
     while at > 0 {

@@ -1,6 +1,7 @@
 //! `unpack` and `pack`: what bytes stand for, and bytes of values.
 
 use super::super::{Answer, Stop};
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
 use crate::ruby::value::Value;
 use base64::Engine;
@@ -96,7 +97,7 @@ fn number(bytes: &[u8], high_first: bool, signed: bool) -> Value {
 }
 
 /// `unpack`
-pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
+pub(super) fn unpack(heap: &Heap, bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
     let mut values = Vec::new();
     let mut rest = bytes;
     for (letter, order, count) in directives(format) {
@@ -140,34 +141,34 @@ pub(super) fn unpack(bytes: &[u8], format: &str) -> Result<Vec<Value>, Stop> {
                 let text = String::from_utf8_lossy(part);
                 values.extend(text.chars().map(|c| Value::Int(i64::from(c as u32))));
             }
-            _ => values.push(text(part, letter, count)?),
+            _ => values.push(text(heap, part, letter, count)?),
         }
     }
     Ok(values)
 }
 
 /// The text that bytes stand for, written out or as they are.
-fn text(part: &[u8], letter: char, count: Option<usize>) -> Answer {
+fn text(heap: &Heap, part: &[u8], letter: char, count: Option<usize>) -> Answer {
     Ok(match letter {
         'H' => {
             let hex: String = part.iter().map(|byte| format!("{byte:02x}")).collect();
-            Value::text(&hex[..count.unwrap_or(hex.len()).min(hex.len())])
+            heap.text(&hex[..count.unwrap_or(hex.len()).min(hex.len())])
         }
         'B' => {
             let bits: String = part.iter().map(|byte| format!("{byte:08b}")).collect();
-            Value::text(&bits[..count.unwrap_or(bits.len()).min(bits.len())])
+            heap.text(&bits[..count.unwrap_or(bits.len()).min(bits.len())])
         }
-        'a' => Value::binary(part),
+        'a' => heap.binary(part),
         'A' => {
             let kept = part.iter().rposition(|byte| !matches!(byte, 0 | b' '));
-            Value::binary(&part[..kept.map_or(0, |at| at + 1)])
+            heap.binary(&part[..kept.map_or(0, |at| at + 1)])
         }
-        'Z' => Value::binary(part.split(|byte| *byte == 0).next().unwrap_or(part)),
+        'Z' => heap.binary(part.split(|byte| *byte == 0).next().unwrap_or(part)),
         'm' if count == Some(0) => match STANDARD.decode(part) {
-            Ok(bytes) => Value::binary(&bytes),
+            Ok(bytes) => heap.binary(&bytes),
             Err(_) => return Err(Stop::raise("ArgumentError", "invalid base64")),
         },
-        'm' => Value::binary(&loose_base64(part)),
+        'm' => heap.binary(&loose_base64(part)),
         _ => return Err(Stop::raise("ArgumentError", "this format of unpack is not known")),
     })
 }
@@ -196,7 +197,7 @@ pub(in super::super) fn loose_base64(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// `pack`
-pub(in crate::ruby::run) fn pack(items: &[Value], format: &str) -> Answer {
+pub(in crate::ruby::run) fn pack(heap: &Heap, items: &[Value], format: &str) -> Answer {
     let mut bytes = Vec::new();
     let mut items = items.iter();
     let missing = || Stop::raise("ArgumentError", "too few arguments");
@@ -214,9 +215,9 @@ pub(in crate::ruby::run) fn pack(items: &[Value], format: &str) -> Answer {
             }
             continue;
         }
-        push_text(&mut bytes, letter, count, items.next().ok_or_else(missing)?)?;
+        push_text(heap, &mut bytes, letter, count, items.next().ok_or_else(missing)?)?;
     }
-    Ok(if format.starts_with('U') { Value::bytes(&bytes) } else { Value::binary(&bytes) })
+    Ok(if format.starts_with('U') { heap.bytes(&bytes) } else { heap.binary(&bytes) })
 }
 
 fn push_number(
@@ -251,6 +252,7 @@ fn push_number(
 }
 
 fn push_text(
+    heap: &Heap,
     bytes: &mut Vec<u8>,
     letter: char,
     count: Option<usize>,
@@ -258,9 +260,9 @@ fn push_text(
 ) -> Result<(), Stop> {
     let bytes_of = match value {
         Value::Nil if letter != 'm' => Vec::new(),
-        value => super::super::module::text_bytes(value)?,
+        value => super::super::module::text_bytes(heap, value)?,
     };
-    let text = value.print();
+    let text = value.print(heap);
     match letter {
         'H' => {
             let digits: Vec<u8> = text.bytes().map(nibble).collect();

@@ -4,15 +4,16 @@ use super::super::{Found1, Stop, limited};
 use super::format::format;
 use super::set::successor;
 use super::{integer_in, whole};
-use crate::filter::{capitalize, leading_float, leading_integer, strip};
+use crate::ruby::heap::Heap;
 use crate::ruby::numeric::{self, Decimal};
+use crate::ruby::plain::{capitalize, leading_float, leading_integer, strip};
 use crate::ruby::value::Value;
 use std::sync::Arc;
 
 /// All of them.
-pub(super) fn method(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+pub(super) fn method(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     for family in [changed, measured, combined, replaced] {
-        if let Some(found) = family(text, name, arguments)? {
+        if let Some(found) = family(heap, text, name, arguments)? {
             return Ok(Some(found));
         }
     }
@@ -20,47 +21,47 @@ pub(super) fn method(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1
 }
 
 /// Another text of the same letters.
-fn changed(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+fn changed(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("upcase", _) => Value::text(&text.to_uppercase()),
-        ("downcase", _) => Value::text(&text.to_lowercase()),
-        ("capitalize", []) => Value::text(&capitalize(text)),
+        ("upcase", _) => heap.text(&text.to_uppercase()),
+        ("downcase", _) => heap.text(&text.to_lowercase()),
+        ("capitalize", []) => heap.text(&capitalize(text)),
         ("swapcase", []) => {
             let swap = |c: char| match c.is_uppercase() {
                 true => c.to_lowercase().collect::<String>(),
                 false => c.to_uppercase().collect(),
             };
-            Value::text(&text.chars().map(swap).collect::<String>())
+            heap.text(&text.chars().map(swap).collect::<String>())
         }
-        ("dump", []) => Value::text(&Value::text(text).inspect()),
-        ("strip", []) => Value::text(strip(text)),
-        ("lstrip", []) => Value::text(text.trim_start()),
-        ("rstrip", []) => Value::text(text.trim_end()),
-        ("squish", []) => Value::text(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
-        ("chomp", []) => Value::text(
+        ("dump", []) => heap.text(&heap.text(text).inspect(heap)),
+        ("strip", []) => heap.text(strip(text)),
+        ("lstrip", []) => heap.text(text.trim_start()),
+        ("rstrip", []) => heap.text(text.trim_end()),
+        ("squish", []) => heap.text(&text.split_whitespace().collect::<Vec<_>>().join(" ")),
+        ("chomp", []) => heap.text(
             text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text),
         ),
         ("chomp" | "delete_suffix", [Value::Text(end)]) => {
-            Value::text(text.strip_suffix(&*end.str()).unwrap_or(text))
+            heap.text(text.strip_suffix(&*end.str(heap)).unwrap_or(text))
         }
         ("delete_prefix", [Value::Text(start)]) => {
-            Value::text(text.strip_prefix(&*start.str()).unwrap_or(text))
+            heap.text(text.strip_prefix(&*start.str(heap)).unwrap_or(text))
         }
         ("chop", []) => {
             let mut characters = text.chars();
             characters.next_back();
-            Value::text(characters.as_str())
+            heap.text(characters.as_str())
         }
         _ => return Ok(None),
     }))
 }
 
 /// Numbers and facts.
-fn measured(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+fn measured(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("length" | "size", []) => whole(text.chars().count()),
         ("bytesize", []) => whole(text.len()),
-        ("reverse", []) => Value::text(&text.chars().rev().collect::<String>()),
+        ("reverse", []) => heap.text(&text.chars().rev().collect::<String>()),
         ("empty?", []) => Value::Bool(text.is_empty()),
         ("to_i", []) => whole_number(text),
         ("to_i", [Value::Int(radix)]) => integer_in(text, *radix),
@@ -74,7 +75,7 @@ fn measured(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
         },
         ("to_sym" | "intern", []) => Value::Symbol(text.clone()),
         ("ord", []) => Value::Int(text.chars().next().map_or(0, |first| first as i64)),
-        ("chr", []) => Value::text(&text.chars().take(1).collect::<String>()),
+        ("chr", []) => heap.text(&text.chars().take(1).collect::<String>()),
         ("sum", []) => Value::Int(text.bytes().map(i64::from).sum::<i64>() % (1 << 16)),
         ("valid_encoding?", []) => Value::Bool(true),
         ("ascii_only?", []) => Value::Bool(text.is_ascii()),
@@ -83,18 +84,18 @@ fn measured(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
 }
 
 /// With other values, by operators.
-fn combined(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+fn combined(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("concat" | "<<", others) if others.iter().all(|one| matches!(one, Value::Text(_))) => {
             let mut all = text.to_string();
-            others.iter().for_each(|other| all.push_str(&other.print()));
+            others.iter().for_each(|other| all.push_str(&other.print(heap)));
             limited(all.len())?;
-            Value::text(&all)
+            heap.text(&all)
         }
         ("+", [Value::Text(other)]) => {
-            let other = other.str();
+            let other = other.str(heap);
             limited(text.len() + other.len())?;
-            Value::text(&format!("{text}{other}"))
+            heap.text(&format!("{text}{other}"))
         }
         ("+", [other]) => {
             return Err(super::bytes::no_text(other));
@@ -103,22 +104,22 @@ fn combined(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             let count = usize::try_from(*count)
                 .map_err(|_| Stop::raise("ArgumentError", "argument must be non-negative"))?;
             limited(text.len().saturating_mul(count))?;
-            Value::text(&text.repeat(count))
+            heap.text(&text.repeat(count))
         }
-        ("%", [Value::List(items)]) => Value::text(&format(text, &items.lock().clone())?),
-        ("%", [value]) => Value::text(&format(text, std::slice::from_ref(value))?),
-        ("<", [Value::Text(other)]) => Value::Bool(**text < *other.str()),
-        (">", [Value::Text(other)]) => Value::Bool(**text > *other.str()),
-        ("<=", [Value::Text(other)]) => Value::Bool(**text <= *other.str()),
-        (">=", [Value::Text(other)]) => Value::Bool(**text >= *other.str()),
+        ("%", [Value::List(items)]) => heap.text(&format(heap, text, &items.items(heap))?),
+        ("%", [value]) => heap.text(&format(heap, text, std::slice::from_ref(value))?),
+        ("<", [Value::Text(other)]) => Value::Bool(**text < *other.str(heap)),
+        (">", [Value::Text(other)]) => Value::Bool(**text > *other.str(heap)),
+        ("<=", [Value::Text(other)]) => Value::Bool(**text <= *other.str(heap)),
+        (">=", [Value::Text(other)]) => Value::Bool(**text >= *other.str(heap)),
         ("between?", [Value::Text(low), Value::Text(high)]) => {
-            Value::Bool(*low.str() <= **text && **text <= *high.str())
+            Value::Bool(*low.str(heap) <= **text && **text <= *high.str(heap))
         }
         ("casecmp?", [Value::Text(other)]) => {
-            Value::Bool(text.to_lowercase() == other.str().to_lowercase())
+            Value::Bool(text.to_lowercase() == other.str(heap).to_lowercase())
         }
         ("casecmp", [Value::Text(other)]) => {
-            let (left, right) = (text.to_ascii_lowercase(), other.str().to_ascii_lowercase());
+            let (left, right) = (text.to_ascii_lowercase(), other.str(heap).to_ascii_lowercase());
             Value::Int(left.cmp(&right) as i64)
         }
         _ => return Ok(None),
@@ -126,11 +127,11 @@ fn combined(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
 }
 
 /// With other text in it.
-fn replaced(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
+fn replaced(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("replace", [Value::Text(other)]) => Value::text(&other.str()),
-        ("prepend", [Value::Text(other)]) => Value::text(&format!("{}{text}", other.str())),
-        ("clear", []) => Value::text(""),
+        ("replace", [Value::Text(other)]) => heap.text(&other.str(heap)),
+        ("prepend", [Value::Text(other)]) => heap.text(&format!("{}{text}", other.str(heap))),
+        ("clear", []) => heap.text(""),
         ("insert", [Value::Int(at), Value::Text(other)]) => {
             let length = text.chars().count() as i64;
             let place = if *at < 0 { at + length + 1 } else { *at };
@@ -140,9 +141,9 @@ fn replaced(text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
             let at = usize::try_from(place).unwrap_or(0);
             let head: String = text.chars().take(at).collect();
             let tail: String = text.chars().skip(at).collect();
-            Value::text(&format!("{head}{}{tail}", other.str()))
+            heap.text(&format!("{head}{}{tail}", other.str(heap)))
         }
-        ("succ" | "next", []) => Value::text(&successor(text)),
+        ("succ" | "next", []) => heap.text(&successor(text)),
         _ => return Ok(None),
     }))
 }
