@@ -135,6 +135,7 @@ impl Filter for Ruby {
         let mut made: Vec<Option<LogEvent<'a>>> =
             std::mem::take(&mut machine.events).into_iter().map(Some).collect();
         let emitted = std::mem::take(&mut machine.emitted);
+        *turn.delay_ns = turn.delay_ns.saturating_add(machine.slept_ns);
         state.memory.settle(std::iter::empty());
         *event = made[0].take().expect("the event is the first of the machine");
         for number in emitted {

@@ -18,15 +18,32 @@ pub const SIZE_MAX: usize = 1 << 20;
 /// Lists and hashes nest no deeper when they are printed, compared or put into an event.
 pub const DEPTH_MAX: usize = 100;
 
+/// What code may spend.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Steps for one event.
+    pub steps: usize,
+    /// Bytes of the values that are made for one event.
+    pub event_bytes: usize,
+    /// Bytes of all values of the filter.
+    pub heap_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: STEPS_MAX, event_bytes: EVENT_BYTES_MAX, heap_bytes: HEAP_BYTES_MAX }
+    }
+}
+
 /// The bound that code went beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Breach {
-    /// [`STEPS_MAX`]
-    Steps,
-    /// [`EVENT_BYTES_MAX`]
-    EventBytes,
-    /// [`HEAP_BYTES_MAX`]
-    HeapBytes,
+    /// [`Limits::steps`]
+    Steps(usize),
+    /// [`Limits::event_bytes`]
+    EventBytes(usize),
+    /// [`Limits::heap_bytes`]
+    HeapBytes(usize),
     /// [`SIZE_MAX`]
     Size,
     /// [`DEPTH_MAX`]
@@ -38,15 +55,12 @@ impl Breach {
     #[must_use]
     pub fn message(self) -> String {
         match self {
-            Breach::Steps => format!("the code ran more than {STEPS_MAX} steps"),
-            Breach::EventBytes => {
-                format!(
-                    "the code made values of more than {} MiB for one event",
-                    EVENT_BYTES_MAX >> 20
-                )
+            Breach::Steps(most) => format!("the code ran more than {most} steps"),
+            Breach::EventBytes(most) => {
+                format!("the code made values of more than {} MiB for one event", most >> 20)
             }
-            Breach::HeapBytes => {
-                format!("the code keeps values of more than {} MiB", HEAP_BYTES_MAX >> 20)
+            Breach::HeapBytes(most) => {
+                format!("the code keeps values of more than {} MiB", most >> 20)
             }
             Breach::Size => {
                 format!("the code made a text or list of more than {SIZE_MAX} bytes or items")
@@ -57,8 +71,9 @@ impl Breach {
 }
 
 /// What was spent so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Budget {
+    limits: Limits,
     steps: Cell<usize>,
     /// Bytes that values take, of this event and of those before.
     held: Cell<usize>,
@@ -66,31 +81,25 @@ pub(super) struct Budget {
     breach: Cell<Option<Breach>>,
 }
 
-impl Default for Budget {
-    fn default() -> Self {
-        Self {
-            steps: Cell::new(0),
-            held: Cell::new(0),
-            held_max: Cell::new(EVENT_BYTES_MAX),
-            breach: Cell::new(None),
-        }
-    }
-}
-
 impl Budget {
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
     /// An event begins: it has its own steps, and its own bytes above what is held.
     pub fn begin(&self) {
+        let Limits { event_bytes, heap_bytes, .. } = self.limits;
         self.steps.set(0);
         self.breach.set(None);
-        self.held_max.set((self.held.get() + EVENT_BYTES_MAX).min(HEAP_BYTES_MAX));
+        self.held_max.set((self.held.get() + event_bytes).min(heap_bytes));
     }
 
     /// Pays for work; false when nothing is left.
     pub fn spend(&self, steps: usize) -> bool {
         let spent = self.steps.get().saturating_add(steps);
         self.steps.set(spent);
-        if spent > STEPS_MAX {
-            self.exceed(Breach::Steps);
+        if spent > self.limits.steps {
+            self.exceed(Breach::Steps(self.limits.steps));
         }
         self.breach.get().is_none()
     }
@@ -110,8 +119,12 @@ impl Budget {
         let held = self.held.get().saturating_add(bytes);
         self.held.set(held);
         if held > self.held_max.get() {
-            let whole = self.held_max.get() == HEAP_BYTES_MAX;
-            self.exceed(if whole { Breach::HeapBytes } else { Breach::EventBytes });
+            let Limits { event_bytes, heap_bytes, .. } = self.limits;
+            let whole = self.held_max.get() == heap_bytes;
+            self.exceed(match whole {
+                true => Breach::HeapBytes(heap_bytes),
+                false => Breach::EventBytes(event_bytes),
+            });
         }
     }
 
@@ -128,6 +141,11 @@ impl Budget {
     /// Bytes that values take, counted anew.
     pub fn set_held(&self, bytes: usize) {
         self.held.set(bytes);
+    }
+
+    /// Bytes that values may still take before the filter has no more.
+    pub fn room(&self) -> usize {
+        self.limits.heap_bytes.saturating_sub(self.held.get())
     }
 
     /// Notes a breach; the first one counts.

@@ -15,7 +15,7 @@ mod value;
 mod print;
 mod run;
 
-pub use budget::Breach;
+pub use budget::{Breach, Limits};
 pub use heap::Heap;
 pub use run::{Machine, Memory, Stop};
 pub(super) use run::{read_float, read_integer};

@@ -119,13 +119,21 @@ pub(super) fn whole(number: BigInt) -> Value {
 
 /// A fraction without common divisors; the denominator is above 0.
 pub(super) fn fraction(numerator: BigInt, denominator: BigInt) -> Value {
-    let (mut one, mut two) = (numerator.clone(), denominator.clone());
-    let zero = BigInt::from(0);
-    while two != zero {
+    let divisor = match common_divisor(&numerator, &denominator) {
+        zero if zero.sign() == Sign::NoSign => BigInt::from(1),
+        divisor if denominator.sign() == Sign::Minus => -divisor,
+        divisor => divisor,
+    };
+    Value::Rational(Arc::new((numerator / &divisor, denominator / &divisor)))
+}
+
+/// The greatest number that divides both; 0 when both are 0.
+fn common_divisor(left: &BigInt, right: &BigInt) -> BigInt {
+    let (mut one, mut two) = (abs(left), abs(right));
+    while two.sign() != Sign::NoSign {
         (one, two) = (two.clone(), one % two);
     }
-    let divisor = if denominator.sign() == Sign::Minus { -abs(&one) } else { abs(&one) };
-    Value::Rational(Arc::new((numerator / &divisor, denominator / &divisor)))
+    one
 }
 
 pub(super) fn abs(number: &BigInt) -> BigInt {
@@ -204,6 +212,13 @@ pub(super) fn float(value: &Value) -> Option<f64> {
 
 /// The nearest number with a binary point.
 fn quotient(numerator: &BigInt, denominator: &BigInt) -> f64 {
+    if denominator.sign() == Sign::NoSign {
+        return match numerator.sign() {
+            Sign::Minus => f64::NEG_INFINITY,
+            Sign::NoSign => f64::NAN,
+            Sign::Plus => f64::INFINITY,
+        };
+    }
     let small = |number: &BigInt| i64::try_from(number).ok().filter(|n| n.unsigned_abs() < 1 << 53);
     if let (Some(one), Some(two)) = (small(numerator), small(denominator)) {
         return one as f64 / two as f64;
@@ -264,7 +279,7 @@ pub(super) fn arithmetic(heap: &Heap, left: &Value, operator: &str, right: &Valu
 
 fn integers(heap: &Heap, left: &BigInt, operator: &str, right: &BigInt) -> Outcome {
     let nought = right.sign() == Sign::NoSign;
-    if nought && matches!(operator, "/" | "div" | "%" | "modulo" | "divmod" | "remainder") {
+    if nought && matches!(operator, "/" | "div" | "%" | "modulo" | "divmod" | "remainder" | "quo") {
         return Err(Fault::Zero);
     }
     let number = match operator {
@@ -297,12 +312,14 @@ fn integers(heap: &Heap, left: &BigInt, operator: &str, right: &BigInt) -> Outco
             }
         }
         "[]" => (left >> u64::try_from(right).unwrap_or(0)) & BigInt::from(1),
-        "gcd" => {
-            let Value::Rational(parts) = fraction(left.clone(), right.clone()) else {
-                return Ok(None);
-            };
-            abs(&(left / &parts.0))
-        }
+        "gcd" => common_divisor(left, right),
+        "lcm" => match common_divisor(left, right) {
+            zero if zero.sign() == Sign::NoSign => zero,
+            divisor => {
+                sized(left.bits() + right.bits())?;
+                abs(&(left / divisor * right))
+            }
+        },
         "fdiv" => return Ok(Some(Value::Float(quotient(left, right)))),
         "quo" => return Ok(Some(fraction(left.clone(), right.clone()))),
         _ => return Ok(None),
@@ -368,13 +385,17 @@ fn decimals(left: &Decimal, operator: &str, right: &Decimal) -> Outcome {
         return Err(Fault::Zero);
     }
     let spread = (left.scale - right.scale).unsigned_abs();
-    sized(left.digits.bits() + right.digits.bits() + 4 * spread)?;
+    sized((left.digits.bits() + right.digits.bits()).saturating_add(spread.saturating_mul(4)))?;
     let (one, two, scale) = left.aligned(right);
     let value = |number: Decimal| Value::Decimal(Arc::new(number));
     Ok(Some(match operator {
         "+" => value(Decimal::of(one + two, scale)),
         "-" => value(Decimal::of(one - two, scale)),
-        "*" => value(Decimal::of(&left.digits * &right.digits, left.scale + right.scale)),
+        "*" => {
+            let scale = left.scale.saturating_add(right.scale);
+            sized(scale.unsigned_abs().saturating_mul(4))?;
+            value(Decimal::of(&left.digits * &right.digits, scale))
+        }
         "/" | "quo" => {
             let more = QUOTIENT_DIGITS + right.digits.magnitude().to_string().len() as i64;
             value(Decimal::of(one * power_of_ten(more) / two, more))

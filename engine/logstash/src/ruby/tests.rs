@@ -1,12 +1,18 @@
 //! What code gives, and what it says when it is not known.
 
-use super::{Machine, Memory, Script};
+mod bounds;
+
+use super::{Limits, Machine, Memory, Script};
 use crate::datum::{Datum, Map};
 use crate::event::LogEvent;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
 
 fn run(code: &str) -> String {
+    run_within(code, Limits::default())
+}
+
+fn run_within(code: &str, limits: Limits) -> String {
     let script = match Script::parse(code, &[]) {
         Ok(script) => script,
         Err(problem) => return format!("{}: {}", problem.at, problem.message),
@@ -20,7 +26,7 @@ fn run(code: &str) -> String {
     let mut nested = Map::default();
     nested.insert("x", Datum::Str("1.5"));
     data.insert("h", Datum::Map(nested));
-    let mut memory = Memory::default();
+    let mut memory = Memory::bounded(limits);
     let mut machine = Machine::new(LogEvent::new(data, now), &mut memory, &arena, now);
     match machine.run(&script) {
         Ok(value) => value.inspect(machine.heap()),
@@ -29,6 +35,10 @@ fn run(code: &str) -> String {
 }
 
 fn gives(cases: &[(&str, &str)]) {
+    all_give(cases, run);
+}
+
+fn all_give(cases: &[(&str, &str)], run: impl Fn(&str) -> String) {
     let mut wrong = Vec::new();
     for (code, expected) in cases {
         let found = run(code);

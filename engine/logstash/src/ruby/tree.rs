@@ -39,6 +39,21 @@ pub(crate) struct Node {
     /// Where it begins, in bytes.
     pub at: usize,
     pub kind: Kind,
+    /// How many pieces stand in each other, with this one.
+    height: usize,
+}
+
+impl Node {
+    pub(super) fn new(at: usize, kind: Kind) -> Self {
+        let mut height = 0;
+        kind.each_child(&mut |child| height = height.max(child.height));
+        Self { at, kind, height: height + 1 }
+    }
+
+    /// How many pieces stand in each other, with this one.
+    pub(super) fn height(&self) -> usize {
+        self.height
+    }
 }
 
 /// A part of a text.
@@ -209,5 +224,114 @@ impl Call {
     pub(super) fn of(name: Arc<str>) -> Self {
         let (receiver, arguments, block, passed) = (None, Vec::new(), None, None);
         Self { receiver, name, arguments, block, passed, safe: false }
+    }
+}
+
+impl Target {
+    fn each_child(&self, each: &mut dyn FnMut(&Node)) {
+        match self {
+            Target::Local(_) | Target::Kept(_) => {}
+            Target::Index(receiver, keys) => {
+                each(receiver);
+                keys.iter().for_each(each);
+            }
+            Target::Attribute(receiver, _) => each(receiver),
+            Target::Rest(inner) => inner.each_child(each),
+            Target::Group(targets) => targets.iter().for_each(|one| one.each_child(each)),
+        }
+    }
+}
+
+impl Block {
+    fn each_child(&self, each: &mut dyn FnMut(&Node)) {
+        self.parameters.iter().filter_map(|one| one.default.as_ref()).for_each(&mut *each);
+        each(&self.body);
+    }
+}
+
+impl Kind {
+    /// Goes through the pieces that stand directly in this one.
+    fn each_child(&self, each: &mut dyn FnMut(&Node)) {
+        match self {
+            Kind::Nil
+            | Kind::Bool(_)
+            | Kind::Int(_)
+            | Kind::Float(_)
+            | Kind::Symbol(_)
+            | Kind::Regex(..)
+            | Kind::Local(_)
+            | Kind::Kept(_)
+            | Kind::Constant(_)
+            | Kind::Get(..)
+            | Kind::Itself
+            | Kind::Retry
+            | Kind::Number(_) => {}
+            Kind::Text(parts) | Kind::OpenRegex(parts, _) => {
+                parts.iter().for_each(|part| match part {
+                    Part::Text(_) => {}
+                    Part::Code(node) => each(node),
+                });
+            }
+            Kind::List(nodes) | Kind::Sequence(nodes) => nodes.iter().for_each(each),
+            Kind::Hash(pairs) => pairs.iter().for_each(|(key, value)| {
+                each(key);
+                each(value);
+            }),
+            Kind::Range(left, right, _)
+            | Kind::And(left, right)
+            | Kind::Or(left, right)
+            | Kind::While(left, right, _) => [left, right].into_iter().for_each(|one| each(one)),
+            Kind::Splat(inner)
+            | Kind::Not(inner)
+            | Kind::Defined(inner)
+            | Kind::Return(inner)
+            | Kind::Next(inner)
+            | Kind::Break(inner) => each(inner),
+            Kind::Assign(target, value) | Kind::Change(target, _, value) => {
+                target.each_child(each);
+                each(value);
+            }
+            Kind::AssignAll(targets, value) => {
+                targets.iter().for_each(|target| target.each_child(each));
+                each(value);
+            }
+            Kind::If(condition, then, otherwise) => {
+                [condition, then, otherwise].into_iter().for_each(|one| each(one));
+            }
+            Kind::For(target, list, body) => {
+                target.each_child(each);
+                [list, body].into_iter().for_each(|one| each(one));
+            }
+            Kind::Case(subject, arms, otherwise) => {
+                subject.iter().for_each(|one| each(one));
+                for (values, body) in arms {
+                    values.iter().for_each(&mut *each);
+                    each(body);
+                }
+                each(otherwise);
+            }
+            Kind::Begin(body, rescues, otherwise, ensure) => {
+                each(body);
+                for rescue in rescues {
+                    rescue.classes.iter().for_each(&mut *each);
+                    each(&rescue.body);
+                }
+                otherwise.iter().chain(ensure).for_each(|one| each(one));
+            }
+            Kind::Call(call) => {
+                call.receiver
+                    .iter()
+                    .chain(&call.arguments)
+                    .chain(&call.passed)
+                    .for_each(&mut *each);
+                call.block.iter().for_each(|block| block.each_child(each));
+            }
+            Kind::Lambda(block) | Kind::Define(_, block, _) => block.each_child(each),
+            Kind::Class(_, above, body) => {
+                above.iter().for_each(|one| each(one));
+                body.each_child(each);
+            }
+            Kind::Super(arguments) => arguments.iter().flatten().for_each(each),
+        }
     }
 }

@@ -30,7 +30,7 @@ impl Heap {
     /// Collects when so much has come in since the last time that the price is small against it.
     pub(in super::super) fn settle<'v>(&mut self, roots: impl Iterator<Item = &'v Value>) {
         let lost = self.budget.held().saturating_sub(self.live);
-        if lost > LOST_MIN.max(self.live) {
+        if lost > LOST_MIN.max(self.live.min(self.budget.room())) {
             self.collect(roots);
         }
     }

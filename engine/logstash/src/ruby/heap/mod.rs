@@ -8,7 +8,7 @@ mod slab;
 
 pub use handle::{ClosureRef, HashRef, ListRef, RangeRef, ScopeRef, TextRef};
 
-use super::budget::{Breach, Budget};
+use super::budget::{Breach, Budget, Limits};
 use super::dictionary::Dictionary;
 use super::text::{Content, Encoding, Stored};
 use super::value::{Closure, Range, Value};
@@ -48,6 +48,11 @@ const VALUE_BYTES: usize = size_of::<Value>();
 const ENTRY_BYTES: usize = 2 * VALUE_BYTES + 64;
 
 impl Heap {
+    /// A heap with bounds of its own.
+    pub(super) fn bounded(limits: Limits) -> Self {
+        Self { budget: Budget::new(limits), ..Self::default() }
+    }
+
     /// A text.
     pub fn text(&self, text: &str) -> Value {
         self.text_of(Content::Plain(text.into()))
@@ -136,6 +141,12 @@ impl Heap {
     fn made(&self, bytes: usize, work: usize) {
         self.budget.hold(bytes);
         self.budget.spend_bytes(work);
+    }
+
+    /// Bytes that values take, with those that are lost but not yet freed.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.budget.held()
     }
 
     pub(super) fn budget(&self) -> &Budget {

@@ -37,7 +37,7 @@ pub(super) fn call(receiver: Node, name: &str, arguments: Vec<Node>) -> Node {
         passed: None,
         safe: false,
     };
-    Node { at, kind: Kind::Call(Box::new(call)) }
+    Node::new(at, Kind::Call(Box::new(call)))
 }
 
 impl Parser {
@@ -48,7 +48,7 @@ impl Parser {
             let at = self.place();
             self.advance();
             let inner = self.primary()?;
-            return Ok(Node { at, kind: Kind::Splat(Box::new(inner)) });
+            return Ok(Node::new(at, Kind::Splat(Box::new(inner))));
         }
         let left = self.ternary()?;
         let at = left.at;
@@ -57,7 +57,7 @@ impl Parser {
             self.skip_newlines();
             let target = self.target(left)?;
             let value = self.assigned(&target, start)?;
-            return Ok(Node { at, kind: Kind::Assign(target, Box::new(value)) });
+            return Ok(Node::new(at, Kind::Assign(target, Box::new(value))));
         }
         let Token::Operator(operator) = self.peek() else { return Ok(left) };
         let Some(operator) = CHANGES.iter().find(|one| *one == operator) else { return Ok(left) };
@@ -66,7 +66,7 @@ impl Parser {
         let target = self.target(left)?;
         let value = self.assigned(&target, start)?;
         let name = operator.trim_end_matches('=');
-        Ok(Node { at, kind: Kind::Change(target, name.into(), Box::new(value)) })
+        Ok(Node::new(at, Kind::Change(target, name.into(), Box::new(value))))
     }
 
     /// What stands behind `=`: `a rescue b` belongs to it, and so does a list without brackets.
@@ -89,7 +89,7 @@ impl Parser {
         self.advance();
         let at = value.at;
         let other = self.nested(Self::expression)?;
-        Ok(Node { at, kind: rescued(value, other) })
+        Ok(Node::new(at, rescued(value, other)))
     }
 
     fn listed(&mut self, first: Node) -> Parsed {
@@ -99,7 +99,7 @@ impl Parser {
             self.skip_newlines();
             items.push(self.argument()?);
         }
-        Ok(Node { at, kind: Kind::List(items) })
+        Ok(Node::new(at, Kind::List(items)))
     }
 
     /// A value among others; `*a` spreads a list.
@@ -107,11 +107,11 @@ impl Parser {
         let at = self.place();
         if self.take_operator("*") {
             let inner = self.nested(Self::ternary)?;
-            return Ok(Node { at, kind: Kind::Splat(Box::new(inner)) });
+            return Ok(Node::new(at, Kind::Splat(Box::new(inner))));
         }
         if self.take_word("not") {
             let inner = self.nested(Self::expression)?;
-            return Ok(Node { at, kind: Kind::Not(Box::new(inner)) });
+            return Ok(Node::new(at, Kind::Not(Box::new(inner))));
         }
         self.nested(Self::expression)
     }
@@ -132,7 +132,7 @@ impl Parser {
         self.skip_newlines();
         let otherwise = self.nested(Self::expression)?;
         let kind = Kind::If(Box::new(condition), Box::new(then), Box::new(otherwise));
-        Ok(Node { at, kind })
+        Ok(Node::new(at, kind))
     }
 
     fn range(&mut self) -> Parsed {
@@ -145,10 +145,10 @@ impl Parser {
         self.advance();
         let open = matches!(self.peek(), Token::Operator("]" | ")") | Token::Newline | Token::End);
         let right = match open {
-            true => Node { at, kind: Kind::Nil },
+            true => Node::new(at, Kind::Nil),
             false => self.level(0)?,
         };
-        Ok(Node { at, kind: Kind::Range(Box::new(left), Box::new(right), exclusive) })
+        Ok(Node::new(at, Kind::Range(Box::new(left), Box::new(right), exclusive)))
     }
 
     pub(super) fn level(&mut self, level: usize) -> Parsed {
@@ -159,13 +159,14 @@ impl Parser {
             let Some(operator) = operators.iter().find(|one| *one == operator) else {
                 return Ok(left);
             };
+            self.chained(&left)?;
             self.advance();
             self.skip_newlines();
             let right = self.level(level + 1)?;
             let at = left.at;
             left = match *operator {
-                "||" => Node { at, kind: Kind::Or(Box::new(left), Box::new(right)) },
-                "&&" => Node { at, kind: Kind::And(Box::new(left), Box::new(right)) },
+                "||" => Node::new(at, Kind::Or(Box::new(left), Box::new(right))),
+                "&&" => Node::new(at, Kind::And(Box::new(left), Box::new(right))),
                 "!=" => not(call(left, "==", vec![right])),
                 "!~" => not(call(left, "=~", vec![right])),
                 "=~" => self.named_search(left, right),
@@ -185,7 +186,7 @@ impl Parser {
         if names.is_empty() {
             return search;
         }
-        let node = |kind| Node { at, kind };
+        let node = |kind| Node::new(at, kind);
         let set = |name: &str, value| {
             node(Kind::Assign(Target::Local(Variable::named(name)), Box::new(value)))
         };
@@ -207,7 +208,7 @@ impl Parser {
         if self.is_operator("~") {
             self.advance();
             let inner = self.nested(Self::unary)?;
-            return Ok(Node { at, kind: call(inner, "~", Vec::new()).kind });
+            return Ok(Node::new(at, call(inner, "~", Vec::new()).kind));
         }
         if self.take_operator("!") {
             let inner = self.nested(Self::unary)?;
@@ -222,7 +223,7 @@ impl Parser {
             };
             if let Some(kind) = number {
                 self.advance();
-                let node = self.postfix(Node { at, kind })?;
+                let node = self.postfix(Node::new(at, kind))?;
                 return self.power(node);
             }
             let inner = self.nested(Self::unary)?;
@@ -241,7 +242,7 @@ impl Parser {
                 }
                 false => self.nested(Self::unary)?,
             };
-            return self.postfix(Node { at, kind: Kind::Defined(Box::new(inner)) });
+            return self.postfix(Node::new(at, Kind::Defined(Box::new(inner))));
         }
         let base = self.primary()?;
         self.power(base)
@@ -257,5 +258,5 @@ impl Parser {
 }
 
 fn not(node: Node) -> Node {
-    Node { at: node.at, kind: Kind::Not(Box::new(node)) }
+    Node::new(node.at, Kind::Not(Box::new(node)))
 }

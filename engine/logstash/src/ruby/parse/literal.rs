@@ -31,16 +31,16 @@ impl Parser {
         if let [Piece::Text(text)] = pieces.as_slice() {
             let pattern = pattern(text, flags).map_err(|reason| Problem::new(at, reason))?;
             let written = written(text, flags).into();
-            return Ok(Node { at, kind: Kind::Regex(pattern.into(), written) });
+            return Ok(Node::new(at, Kind::Regex(pattern.into(), written)));
         }
         let parts = self.parts(pieces)?;
-        Ok(Node { at, kind: Kind::OpenRegex(parts, flags.to_string()) })
+        Ok(Node::new(at, Kind::OpenRegex(parts, flags.to_string())))
     }
 
     /// `[a, b]`, behind the bracket.
     pub(super) fn list(&mut self, at: usize) -> Parsed {
         let items = self.arguments("]")?;
-        Ok(Node { at, kind: Kind::List(items) })
+        Ok(Node::new(at, Kind::List(items)))
     }
 
     /// Values up to a bracket; `a => b` among them makes one hash.
@@ -61,7 +61,7 @@ impl Parser {
             }
         }
         if !pairs.is_empty() {
-            items.push(Node { at, kind: Kind::Hash(pairs) });
+            items.push(Node::new(at, Kind::Hash(pairs)));
         }
         self.no_do = outer;
         if !self.is_operator("&") {
@@ -78,7 +78,7 @@ impl Parser {
     ) -> Result<(), Problem> {
         let at = self.place();
         if let Token::Label(name) = self.peek() {
-            let key = Node { at, kind: Kind::Symbol(name.as_str().into()) };
+            let key = Node::new(at, Kind::Symbol(name.as_str().into()));
             self.advance();
             self.skip_newlines();
             pairs.push((key, self.nested(Self::expression)?));
@@ -114,7 +114,7 @@ impl Parser {
         }
         self.no_do = outer;
         self.expect_operator("}")?;
-        Ok(Node { at, kind: Kind::Hash(pairs) })
+        Ok(Node::new(at, Kind::Hash(pairs)))
     }
 }
 

@@ -15,9 +15,12 @@ use std::sync::Arc;
 /// Code nests no deeper.
 const NESTING_MAX: usize = 64;
 
+/// Pieces of code that stand in each other, each link of a chain of operators or calls among them.
+const HEIGHT_MAX: usize = 500;
+
 /// With less of the stack left, in bytes, it grows.
 const STACK_LEFT_MIN: usize = 256 << 10;
-/// By so many bytes.
+/// Bytes by which the stack grows.
 const STACK_GROWTH: usize = 1 << 20;
 /// Operators of defaults bind tighter than the `|` behind the parameters of a block.
 const LEVEL_OF_DEFAULTS: usize = 5;
@@ -158,6 +161,15 @@ impl Parser {
         self.locals.iter().any(|known| &**known == name)
     }
 
+    /// What is chained to `node` must not make it too high for those who go through the tree.
+    fn chained(&self, node: &Node) -> Result<(), Problem> {
+        if node.height() < HEIGHT_MAX {
+            return Ok(());
+        }
+        let message = format!("this chains more than {HEIGHT_MAX} operators or calls");
+        Err(Problem::new(self.place(), message))
+    }
+
     fn nested<T>(
         &mut self,
         parse: impl FnOnce(&mut Self) -> Result<T, Problem>,
@@ -194,7 +206,7 @@ impl Parser {
         self.no_do = outer;
         Ok(match statements.len() {
             1 => statements.remove(0),
-            _ => Node { at, kind: Kind::Sequence(statements) },
+            _ => Node::new(at, Kind::Sequence(statements)),
         })
     }
 
@@ -208,9 +220,10 @@ impl Parser {
             if !matches!(word.as_str(), "if" | "unless" | "while" | "until" | "rescue") {
                 return Ok(node);
             }
+            self.chained(&node)?;
             self.advance();
             let other = Box::new(self.logic()?);
-            let nothing = Box::new(Node { at, kind: Kind::Nil });
+            let nothing = Box::new(Node::new(at, Kind::Nil));
             let first_body = matches!(node.kind, Kind::Begin(..));
             let kind = match word.as_str() {
                 "if" => Kind::If(other, Box::new(node), nothing),
@@ -219,7 +232,7 @@ impl Parser {
                 "until" => Kind::While(Box::new(negated(*other)), Box::new(node), first_body),
                 _ => rescued(node, *other),
             };
-            node = Node { at, kind };
+            node = Node::new(at, kind);
         }
     }
 
@@ -228,14 +241,15 @@ impl Parser {
         let mut left = self.negation()?;
         loop {
             let at = self.place();
+            self.chained(&left)?;
             if self.take_word("and") {
                 self.skip_newlines();
                 let right = self.negation()?;
-                left = Node { at, kind: Kind::And(Box::new(left), Box::new(right)) };
+                left = Node::new(at, Kind::And(Box::new(left), Box::new(right)));
             } else if self.take_word("or") {
                 self.skip_newlines();
                 let right = self.negation()?;
-                left = Node { at, kind: Kind::Or(Box::new(left), Box::new(right)) };
+                left = Node::new(at, Kind::Or(Box::new(left), Box::new(right)));
             } else {
                 return Ok(left);
             }
@@ -246,7 +260,7 @@ impl Parser {
         let at = self.place();
         if self.take_word("not") {
             let inner = self.nested(Self::negation)?;
-            return Ok(Node { at, kind: Kind::Not(Box::new(inner)) });
+            return Ok(Node::new(at, Kind::Not(Box::new(inner))));
         }
         let first = self.nested(Self::expression)?;
         if !self.is_operator(",") || !self.is_list_of_targets() {
@@ -283,7 +297,7 @@ impl Parser {
         self.expect_operator("=")?;
         self.skip_newlines();
         let value = self.values()?;
-        Ok(Node { at, kind: Kind::AssignAll(targets, Box::new(value)) })
+        Ok(Node::new(at, Kind::AssignAll(targets, Box::new(value))))
     }
 
     /// `a`, `*a`, `(a, b)` among targets.
@@ -316,7 +330,7 @@ impl Parser {
             self.skip_newlines();
             items.push(self.argument()?);
         }
-        Ok(Node { at, kind: Kind::List(items) })
+        Ok(Node::new(at, Kind::List(items)))
     }
 
     fn target(&mut self, node: Node) -> Result<Target, Problem> {
@@ -357,9 +371,9 @@ impl Parser {
         self.expect_word("end")?;
         if rescues.is_empty() && otherwise.is_none() && ensure.is_none() {
             // Kept as such, because `begin … end while` runs its body first.
-            return Ok(Node { at, kind: Kind::Begin(Box::new(body), rescues, None, None) });
+            return Ok(Node::new(at, Kind::Begin(Box::new(body), rescues, None, None)));
         }
-        Ok(Node { at, kind: Kind::Begin(Box::new(body), rescues, otherwise, ensure) })
+        Ok(Node::new(at, Kind::Begin(Box::new(body), rescues, otherwise, ensure)))
     }
 
     fn rescue(&mut self) -> Result<Rescue, Problem> {
@@ -436,7 +450,7 @@ impl Parser {
 }
 
 fn negated(node: Node) -> Node {
-    Node { at: node.at, kind: Kind::Not(Box::new(node)) }
+    Node::new(node.at, Kind::Not(Box::new(node)))
 }
 
 fn rescued(node: Node, other: Node) -> Kind {

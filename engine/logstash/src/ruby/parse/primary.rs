@@ -39,7 +39,7 @@ impl Parser {
                         true => Kind::Symbol(word.into()),
                         false => Kind::Text(vec![Part::Text(word.into())]),
                     };
-                    Node { at, kind }
+                    Node::new(at, kind)
                 };
                 Kind::List(words.into_iter().map(node).collect())
             }
@@ -60,7 +60,7 @@ impl Parser {
                 return Err(self.unexpected());
             }
         };
-        Ok(Node { at, kind })
+        Ok(Node::new(at, kind))
     }
 
     fn constant(&mut self, at: usize, mut name: String) -> Parsed {
@@ -78,7 +78,7 @@ impl Parser {
         if self.is_operator("(") && !self.lexeme().space {
             return self.call(at, None, name, false);
         }
-        Ok(Node { at, kind: Kind::Constant(name.into()) })
+        Ok(Node::new(at, Kind::Constant(name.into())))
     }
 
     fn word(&mut self, at: usize, name: &str) -> Parsed {
@@ -109,12 +109,13 @@ impl Parser {
             }
             _ => return self.call(at, None, name.to_string(), false),
         };
-        Ok(Node { at, kind })
+        Ok(Node::new(at, kind))
     }
 
     /// `.a`, `[b]`, `&.c` behind a value.
     pub(super) fn postfix(&mut self, mut node: Node) -> Parsed {
         loop {
+            self.chained(&node)?;
             let at = node.at;
             if self.is_operator(".") || self.is_operator("&.") || self.is_operator("::") {
                 let safe = self.is_operator("&.");
@@ -165,7 +166,7 @@ impl Parser {
         } else if self.is_word("do") && !self.no_do {
             call.block = Some(self.do_block()?);
         }
-        let node = Node { at, kind: Kind::Call(Box::new(call)) };
+        let node = Node::new(at, Kind::Call(Box::new(call)));
         Ok(shortened(node))
     }
 
@@ -223,7 +224,7 @@ impl Parser {
             self.skip_newlines();
         }
         if !pairs.is_empty() {
-            items.push(Node { at, kind: Kind::Hash(pairs) });
+            items.push(Node::new(at, Kind::Hash(pairs)));
         }
         call.arguments = items;
         Ok(())
@@ -278,7 +279,7 @@ impl Parser {
             Ok(block) => Arc::new(block),
             Err(shared) => shared,
         };
-        Ok(Node { at, kind: Kind::Lambda(block) })
+        Ok(Node::new(at, Kind::Lambda(block)))
     }
 
     fn condition(&mut self) -> Parsed {
@@ -300,7 +301,7 @@ impl Parser {
         } else {
             let body = match self.take_word("else") {
                 true => self.nested(Self::body)?,
-                false => Node { at, kind: Kind::Nil },
+                false => Node::new(at, Kind::Nil),
             };
             self.expect_word("end")?;
             body
@@ -309,7 +310,7 @@ impl Parser {
             false => Kind::If(condition, then, otherwise),
             true => Kind::If(condition, otherwise, then),
         };
-        Ok(Node { at, kind })
+        Ok(Node::new(at, kind))
     }
 
     fn repetition(&mut self, at: usize, negated: bool) -> Parsed {
@@ -321,7 +322,7 @@ impl Parser {
             true => super::negated(condition),
             false => condition,
         };
-        Ok(Node { at, kind: Kind::While(Box::new(condition), Box::new(body), false) })
+        Ok(Node::new(at, Kind::While(Box::new(condition), Box::new(body), false)))
     }
 
     fn iteration(&mut self, at: usize) -> Parsed {
@@ -338,7 +339,7 @@ impl Parser {
             1 => targets.remove(0),
             _ => Target::Group(targets),
         };
-        Ok(Node { at, kind: Kind::For(target, Box::new(list), Box::new(body)) })
+        Ok(Node::new(at, Kind::For(target, Box::new(list), Box::new(body))))
     }
 
     fn case(&mut self, at: usize) -> Parsed {
@@ -360,10 +361,10 @@ impl Parser {
         }
         let otherwise = match self.take_word("else") {
             true => self.nested(Self::body)?,
-            false => Node { at, kind: Kind::Nil },
+            false => Node::new(at, Kind::Nil),
         };
         self.expect_word("end")?;
-        Ok(Node { at, kind: Kind::Case(subject, arms, Box::new(otherwise)) })
+        Ok(Node::new(at, Kind::Case(subject, arms, Box::new(otherwise))))
     }
 
     fn define(&mut self, at: usize) -> Parsed {
@@ -392,7 +393,7 @@ impl Parser {
         };
         self.locals = outer;
         let block = Arc::new(Block { parameters, body, slots: 0 });
-        Ok(Node { at, kind: Kind::Define(name.into(), block, own) })
+        Ok(Node::new(at, Kind::Define(name.into(), block, own)))
     }
 
     /// `a`, `a=`, `<=>`, `[]`
@@ -436,7 +437,7 @@ impl Parser {
         let body = self.nested(|parser| parser.guarded(at))?;
         self.locals = outer;
         let body = Arc::new(Block { parameters: Vec::new(), body, slots: 0 });
-        Ok(Node { at, kind: Kind::Class(name.into(), above, body) })
+        Ok(Node::new(at, Kind::Class(name.into(), above, body)))
     }
 
     /// `super`, `super(a)`, `super a`
@@ -445,10 +446,10 @@ impl Parser {
         let bare = !matches!(&self.lexemes[self.at - 1].token, Token::Operator(")"));
         Ok(match node.kind {
             Kind::Call(call) if call.arguments.is_empty() && bare => {
-                Node { at, kind: Kind::Super(None) }
+                Node::new(at, Kind::Super(None))
             }
-            Kind::Call(call) => Node { at, kind: Kind::Super(Some(call.arguments)) },
-            kind => Node { at, kind },
+            Kind::Call(call) => Node::new(at, Kind::Super(Some(call.arguments))),
+            kind => Node::new(at, kind),
         })
     }
 
@@ -461,7 +462,7 @@ impl Parser {
             _ => false,
         };
         let value = Box::new(match bare {
-            true => Node { at, kind: Kind::Nil },
+            true => Node::new(at, Kind::Nil),
             false => self.values()?,
         });
         let kind = match word {
@@ -469,7 +470,7 @@ impl Parser {
             "next" => Kind::Next(value),
             _ => Kind::Break(value),
         };
-        Ok(Node { at, kind })
+        Ok(Node::new(at, kind))
     }
 }
 
@@ -483,7 +484,7 @@ fn shortened(node: Node) -> Node {
         && let [Part::Text(text)] = parts.as_slice()
         && let Ok(field) = FieldRef::parse(text)
     {
-        return Node { at: node.at, kind: Kind::Get(receiver.clone(), field) };
+        return Node::new(node.at, Kind::Get(receiver.clone(), field));
     }
     node
 }

@@ -4,6 +4,7 @@ use super::random::Random;
 use super::{Answer, Found1, Given, Machine, Stop, constant, conversion, limited};
 use crate::ruby::budget::STEP_BYTES;
 use crate::ruby::heap::Heap;
+use crate::ruby::numeric;
 use crate::ruby::tree::{Call, Kind, Node};
 use crate::ruby::value::{Clock, Range, Value};
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use std::sync::Arc;
 /// Methods that take no longer for a long text than for a short one.
 const CHEAP: &[&str] =
     &["<<", "concat", "empty?", "bytesize", "nil?", "is_a?", "class", "frozen?", "freeze", "to_s"];
+/// Seconds that code may sleep at a time.
+const SLEEP_SECONDS_MAX: f64 = 3_600.0;
 /// Letters of a value in the message that it has no such method.
 const SHOWN_MAX: usize = 65;
 
@@ -75,13 +78,14 @@ impl Machine<'_, '_> {
     ) -> Answer {
         let heap = self.heap;
         self.pay(receiver, name, arguments)?;
-        let found = match self.method(receiver, name, arguments, given)? {
-            Some(found) => Some(found),
-            None => self.object_method(receiver, name, arguments, given)?,
+        let found = match self.method(receiver, name, arguments, given) {
+            Ok(None) => self.object_method(receiver, name, arguments, given),
+            other => other,
         };
-        if let Some(found) = found {
+        // What a bound has cut short is no result, and no mistake of the code either.
+        self.heap.check()?;
+        if let Some(found) = found? {
             self.heap.budget().hold(found.shared_bytes());
-            self.heap.check()?;
             return Ok(found);
         }
         if super::gap::is_gap(receiver, name, arguments) {
@@ -294,7 +298,8 @@ impl Machine<'_, '_> {
                 _ => Err(Stop::raise("ArgumentError", "invalid argument for rand")),
             },
             ("srand", _) => Ok(Value::Int(0)),
-            ("sleep", _) => Ok(Value::Int(0)),
+            ("sleep", [seconds]) if seconds.is_number() => self.sleep(seconds),
+            ("sleep", []) => Err(Stop::Unknown("`sleep` without seconds never ends".to_string())),
             ("event", []) => Ok(Value::Event(0)),
             (name, arguments) => {
                 if let Some(value) = conversion::convert(heap, name, arguments)? {
@@ -304,6 +309,17 @@ impl Machine<'_, '_> {
                 Err(Stop::raise("NameError", message))
             }
         }
+    }
+
+    /// `sleep 1.5`: the filter waits when the code has ended, so that nothing waits in between.
+    fn sleep(&mut self, seconds: &Value) -> Answer {
+        let seconds = numeric::float(seconds).unwrap_or(0.0);
+        if seconds < 0.0 {
+            return Err(Stop::raise("ArgumentError", "time interval must not be negative"));
+        }
+        let slept_ns = (seconds.min(SLEEP_SECONDS_MAX) * 1e9) as u64;
+        self.slept_ns = self.slept_ns.saturating_add(slept_ns);
+        Ok(Value::Int(seconds.min(SLEEP_SECONDS_MAX).round() as i64))
     }
 
     /// A number from 0 up to 1.

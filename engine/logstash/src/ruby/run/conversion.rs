@@ -7,8 +7,20 @@ use crate::ruby::value::{Range, Value};
 use num_bigint::BigInt;
 use std::sync::Arc;
 
-/// `Integer("1")`, `Float("1.5")`, `String(1)`, `Array(nil)`
+/// `Integer("1")`, `Float("1.5")`, `String(1)`, `Array(nil)`; with `exception: false` what fails is `nil`.
 pub(super) fn convert(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
+    if let [values @ .., options @ Value::Hash(_)] = arguments
+        && let Some(flag) = options.entry(heap, "exception")
+    {
+        return match converted(heap, name, values) {
+            Err(Stop::Raised(_)) if !flag.is_true() => Ok(Some(Value::Nil)),
+            other => other,
+        };
+    }
+    converted(heap, name, arguments)
+}
+
+fn converted(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     let invalid = |value: &Value| {
         let message = format!("invalid value for {name}(): {}", value.inspect(heap));
         Stop::raise("ArgumentError", message)

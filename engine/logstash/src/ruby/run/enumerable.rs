@@ -9,7 +9,7 @@ use crate::ruby::heap::Heap;
 pub(super) use sort::order;
 
 use super::list::flatten;
-use super::{Answer, Found1, Given, Machine, limited};
+use super::{Answer, Found1, Given, Machine};
 use crate::ruby::value::Value;
 
 /// The methods.
@@ -251,18 +251,25 @@ impl Machine<'_, '_> {
                 };
                 let mut made = Vec::with_capacity(items.len());
                 for (at, item) in items.into_iter().enumerate() {
-                    made.push(self.give_to(given, vec![item, Value::Int(start + at as i64)])?);
+                    made.push(
+                        self.give_to(
+                            given,
+                            vec![item, Value::Int(start.saturating_add(at as i64))],
+                        )?,
+                    );
                 }
                 Ok(Some(heap.list(made)))
             }
             ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
                 let size = *size as usize;
-                let parts: Vec<Vec<Value>> = match name {
-                    "each_slice" => items.chunks(size).map(<[Value]>::to_vec).collect(),
-                    _ => items.windows(size).map(<[Value]>::to_vec).collect(),
+                let step = if name == "each_slice" { size } else { 1 };
+                let last = if name == "each_slice" {
+                    items.len()
+                } else {
+                    (items.len() + 1).saturating_sub(size)
                 };
-                for part in parts {
-                    limited(part.len())?;
+                for from in (0..last).step_by(step) {
+                    let part = items[from..(from + size).min(items.len())].to_vec();
                     self.give_to(given, vec![heap.list(part)])?;
                 }
                 Ok(Some(whole.clone()))

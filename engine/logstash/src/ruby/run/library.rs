@@ -196,6 +196,9 @@ impl Machine<'_, '_> {
                     ("gsub", Value::Text(_)) => {
                         self.invoke(&receiver, "scan", &parameters, None)?
                     }
+                    ("reverse_each", _) => {
+                        heap.list(self.items(&receiver)?.into_iter().rev().collect())
+                    }
                     _ => heap.list(self.items(&receiver)?),
                 };
                 self.invoke(&items, name, arguments, given).map(Some)

@@ -80,6 +80,7 @@ pub(super) const NAMES: &[&str] = &[
     "each_index",
     "bsearch",
     "intersect?",
+    "cover?",
     "union",
     "difference",
     "intersection",
@@ -186,7 +187,9 @@ impl Machine<'_, '_> {
             }
             ("to_a" | "to_ary" | "entries", []) => heap.list(self.items(&whole())?),
             _ => {
-                if !super::enumerable::NAMES.contains(&name) && !NAMES.contains(&name) {
+                if matches!(name, "to_s" | "inspect")
+                    || !super::enumerable::NAMES.contains(&name) && !NAMES.contains(&name)
+                {
                     return Ok(None);
                 }
                 let items = self.items(&whole())?;

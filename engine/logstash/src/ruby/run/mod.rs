@@ -36,7 +36,7 @@ pub(crate) use conversion::{read_float, read_integer};
 pub(super) use known::check;
 
 use super::GIVEN;
-use super::budget::{Breach, SIZE_MAX};
+use super::budget::{Breach, Limits, SIZE_MAX};
 use super::heap::{ClosureRef, Heap, ScopeRef};
 use super::text::Content;
 use super::tree::{Block, Kind, Node, Part, Script, Variable};
@@ -55,7 +55,7 @@ const CALLS_MAX: usize = 1_000;
 /// With less of the stack left, in bytes, it grows.
 const STACK_LEFT_MIN: usize = 256 << 10;
 /// Bytes by which the stack grows.
-const STACK_GROWTH: usize = 1 << 20;
+const STACK_GROWTH: usize = 2 << 20;
 
 /// What a filter's code has from event to event: its values, and what is known of them.
 #[derive(Debug, Default)]
@@ -76,6 +76,12 @@ struct State {
 }
 
 impl Memory {
+    /// A memory with bounds of its own.
+    #[must_use]
+    pub fn bounded(limits: Limits) -> Self {
+        Self { heap: Heap::bounded(limits), state: State::default() }
+    }
+
     /// The values.
     #[must_use]
     pub fn heap(&self) -> &Heap {
@@ -147,6 +153,8 @@ pub struct Machine<'a, 'm> {
     pub events: Vec<LogEvent<'a>>,
     /// The numbers of events that are sent on.
     pub emitted: Vec<usize>,
+    /// How long the code has slept, in nanoseconds.
+    pub slept_ns: u64,
     heap: &'m Heap,
     memory: &'m mut State,
     arena: &'a Arena,
@@ -207,6 +215,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         Self {
             events: vec![event],
             emitted: Vec::new(),
+            slept_ns: 0,
             scope,
             method_scope: scope,
             heap,
@@ -290,19 +299,23 @@ impl<'a, 'm> Machine<'a, 'm> {
         if self.heap.budget().spend(1) { Ok(()) } else { Ok(self.heap.check()?) }
     }
 
-    /// Runs what may call itself: no deeper than [`CALLS_MAX`], on a stack that is large enough.
+    /// Runs what may call itself, no deeper than [`CALLS_MAX`].
     fn deeper<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Stop>) -> Result<T, Stop> {
         if self.calls >= CALLS_MAX {
             return Err(Stop::raise("SystemStackError", "stack level too deep"));
         }
         self.calls += 1;
-        let result = stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || run(self));
+        let result = run(self);
         self.calls -= 1;
         result
     }
 
     fn eval(&mut self, node: &Node) -> Answer {
         self.step()?;
+        stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || self.value_of_node(node))
+    }
+
+    fn value_of_node(&mut self, node: &Node) -> Answer {
         match &node.kind {
             Kind::Nil => Ok(Value::Nil),
             Kind::Bool(value) => Ok(Value::Bool(*value)),

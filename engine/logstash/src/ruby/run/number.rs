@@ -131,7 +131,7 @@ impl Machine<'_, '_> {
             return Ok(Some(found));
         }
         let range = match (name, number, arguments) {
-            ("times", Value::Int(count), []) => (0, *count - 1, 1),
+            ("times", Value::Int(count), []) => (0, count.saturating_sub(1), 1),
             ("upto", Value::Int(from), [Value::Int(to)]) => (*from, *to, 1),
             ("downto", Value::Int(from), [Value::Int(to)]) => (*from, *to, -1),
             ("step", Value::Int(from), [Value::Int(to), Value::Int(step)]) if *step != 0 => {
@@ -148,7 +148,10 @@ impl Machine<'_, '_> {
                 Some(given) => drop(self.give_to(given, vec![Value::Int(at)])?),
                 None => items.push(Value::Int(at)),
             }
-            at = at.saturating_add(step);
+            match at.checked_add(step) {
+                Some(next) => at = next,
+                None => break,
+            }
         }
         Ok(Some(if given.is_some() { number.clone() } else { heap.list(items) }))
     }
@@ -268,12 +271,14 @@ fn integers(heap: &Heap, left: i64, name: &str, right: i64) -> Found1 {
             Some(product) => Value::Int(product),
             None => return large(),
         },
+        "/" | "div" if right == -1 => return exact(heap, &Value::Int(0), "-", &Value::Int(left)),
         "/" | "div" => Value::Int(divided(left, right)?),
         "%" | "modulo" => {
             let quotient = divided(left, right)?;
             Value::Int(left.wrapping_sub(quotient.wrapping_mul(right)))
         }
-        "remainder" if right != 0 => Value::Int(left.wrapping_rem(right)),
+        "remainder" if right == 0 => return Err(zero()),
+        "remainder" => Value::Int(left.wrapping_rem(right)),
         "divmod" => {
             let quotient = divided(left, right)?;
             let rest = left.wrapping_sub(quotient.wrapping_mul(right));
@@ -291,19 +296,12 @@ fn integers(heap: &Heap, left: i64, name: &str, right: i64) -> Found1 {
         "&" => Value::Int(left & right),
         "|" => Value::Int(left | right),
         "^" => Value::Int(left ^ right),
-        "<<" | ">>" | "quo" | "gcd" => return large(),
+        "<<" | ">>" | "quo" | "gcd" | "lcm" => return large(),
         "allbits?" => Value::Bool(left & right == right),
         "anybits?" => Value::Bool(left & right != 0),
         "nobits?" => Value::Bool(left & right == 0),
-        "lcm" if left == 0 || right == 0 => Value::Int(0),
-        "lcm" => {
-            let divisor =
-                exact(heap, &Value::Int(left), "gcd", &Value::Int(right))?.unwrap_or(Value::Int(1));
-            let part = exact(heap, &Value::Int(left), "/", &divisor)?.unwrap_or(Value::Int(0));
-            let product = exact(heap, &part, "*", &Value::Int(right))?.unwrap_or(Value::Int(0));
-            return unary(heap, &product, "abs", &[]);
-        }
-        "[]" => Value::Int(left >> right.clamp(0, 63) & 1),
+        "[]" if right < 0 => Value::Int(0),
+        "[]" => Value::Int(left >> right.min(63) & 1),
         _ => return Ok(None),
     }))
 }

@@ -165,7 +165,7 @@ fn moved(time: DateTime<FixedOffset>, clock: Clock, name: &str, arguments: &[Val
                 _ => 1,
             };
             let back = matches!(name, "<<" | "prev_month" | "prev_day");
-            let count = if back { -count } else { count };
+            let count = if back { count.saturating_neg() } else { count };
             let moved = match name {
                 "next_day" | "prev_day" | "succ" | "next" => {
                     time.checked_add_signed(Duration::days(i64::from(count)))

@@ -24,16 +24,18 @@ impl Machine<'_, '_> {
                     [Value::Int(start)] => *start,
                     _ => 0,
                 };
-                let number = |(at, item)| pair(heap, item, Value::Int(start + at as i64));
+                let number =
+                    |(at, item)| pair(heap, item, Value::Int(start.saturating_add(at as i64)));
                 heap.list(items.into_iter().enumerate().map(number).collect())
             }
             ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
                 let size = *size as usize;
-                let list = |part: &[Value]| heap.list(part.to_vec());
-                heap.list(match name {
-                    "each_slice" => items.chunks(size).map(list).collect(),
-                    _ => items.windows(size).map(list).collect(),
-                })
+                let parts: Vec<&[Value]> = match name {
+                    "each_slice" => items.chunks(size).collect(),
+                    _ => items.windows(size).collect(),
+                };
+                limited(parts.len().saturating_mul(size.min(items.len())))?;
+                heap.list(parts.into_iter().map(|part| heap.list(part.to_vec())).collect())
             }
             ("each_char" | "lazy" | "force" | "times" | "eager", []) => heap.list(items),
             ("cycle", []) => {

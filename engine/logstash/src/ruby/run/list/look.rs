@@ -196,7 +196,7 @@ fn part(heap: &Heap, items: &[Value], from: i64, count: i64) -> Value {
     if !(0..=length).contains(&from) || count < 0 {
         return Value::Nil;
     }
-    let end = (from + count).min(length);
+    let end = from.saturating_add(count).min(length);
     heap.list(items[from as usize..end as usize].to_vec())
 }
 

@@ -1,7 +1,7 @@
 //! Methods of one number: its sign, its other forms, what it is.
 
 use super::super::{Found1, Stop};
-use super::round::{cut, rounded};
+use super::round::{Half, cut, rounded};
 use super::{exact, float, zero};
 use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
@@ -29,17 +29,12 @@ pub(super) fn unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]
             "floor" => cut(number.floor())?,
             _ => cut(number.ceil())?,
         },
-        ("round" | "floor" | "ceil" | "truncate", number, [Value::Int(places), ..]) => {
-            rounded(number, name, *places)?
+        ("round" | "floor" | "ceil" | "truncate", number, [Value::Int(places), options @ ..]) => {
+            rounded(number, name, *places, Half::of(heap, options)?)?
         }
-        ("round", Value::Float(number), [options @ Value::Hash(_)]) => {
-            match options.entry(heap, "half").map(|how| how.print(heap)).as_deref() {
-                Some("even") => cut(number.round_ties_even())?,
-                Some("down") if (number.abs().fract() - 0.5).abs() == 0.0 => cut(number.trunc())?,
-                _ => cut(number.round())?,
-            }
+        ("round", number, options @ [Value::Hash(_)]) => {
+            rounded(number, name, 0, Half::of(heap, options)?)?
         }
-        ("round", number, [Value::Hash(_)]) => number.clone(),
         ("to_f", number, []) => Value::Float(float(number).unwrap_or(0.0)),
         ("to_d", number, _) => super::super::conversion::decimal(heap, number)?,
         ("to_r" | "rationalize", number, []) => match numeric::ratio(number) {

@@ -9,6 +9,9 @@ use crate::ruby::numeric;
 use crate::ruby::value::Value;
 use num_bigint::{BigInt, Sign};
 
+/// Places behind the point, or letters, that a precision may ask for.
+const PRECISION_MAX: usize = 1 << 14;
+
 /// Ruby's `format`.
 pub(in super::super) fn format(
     heap: &Heap,
@@ -73,7 +76,11 @@ fn formatted(heap: &Heap, options: &str, kind: char, value: &Value) -> Result<St
         None => (size, None),
     };
     let width: usize = width.parse().unwrap_or(0);
-    limited(width.saturating_add(precision.unwrap_or(0)))?;
+    limited(width)?;
+    if precision.is_some_and(|places| places > PRECISION_MAX) {
+        let message = format!("precision above {PRECISION_MAX}");
+        return Err(Stop::raise("ArgumentError", message));
+    }
     let wrong = || {
         Stop::raise("ArgumentError", format!("invalid value for {kind}: {}", value.inspect(heap)))
     };

@@ -1,9 +1,10 @@
 //! Methods that look at parts of a text: characters, lines, slices, sets.
 
-use super::super::{Found1, limited, list};
+use super::super::{Found1, Stop, limited, list};
 use super::set::{CharacterSet, pad, translate};
 use super::unpack::unpack;
 use super::{characters, lines, whole};
+use crate::ruby::budget::Breach;
 use crate::ruby::heap::Heap;
 use crate::ruby::value::Value;
 use std::sync::Arc;
@@ -85,16 +86,17 @@ fn cut(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 
 fn by_set(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("tr", [Value::Text(from), Value::Text(to)]) => {
-            heap.text(&translate(text, &from.str(heap), &to.str(heap)))
+            let translated = translate(text, &from.str(heap), &to.str(heap));
+            heap.text(&translated.ok_or(Stop::Limit(Breach::Size))?)
         }
         ("delete", sets) => {
-            let sets: Vec<String> = sets.iter().map(|one| one.print(heap)).collect();
-            let kept = |c: &char| !sets.iter().all(|set| CharacterSet::of(set).has(*c));
+            let sets = sets_of(heap, sets);
+            let kept = |c: &char| sets.is_empty() || !sets.iter().all(|set| set.has(*c));
             heap.text(&text.chars().filter(kept).collect::<String>())
         }
         ("count", sets) => {
-            let sets: Vec<String> = sets.iter().map(|one| one.print(heap)).collect();
-            let found = |c: &char| sets.iter().all(|set| CharacterSet::of(set).has(*c));
+            let sets = sets_of(heap, sets);
+            let found = |c: &char| sets.iter().all(|set| set.has(*c));
             whole(text.chars().filter(found).count())
         }
         ("squeeze", sets) => {
@@ -123,6 +125,10 @@ fn by_set(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Foun
         }
         _ => return Ok(None),
     }))
+}
+
+fn sets_of(heap: &Heap, values: &[Value]) -> Vec<CharacterSet> {
+    values.iter().map(|value| CharacterSet::of(&value.print(heap))).collect()
 }
 
 /// The place of a byte, in characters.

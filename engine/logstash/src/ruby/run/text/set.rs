@@ -1,8 +1,16 @@
 //! Sets of characters, as `tr` and `delete` read them, and texts that are filled up or counted up.
 
+use std::collections::HashMap;
+
+/// Characters that a set may name.
+const NAMED_MAX: usize = 1 << 17;
+
 /// `a-z`, `^0-9`
 pub(super) struct CharacterSet {
+    /// As they were written.
     ranges: Vec<(char, char)>,
+    /// In order, none touching another, to be searched.
+    merged: Vec<(char, char)>,
     negated: bool,
 }
 
@@ -25,35 +33,64 @@ impl CharacterSet {
                 at += 1;
             }
         }
-        Self { ranges, negated }
+        let merged = merged(&ranges);
+        Self { ranges, merged, negated }
     }
 
     pub(super) fn has(&self, character: char) -> bool {
-        self.ranges.iter().any(|(low, high)| (*low..=*high).contains(&character)) != self.negated
+        let after = self.merged.partition_point(|(low, _)| *low <= character);
+        let inside = after > 0 && character <= self.merged[after - 1].1;
+        inside != self.negated
     }
 
-    /// Its characters in order.
-    fn all(&self) -> Vec<char> {
-        self.ranges.iter().flat_map(|(low, high)| *low..=*high).collect()
+    /// Its characters in order; nothing when there are too many.
+    fn all(&self) -> Option<Vec<char>> {
+        let mut all = Vec::new();
+        for (low, high) in &self.ranges {
+            if (*high as usize).saturating_sub(*low as usize) + all.len() > NAMED_MAX {
+                return None;
+            }
+            all.extend(*low..=*high);
+        }
+        Some(all)
     }
 }
 
-/// Ruby's `tr`.
-pub(super) fn translate(text: &str, from: &str, to: &str) -> String {
+fn merged(ranges: &[(char, char)]) -> Vec<(char, char)> {
+    let mut sorted: Vec<(char, char)> =
+        ranges.iter().filter(|(low, high)| low <= high).copied().collect();
+    sorted.sort_unstable();
+    let mut merged: Vec<(char, char)> = Vec::with_capacity(sorted.len());
+    for (low, high) in sorted {
+        match merged.last_mut() {
+            Some(last) if low <= last.1 => last.1 = last.1.max(high),
+            _ => merged.push((low, high)),
+        }
+    }
+    merged
+}
+
+/// Ruby's `tr`; nothing when a set names too many characters.
+pub(super) fn translate(text: &str, from: &str, to: &str) -> Option<String> {
     let set = CharacterSet::of(from);
-    let targets = CharacterSet::of(to).all();
-    let sources = set.all();
+    let targets = CharacterSet::of(to).all()?;
+    let mut places = HashMap::new();
+    if !set.negated {
+        for (place, character) in set.all()?.into_iter().enumerate() {
+            places.entry(character).or_insert(place);
+        }
+    }
     let map = |character: char| {
         if !set.has(character) {
             return Some(character);
         }
         let place = match set.negated {
             true => targets.len(),
-            false => sources.iter().position(|one| *one == character).unwrap_or(0),
+            false => places.get(&character).copied().unwrap_or(0),
         };
         targets.get(place).or(targets.last()).copied()
     };
-    text.chars().filter_map(map).collect()
+    Some(text.chars().filter_map(map).collect())
 }
 
 pub(super) fn pad(text: &str, width: usize, fill: &str, how: &str) -> String {
@@ -71,28 +108,45 @@ pub(super) fn pad(text: &str, width: usize, fill: &str, how: &str) -> String {
     format!("{}{text}{}", fill(left), fill(missing - left))
 }
 
-/// The next text: the last letter or digit counted up, with carry.
+/// The next text: its last letter or digit counted up, with carry to the one before it. Without any, its last
+/// character is.
 pub(in super::super) fn successor(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
-    let mut at = characters.len();
-    while at > 0 {
-        at -= 1;
-        let (next, carry) = match characters[at] {
+    if !characters.iter().any(char::is_ascii_alphanumeric) {
+        if let Some(last) = characters.last_mut() {
+            *last = char::from_u32(*last as u32 + 1).unwrap_or(*last);
+        }
+        return characters.into_iter().collect();
+    }
+    // The place that was counted up last.
+    let mut counted: Option<usize> = None;
+    for at in (0..characters.len()).rev() {
+        let character = characters[at];
+        if !character.is_ascii_alphanumeric() {
+            continue;
+        }
+        // Over other characters digits carry to digits only, and letters to letters.
+        let apart = counted.is_some_and(|before| {
+            before > at + 1 && characters[before].is_ascii_digit() != character.is_ascii_digit()
+        });
+        if apart {
+            break;
+        }
+        counted = Some(at);
+        let (next, carry) = match character {
             'z' => ('a', true),
             'Z' => ('A', true),
             '9' => ('0', true),
-            other => (char::from_u32(other as u32 + 1).unwrap_or(other), false),
+            other => (char::from(other as u8 + 1), false),
         };
         characters[at] = next;
         if !carry {
             return characters.into_iter().collect();
         }
     }
-    let first = match characters.first() {
-        Some('0') => '1',
-        Some(first) => *first,
-        None => return String::new(),
-    };
-    characters.insert(0, first);
+    if let Some(at) = counted {
+        let first = if characters[at] == '0' { '1' } else { characters[at] };
+        characters.insert(at, first);
+    }
     characters.into_iter().collect()
 }
