@@ -3,29 +3,35 @@
 use super::{Found1, Stop};
 use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
+use crate::ruby::run::methods::{Methods, takes};
 use crate::ruby::value::Value;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The methods of addresses.
-pub(super) const NAMES: &[&str] = &[
-    "ipv4?",
-    "ipv6?",
-    "mask",
-    "prefix",
-    "family",
-    "to_range",
-    "to_string",
-    "private?",
-    "loopback?",
-    "link_local?",
-    "reverse",
-    "ip6_arpa",
-    "native",
-    "ipv4_mapped?",
-    "include?",
-    "succ",
-    "hton",
-    "netmask",
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "family",
+            "inspect",
+            "ipv4?",
+            "ipv4_mapped?",
+            "ipv6?",
+            "link_local?",
+            "loopback?",
+            "native",
+            "prefix",
+            "private?",
+            "reverse",
+            "succ",
+            "to_i",
+            "to_range",
+            "to_s",
+            "to_string",
+        ],
+    ),
+    takes(1, 1, &["<=>", "==", "===", "eql?", "include?", "mask"]),
 ];
 
 /// `IPAddr.new("10.0.0.0/8")`

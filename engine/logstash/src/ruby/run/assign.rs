@@ -170,7 +170,7 @@ impl Machine<'_, '_> {
                 self.invoke(receiver, "set", &[heap.text("@timestamp"), value], None)?;
             }
             (Value::Hash(hash), "default") => hash.set_default(heap, value),
-            (Value::Hash(hash), name) if super::hash::META.contains(&name) => {
+            (Value::Hash(hash), name) if super::hash::TASK.contains(&name) => {
                 hash.insert(heap, Value::Symbol(name.into()), value);
             }
             (Value::Object(_), name) => {

@@ -1,13 +1,21 @@
 //! Calls: of functions, of methods by the kind of the receiver, and of the code that a method is given.
 
 use super::random::Random;
-use super::{Answer, Found1, Given, Machine, Stop, constant, conversion, limited};
+use super::{Answer, Found1, Given, Machine, Stop, constant, conversion, limited, methods};
 use crate::ruby::budget::STEP_BYTES;
 use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::tree::{Call, Kind, Node};
 use crate::ruby::value::{Clock, Range, Value};
 use std::sync::Arc;
+
+/// The methods of exceptions.
+pub(in crate::ruby::run) const OF_EXCEPTIONS: &[Methods] = &[takes(
+    0,
+    0,
+    &["backtrace", "cause", "detailed_message", "exception", "full_message", "message", "to_s"],
+)];
 
 /// Methods that take no longer for a long text than for a short one.
 const CHEAP: &[&str] =
@@ -76,7 +84,6 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Answer {
-        let heap = self.heap;
         self.pay(receiver, name, arguments)?;
         let found = match self.method(receiver, name, arguments, given) {
             Ok(None) => self.object_method(receiver, name, arguments, given),
@@ -88,13 +95,30 @@ impl Machine<'_, '_> {
             self.heap.budget().hold(found.shared_bytes());
             return Ok(found);
         }
-        if super::gap::is_gap(receiver, name, arguments) {
+        self.unknown(receiver, name, arguments)
+    }
+
+    /// What is wrong with a call that no method has answered.
+    fn unknown(&mut self, receiver: &Value, name: &str, arguments: &[Value]) -> Answer {
+        if methods::lacks(receiver, name) {
             let message = format!("the method `{name}` of {} is not known here", receiver.class());
             return Err(Stop::Unknown(message));
         }
+        if let Some((least, most)) = methods::arity(receiver, name)
+            && !(usize::from(least)..=usize::from(most)).contains(&arguments.len())
+        {
+            let expected = match most {
+                most if most == least => least.to_string(),
+                ANY => format!("{least}+"),
+                most => format!("{least}..{most}"),
+            };
+            let given = arguments.len();
+            let message = format!("wrong number of arguments (given {given}, expected {expected})");
+            return Err(Stop::raise("ArgumentError", message));
+        }
         let of = match receiver {
             Value::Constant(class) => format!("{class}:Class"),
-            value => match value.inspect(heap) {
+            value => match value.inspect(self.heap) {
                 shown if shown.len() > SHOWN_MAX => format!("#<{}>", value.class()),
                 shown => format!("{shown}:{}", value.class()),
             },
@@ -125,12 +149,13 @@ impl Machine<'_, '_> {
         given: Option<&Given>,
     ) -> Found1 {
         let heap = self.heap;
+        let defines_its_own = matches!(receiver, Value::Object(_) | Value::Constant(_));
+        if !defines_its_own && !methods::has(receiver, name) {
+            return Ok(None);
+        }
         match receiver {
             Value::Text(text) => self.string_method(*text, name, arguments, given),
-            Value::Symbol(text) => match name {
-                "to_sym" | "inspect" | "to_s" | "==" | "to_proc" => Ok(None),
-                _ => self.text_method(text, name, arguments, given),
-            },
+            Value::Symbol(text) => self.text_method(text, name, arguments, given),
             number if number.is_number() => self.number_method(receiver, name, arguments, given),
             Value::Set(set) => self.set_method(*set, name, arguments, given),
             Value::Object(object) => self.instance_method(object, name, arguments, given),

@@ -4,6 +4,7 @@
 use super::{Answer, Found1, Given, Machine, Stop, constant};
 use crate::ruby::dictionary::Dictionary;
 use crate::ruby::heap::Heap;
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::tree::{Block, Call, Kind, Node, Role, Target};
 use crate::ruby::value::{Object, STRUCT, Value};
 use std::collections::HashMap;
@@ -14,9 +15,9 @@ pub(super) const CLASSES_MAX: usize = 256;
 /// Classes that stand above another.
 const ANCESTORS_MAX: usize = 32;
 
-/// The methods of classes and of records.
-pub(super) const NAMES: &[&str] =
-    &["members", "each_pair", "delete_field", "deconstruct", "cause", "superclass", "exception"];
+/// The methods of classes that code defines.
+pub(in crate::ruby::run) const METHODS: &[Methods] =
+    &[takes(0, 0, &["members", "name"]), takes(0, ANY, &["[]", "exception", "new"])];
 
 /// What code says of a class or module.
 #[derive(Clone, Debug, Default)]
@@ -214,6 +215,16 @@ impl Machine<'_, '_> {
             let block = self.memory.classes.get(&one)?.methods.get(name)?.clone();
             Some((one, block))
         })
+    }
+
+    /// Whether objects of a class that code defines have a method.
+    pub(super) fn has_method(&self, class: &str, name: &str) -> bool {
+        let reads = |class: &Class| class.readers.iter().any(|reader| &**reader == name);
+        self.find_method(class, name).is_some()
+            || self
+                .ancestors(class)
+                .iter()
+                .any(|one| self.memory.classes.get(one).is_some_and(reads))
     }
 
     /// Whether the object or class that runs has a method.

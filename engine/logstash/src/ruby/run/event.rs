@@ -5,40 +5,48 @@ use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::reference::FieldRef;
 use crate::ruby::heap::Heap;
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::{Clock, Value};
 use crate::template::Template;
 use chrono::{DateTime, FixedOffset};
 
 /// The methods of events.
-pub(super) const NAMES: &[&str] = &[
-    "get",
-    "set",
-    "remove",
-    "include?",
-    "tag",
-    "cancel",
-    "uncancel",
-    "cancelled?",
-    "to_hash",
-    "to_hash_with_metadata",
-    "to_json",
-    "to_s",
-    "sprintf",
-    "timestamp",
-    "clone",
-    "overwrite",
-    "append",
-    "[]",
-    "[]=",
-    "metadata",
-    "to_json_with_metadata",
-    "getField",
-    "setField",
-    "get_field",
-    "set_field",
-    "remove_tag",
-    "fields",
-    "uncancel!",
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "cancel",
+            "cancelled?",
+            "clone",
+            "dup",
+            "fields",
+            "metadata",
+            "timestamp",
+            "to_hash",
+            "to_hash_with_metadata",
+            "to_s",
+            "uncancel",
+        ],
+    ),
+    takes(0, ANY, &["to_json"]),
+    takes(
+        1,
+        1,
+        &[
+            "[]",
+            "append",
+            "get",
+            "getField",
+            "get_field",
+            "include?",
+            "overwrite",
+            "remove",
+            "sprintf",
+            "tag",
+        ],
+    ),
+    takes(2, 2, &["[]=", "set", "setField", "set_field"]),
 ];
 
 /// Variables that code finds set.

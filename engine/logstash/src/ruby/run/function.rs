@@ -2,12 +2,16 @@
 
 use super::{Answer, Found1, Given, Machine, Stop};
 use crate::ruby::heap::{ClosureRef, ScopeRef};
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::tree::{Block, Parameter, Role, Target, Variable};
 use crate::ruby::value::{Closure, Value};
 use std::sync::Arc;
 
 /// The methods of lambdas.
-pub(super) const NAMES: &[&str] = &["call", "yield", "lambda?", "arity", "parameters"];
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(0, 0, &["arity", "lambda?", "parameters", "to_proc"]),
+    takes(0, ANY, &["===", "[]", "call", "yield"]),
+];
 
 impl Machine<'_, '_> {
     /// Code with the variables that it sees now.

@@ -3,98 +3,70 @@
 use super::{Answer, Found1, Given, Machine, Stop};
 use crate::ruby::dictionary::Dictionary;
 use crate::ruby::heap::{HashRef, Heap};
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::Value;
 
 /// The methods of hashes.
-pub(super) const NAMES: &[&str] = &[
-    "[]",
-    "[]=",
-    "store",
-    "fetch",
-    "dig",
-    "key?",
-    "has_key?",
-    "include?",
-    "member?",
-    "value?",
-    "has_value?",
-    "key",
-    "keys",
-    "values",
-    "values_at",
-    "fetch_values",
-    "length",
-    "size",
-    "empty?",
-    "delete",
-    "delete_if",
-    "keep_if",
-    "clear",
-    "merge",
-    "merge!",
-    "update",
-    "replace",
-    "select",
-    "filter",
-    "reject",
-    "select!",
-    "reject!",
-    "map",
-    "each",
-    "each_pair",
-    "each_key",
-    "each_value",
-    "transform_values",
-    "transform_keys",
-    "transform_values!",
-    "transform_keys!",
-    "to_h",
-    "to_hash",
-    "to_a",
-    "invert",
-    "compact",
-    "compact!",
-    "sort",
-    "sort_by",
-    "min_by",
-    "max_by",
-    "find",
-    "any?",
-    "all?",
-    "none?",
-    "slice",
-    "except",
-    "default",
-    "default=",
-    "group_by",
-    "partition",
-    "first",
-    "count",
-    "sum",
-    "reduce",
-    "inject",
-    "shift",
-    "filter_map",
-    "deep_merge",
-    "stringify_keys",
-    "symbolize_keys",
-    "dup",
-    "compare_by_identity",
-    "each_with_index",
-    "filter!",
-    "each_with_object",
-    "flat_map",
-    "find_all",
-    "detect",
-    "zip",
-    "uniq",
-    "to_json",
-    "entries",
-    "sort_by!",
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "clear",
+            "compact",
+            "compact!",
+            "default",
+            "delete_if",
+            "each_key",
+            "each_value",
+            "empty?",
+            "filter",
+            "filter!",
+            "invert",
+            "keep_if",
+            "keys",
+            "length",
+            "reject",
+            "reject!",
+            "select",
+            "select!",
+            "shift",
+            "size",
+            "to_h",
+            "to_hash",
+            "transform_keys!",
+            "transform_values",
+            "transform_values!",
+            "values",
+        ],
+    ),
+    takes(0, 1, &["transform_keys"]),
+    takes(0, ANY, &["except", "fetch_values", "merge", "merge!", "slice", "update", "values_at"]),
+    takes(
+        1,
+        1,
+        &[
+            "[]",
+            "delete",
+            "dig",
+            "has_key?",
+            "has_value?",
+            "include?",
+            "key",
+            "key?",
+            "member?",
+            "replace",
+            "value?",
+        ],
+    ),
+    takes(1, 2, &["fetch"]),
+    takes(2, 2, &["[]=", "store"]),
 ];
 
 /// What `map_meta` tells of a task.
-pub(super) const META: &[&str] =
+pub(super) const META: &[Methods] = &[takes(0, 0, TASK)];
+/// The entries of `map_meta`.
+pub(super) const TASK: &[&str] =
     &["creation_timestamp", "lastevent_timestamp", "task_id", "timeout", "inactivity_timeout"];
 
 impl Machine<'_, '_> {
@@ -120,7 +92,7 @@ impl Machine<'_, '_> {
         if let Some(found) = change(heap, hash, name, arguments) {
             return Ok(Some(found));
         }
-        if arguments.is_empty() && META.contains(&name) {
+        if arguments.is_empty() && TASK.contains(&name) {
             return Ok(hash.get(heap, &Value::Symbol(name.into())).or(Some(Value::Nil)));
         }
         let whole = Value::Hash(hash);

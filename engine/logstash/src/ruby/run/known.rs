@@ -1,9 +1,6 @@
 //! Looks through code for names that nothing here answers to, before it runs.
 
-use super::{
-    address, class, constant, enumerable, event, function, hash, library, list, locator, number,
-    object, pattern, set, text, time,
-};
+use super::{class, constant, methods};
 use crate::ruby::Problem;
 use crate::ruby::tree::{Block, Call, Kind, Node, Part, Target};
 use std::cell::{Cell, RefCell};
@@ -296,7 +293,7 @@ impl Checker {
             return Ok(());
         }
         let mut message = format!("the method `{name}` is not known here");
-        if let Some(near) = nearest(name, methods()) {
+        if let Some(near) = nearest(name, methods::all()) {
             message.push_str(&format!("; `{near}` is"));
         }
         Err(Problem::new(at, message))
@@ -308,34 +305,6 @@ fn is_open(receiver: &Node) -> bool {
     matches!(&receiver.kind, Kind::Constant(name) if &**name == "OpenStruct")
 }
 
-fn tables() -> [&'static [&'static str]; 19] {
-    [
-        OPERATORS,
-        object::NAMES,
-        text::NAMES,
-        list::NAMES,
-        enumerable::NAMES,
-        hash::NAMES,
-        hash::META,
-        number::NAMES,
-        time::NAMES,
-        event::NAMES,
-        constant::METHODS,
-        address::NAMES,
-        locator::NAMES,
-        pattern::NAMES,
-        set::NAMES,
-        class::NAMES,
-        function::NAMES,
-        library::NAMES,
-        FUNCTIONS,
-    ]
-}
-
-fn methods() -> impl Iterator<Item = &'static str> {
-    tables().into_iter().flatten().copied()
-}
-
 fn is_method(name: &str) -> bool {
-    methods().any(|known| known == name)
+    methods::is_known(name) || OPERATORS.contains(&name) || FUNCTIONS.contains(&name)
 }

@@ -4,6 +4,7 @@
 use super::module::{bytes_of, digest, hex, text_bytes};
 use super::{Answer, Found1, Given, Machine, Stop, limited, zlib};
 use crate::ruby::heap::Heap;
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::text::{Content, Encoding};
 use crate::ruby::value::{Object, Value};
 use base64::Engine;
@@ -11,31 +12,38 @@ use base64::engine::general_purpose::STANDARD;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The methods of these objects.
-pub(super) const NAMES: &[&str] = &[
-    "hexdigest",
-    "digest",
-    "base64digest",
-    "update",
-    "<<",
-    "reset",
-    "read",
-    "string",
-    "gets",
-    "rewind",
-    "close",
-    "write",
-    "puts",
-    "each_line",
-    "inflate",
-    "deflate",
-    "finish",
-    "to_s",
-    "request_uri",
-    "opaque",
-    "hostname",
-    "eof?",
+/// The methods of digests, readers, and enumerators.
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "base64digest",
+            "close",
+            "each",
+            "each_line",
+            "end",
+            "eof?",
+            "finish",
+            "flush",
+            "gets",
+            "lines",
+            "name",
+            "opaque",
+            "readlines",
+            "request_uri",
+            "reset",
+            "rewind",
+            "sync",
+            "to_s",
+        ],
+    ),
+    takes(0, 1, &["digest", "each_with_index", "hexdigest", "with_index"]),
+    takes(0, ANY, &["read", "string"]),
+    takes(1, 1, &["<<", "each_with_object", "print", "puts", "update", "with_object", "write"]),
+    takes(1, ANY, &["inflate"]),
 ];
+
 /// The text that an object holds.
 const HELD: &str = "@held";
 

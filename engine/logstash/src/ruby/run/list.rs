@@ -6,92 +6,61 @@ use super::enumerable::order;
 use super::{Found1, Given, Machine, Stop, limited};
 use crate::ruby::dictionary::Key;
 use crate::ruby::heap::{Heap, ListRef};
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::{Range, Value};
+pub(super) use look::METHODS as LOOKING;
+
 use look::read;
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-/// The methods of lists.
-pub(super) const NAMES: &[&str] = &[
-    "push",
-    "append",
-    "<<",
-    "pop",
-    "shift",
-    "unshift",
-    "prepend",
-    "insert",
-    "concat",
-    "delete",
-    "delete_at",
-    "delete_if",
-    "keep_if",
-    "clear",
-    "replace",
-    "[]",
-    "slice",
-    "at",
-    "dig",
-    "fetch",
-    "values_at",
-    "first",
-    "last",
-    "length",
-    "size",
-    "empty?",
-    "+",
-    "-",
-    "*",
-    "&",
-    "|",
-    "join",
-    "reverse",
-    "rotate",
-    "compact",
-    "flatten",
-    "uniq",
-    "index",
-    "find_index",
-    "rindex",
-    "to_a",
-    "to_ary",
-    "to_h",
-    "transpose",
-    "sample",
-    "shuffle",
-    "assoc",
-    "pack",
-    "fill",
-    "slice!",
-    "product",
-    "combination",
-    "<=>",
-    "compact!",
-    "flatten!",
-    "uniq!",
-    "map!",
-    "collect!",
-    "select!",
-    "reject!",
-    "sort!",
-    "sort_by!",
-    "reverse!",
-    "shuffle!",
-    "each_index",
-    "bsearch",
-    "intersect?",
-    "cover?",
-    "union",
-    "difference",
-    "intersection",
-    "eql?",
-    "none?",
-    "sum",
-    "filter!",
-    "take",
-    "drop",
-    "to_s",
-    "inspect",
+/// The methods of lists alone.
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "clear",
+            "collect!",
+            "compact!",
+            "delete_if",
+            "empty?",
+            "filter!",
+            "first",
+            "keep_if",
+            "last",
+            "length",
+            "map!",
+            "reject!",
+            "reverse!",
+            "select!",
+            "shuffle!",
+            "size",
+            "sort!",
+            "sort_by!",
+            "to_a",
+            "to_ary",
+            "uniq!",
+        ],
+    ),
+    takes(0, 1, &["flatten!", "pop", "rotate!", "shift"]),
+    takes(0, ANY, &["<<", "append", "concat", "prepend", "push", "replace", "unshift"]),
+    takes(1, 1, &["[]", "at", "delete", "delete_at", "dig", "fill", "slice"]),
+    takes(1, 2, &["slice!"]),
+    takes(1, ANY, &["insert"]),
+];
+
+/// The methods of ranges alone.
+pub(in crate::ruby::run) const OF_RANGES: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "begin", "count", "end", "entries", "first", "last", "max", "min", "size", "to_a",
+            "to_ary",
+        ],
+    ),
+    takes(1, 1, &["===", "cover?", "include?", "member?", "step"]),
 ];
 
 impl Machine<'_, '_> {
@@ -187,11 +156,6 @@ impl Machine<'_, '_> {
             }
             ("to_a" | "to_ary" | "entries", []) => heap.list(self.items(&whole())?),
             _ => {
-                if matches!(name, "to_s" | "inspect")
-                    || !super::enumerable::NAMES.contains(&name) && !NAMES.contains(&name)
-                {
-                    return Ok(None);
-                }
                 let items = self.items(&whole())?;
                 return match read(heap, &items, name, arguments)? {
                     Some(found) => Ok(Some(found)),

@@ -2,13 +2,17 @@
 
 use super::{Answer, Stop};
 use crate::ruby::heap::Heap;
+use crate::ruby::run::methods::{Methods, takes};
 use crate::ruby::value::Value;
 
 /// The parts, by the names of their methods.
-pub(super) const NAMES: &[&str] = &[
+const PARTS: &[&str] = &[
     "scheme", "userinfo", "user", "password", "host", "hostname", "port", "path", "query",
     "fragment",
 ];
+
+/// The methods of addresses of pages: their parts.
+pub(super) const METHODS: &[Methods] = &[takes(0, 0, PARTS)];
 
 /// Characters that have no place in an address.
 const REFUSED: &[char] = &[' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}'];
@@ -78,7 +82,7 @@ pub(super) fn parse(heap: &Heap, text: &str) -> Answer {
         Some("wss") => "URI::WSS",
         _ => "URI::Generic",
     };
-    let names = NAMES.iter().map(|name| Value::Symbol((*name).into()));
+    let names = PARTS.iter().map(|name| Value::Symbol((*name).into()));
     let mut fields: Vec<_> = names.zip(parts).collect();
     fields.push((Value::Symbol("to_s".into()), heap.text(text_of)));
     Ok(super::library::object(heap, class, fields))

@@ -1,78 +1,59 @@
 //! What every value can do, and what `nil`, `true` and exceptions are.
 
-use super::{Found1, Given, Machine, Stop, constant};
+use super::{Found1, Given, Machine, Stop, constant, methods};
 use crate::ruby::heap::Heap;
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::Value;
 
 /// The methods of every value.
-pub(super) const NAMES: &[&str] = &[
-    "nil?",
-    "is_a?",
-    "kind_of?",
-    "instance_of?",
-    "class",
-    "to_s",
-    "inspect",
-    "to_json",
-    "==",
-    "!=",
-    "equal?",
-    "eql?",
-    "===",
-    "dup",
-    "clone",
-    "freeze",
-    "frozen?",
-    "respond_to?",
-    "tap",
-    "then",
-    "send",
-    "public_send",
-    "hash",
-    "object_id",
-    "instance_variable_get",
-    "instance_variable_set",
-    "!",
-    "to_a",
-    "to_i",
-    "to_f",
-    "to_h",
-    "&",
-    "|",
-    "^",
-    "empty?",
-    "to_hash",
-    "try",
-    "itself",
-    "presence",
-    "blank?",
-    "present?",
-    "message",
-    "backtrace",
-    "full_message",
-    "call",
-    "to_proc",
-    "to_sym",
-    "=~",
-    "name",
-    "instance_of",
-    "method",
-    "respond_to",
-    "to_str",
-    "not_nil?",
-    "instance_variable_defined?",
-    "yield",
-    "is_a",
-    "encoding",
-    "synchronize",
-    "<=>",
-    "object_id",
-    "extend",
-    "display",
-    "new",
-    "key?",
-    "each",
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "!",
+            "class",
+            "freeze",
+            "frozen?",
+            "hash",
+            "inspect",
+            "itself",
+            "nil?",
+            "object_id",
+            "tap",
+            "then",
+            "to_proc",
+            "to_s",
+        ],
+    ),
+    takes(0, 1, &["clone", "dup", "methods", "public_methods"]),
+    takes(0, ANY, &["to_json"]),
+    takes(
+        1,
+        1,
+        &[
+            "!=",
+            "<=>",
+            "==",
+            "===",
+            "=~",
+            "eql?",
+            "equal?",
+            "instance_of?",
+            "instance_variable_get",
+            "is_a?",
+            "kind_of?",
+        ],
+    ),
+    takes(1, ANY, &["dig", "public_send", "respond_to?", "send", "try"]),
 ];
+
+/// What `nil` has besides.
+pub(in crate::ruby::run) const OF_NIL: &[Methods] =
+    &[takes(0, 0, &["to_a", "to_f", "to_h", "to_i"]), takes(1, 1, &["&", "|"])];
+
+/// What `true` and `false` have besides.
+pub(in crate::ruby::run) const OF_TRUTH: &[Methods] = &[takes(1, 1, &["&", "^", "|"])];
 
 impl Machine<'_, '_> {
     pub(super) fn object_method(
@@ -114,7 +95,13 @@ impl Machine<'_, '_> {
             ("dup" | "clone", _) => copy(heap, receiver),
             ("freeze" | "itself" | "to_proc", []) => receiver.clone(),
             ("frozen?", []) => Value::Bool(false),
-            ("respond_to?", [method, ..]) => Value::Bool(responds(receiver, &method.print(heap))),
+            ("respond_to?", [method, ..]) => {
+                Value::Bool(self.responds(receiver, &method.print(heap)))
+            }
+            ("methods" | "public_methods", _) => {
+                let names = methods::listed(receiver).into_iter();
+                heap.list(names.map(|name| Value::Symbol(name.into())).collect())
+            }
             ("hash" | "object_id", []) => Value::Int(receiver.inspect(heap).len() as i64),
             ("tap" | "then", []) => {
                 let Some(given) = given else { return Ok(None) };
@@ -138,6 +125,15 @@ impl Machine<'_, '_> {
             },
             _ => return nil_or_truth(heap, receiver, name, arguments),
         }))
+    }
+
+    /// Whether a value has a method; asked by code that goes over nested values.
+    fn responds(&self, value: &Value, name: &str) -> bool {
+        let own = match value {
+            Value::Object(object) => self.has_method(&object.class, name),
+            value => methods::has(value, name),
+        };
+        own || methods::is_of_all(name)
     }
 
     /// `to_s`, also of events.
@@ -222,33 +218,5 @@ fn copy(heap: &Heap, value: &Value) -> Value {
         Value::List(items) => heap.list(items.items(heap)),
         Value::Hash(hash) => Value::Hash(hash.copy(heap)),
         other => other.clone(),
-    }
-}
-
-/// Whether a value has a method; asked by code that goes over nested values.
-pub(super) fn responds(value: &Value, name: &str) -> bool {
-    match value {
-        Value::Text(_) => super::text::NAMES.contains(&name),
-        Value::Symbol(_) => super::text::NAMES.contains(&name),
-        number if number.is_number() => super::number::NAMES.contains(&name),
-        Value::Set(_) => {
-            super::set::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
-        }
-        Value::Range(_) => {
-            super::enumerable::NAMES.contains(&name) || matches!(name, "begin" | "end" | "step")
-        }
-        Value::Regex(..) | Value::Match(_) => super::pattern::NAMES.contains(&name),
-        Value::Address(..) => super::address::NAMES.contains(&name),
-        Value::Lambda(_) => super::function::NAMES.contains(&name),
-        Value::List(_) => {
-            super::list::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
-        }
-        Value::Hash(_) => {
-            super::hash::NAMES.contains(&name) || super::enumerable::NAMES.contains(&name)
-        }
-        Value::Time(..) => super::time::NAMES.contains(&name),
-        Value::Event(_) => super::event::NAMES.contains(&name),
-        Value::Nil => matches!(name, "to_s" | "to_a" | "to_i" | "to_f" | "to_h" | "nil?"),
-        _ => matches!(name, "to_s" | "inspect" | "nil?" | "is_a?"),
     }
 }

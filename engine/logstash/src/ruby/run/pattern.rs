@@ -5,33 +5,37 @@ use crate::ruby::budget::{Breach, SIZE_MAX};
 use crate::ruby::heap::Heap;
 use crate::ruby::parse;
 use crate::ruby::plain::{replace_all, split_text};
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::{Found, Value};
 use std::sync::Arc;
 use temblor_stdlib::pattern::{Groups, Pattern};
 
-/// The methods of patterns and of what they find.
-pub(super) const NAMES: &[&str] = &[
-    "match",
-    "match?",
-    "=~",
-    "source",
-    "captures",
-    "named_captures",
-    "names",
-    "pre_match",
-    "post_match",
-    "begin",
-    "end",
-    "to_a",
-    "values_at",
-    "escape",
-    "union",
-    "last_match",
-    "offset",
-    "byteoffset",
-    "casefold?",
-    "options",
-    "deconstruct_keys",
+/// The methods of patterns.
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(0, 0, &["casefold?", "names", "options", "source", "to_s"]),
+    takes(1, 1, &["===", "=~"]),
+    takes(1, 2, &["match", "match?"]),
+];
+
+/// The methods of what a pattern found.
+pub(in crate::ruby::run) const OF_MATCHES: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "captures",
+            "length",
+            "named_captures",
+            "names",
+            "post_match",
+            "pre_match",
+            "size",
+            "to_a",
+            "to_s",
+        ],
+    ),
+    takes(0, ANY, &["values_at"]),
+    takes(1, 1, &["[]", "begin", "end", "offset"]),
 ];
 
 /// Compiles a pattern that was put together while the code ran.

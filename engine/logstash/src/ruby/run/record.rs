@@ -4,8 +4,17 @@ use super::class::CLASSES_MAX;
 use super::{Answer, Found1, Given, Machine, Stop};
 use crate::ruby::dictionary::Dictionary;
 use crate::ruby::heap::Heap;
+use crate::ruby::run::methods::{Methods, takes};
 use crate::ruby::value::{Object, STRUCT, Value};
 use std::sync::Arc;
+
+/// The methods of a `Struct` and an `OpenStruct`; the members are methods, too.
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(0, 0, &["clone", "deconstruct", "dup", "members", "to_a", "values"]),
+    takes(0, 1, &["each", "each_pair", "each_with_index", "map", "select", "sum", "to_h"]),
+    takes(1, 1, &["[]", "delete_field", "dig", "respond_to?"]),
+    takes(2, 2, &["[]="]),
+];
 
 /// The name of a field.
 fn member(name: &str) -> Value {
@@ -171,7 +180,7 @@ impl Machine<'_, '_> {
             }
             (name, []) => match object.fields.get(heap, &member(name)) {
                 Some(value) => value,
-                None if open && !super::object::NAMES.contains(&name) => Value::Nil,
+                None if open && !super::methods::is_of_all(name) => Value::Nil,
                 None => return Ok(None),
             },
             _ => return Ok(None),

@@ -2,22 +2,67 @@
 
 use super::{Found1, Given, Machine, Stop};
 use crate::ruby::heap::{HashRef, Heap};
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::Value;
 
 /// The methods of sets.
-pub(super) const NAMES: &[&str] = &[
-    "add",
-    "add?",
-    "delete?",
-    "subset?",
-    "superset?",
-    "proper_subset?",
-    "proper_superset?",
-    "disjoint?",
-    "intersect?",
-    "subtract",
-    "merge",
-    "classify",
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "clear",
+            "count",
+            "delete_if",
+            "empty?",
+            "filter",
+            "keep_if",
+            "length",
+            "map!",
+            "reject",
+            "reject!",
+            "select",
+            "select!",
+            "size",
+            "to_set",
+        ],
+    ),
+    takes(0, ANY, &["clone", "dup", "join", "merge"]),
+    takes(
+        1,
+        1,
+        &[
+            "&",
+            "+",
+            "-",
+            "<",
+            "<<",
+            "<=",
+            "===",
+            ">",
+            ">=",
+            "^",
+            "add",
+            "add?",
+            "contain?",
+            "delete",
+            "delete?",
+            "difference",
+            "disjoint?",
+            "include?",
+            "intersect?",
+            "intersection",
+            "key?",
+            "member?",
+            "proper_subset?",
+            "proper_superset?",
+            "subset?",
+            "subtract",
+            "superset?",
+            "union",
+            "|",
+        ],
+    ),
 ];
 
 /// A set of values.

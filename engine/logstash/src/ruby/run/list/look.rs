@@ -5,8 +5,61 @@ use super::super::{Found1, Stop, limited};
 use super::{bounds, flatten, unique};
 use crate::ruby::dictionary::Key;
 use crate::ruby::heap::Heap;
+use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::Value;
 use std::collections::HashSet;
+
+/// The methods that look at a list or a range.
+pub(in crate::ruby::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "compact",
+            "empty?",
+            "entries",
+            "length",
+            "reverse",
+            "sample",
+            "shuffle",
+            "size",
+            "to_a",
+            "to_ary",
+            "transpose",
+        ],
+    ),
+    takes(0, 1, &["first", "join", "last"]),
+    takes(0, ANY, &["flatten", "rotate", "values_at"]),
+    takes(
+        1,
+        1,
+        &[
+            "&",
+            "*",
+            "+",
+            "-",
+            "<=>",
+            "assoc",
+            "at",
+            "combination",
+            "difference",
+            "dig",
+            "drop",
+            "find_index",
+            "index",
+            "intersect?",
+            "intersection",
+            "pack",
+            "product",
+            "rindex",
+            "take",
+            "union",
+            "|",
+        ],
+    ),
+    takes(1, 2, &["[]", "slice"]),
+    takes(1, ANY, &["fetch"]),
+];
 
 /// All of them.
 pub(super) fn read(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {

@@ -23,8 +23,8 @@ pub(super) fn method(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Valu
 /// Another text of the same letters.
 fn changed(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("upcase", _) => heap.text(&text.to_uppercase()),
-        ("downcase", _) => heap.text(&text.to_lowercase()),
+        ("upcase", [] | [_]) => heap.text(&text.to_uppercase()),
+        ("downcase", [] | [_]) => heap.text(&text.to_lowercase()),
         ("capitalize", []) => heap.text(&capitalize(text)),
         ("swapcase", []) => {
             let swap = |c: char| match c.is_uppercase() {
