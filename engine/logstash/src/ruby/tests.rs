@@ -1,6 +1,7 @@
 //! What code gives, and what it says when it is not known.
 
 mod bounds;
+mod fuzz;
 mod rows;
 
 use super::{Limits, Machine, Memory, Script};

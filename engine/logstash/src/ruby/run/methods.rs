@@ -29,6 +29,10 @@ pub(super) const fn takes(least: u8, most: u8, names: &'static [&'static str]) -
 
 /// A class and the families of its methods.
 struct Class {
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "it tells the rows apart for who reads them")
+    )]
     name: &'static str,
     families: &'static [&'static [Methods]],
 }

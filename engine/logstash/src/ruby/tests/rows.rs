@@ -4,7 +4,7 @@
 use super::run;
 
 /// Values of all classes with methods of their own, as code.
-const RECEIVERS: &[&str] = &[
+pub(super) const RECEIVERS: &[&str] = &[
     "'b1 a2'",
     ":b",
     "7",
@@ -30,7 +30,7 @@ const RECEIVERS: &[&str] = &[
     "true",
 ];
 /// Arguments of which some fit any method.
-const ARGUMENTS: &[&str] = &[
+pub(super) const ARGUMENTS: &[&str] = &[
     "1",
     "'b'",
     ":b",
