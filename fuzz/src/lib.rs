@@ -1,8 +1,10 @@
 //! What is fuzzed: each function takes any bytes and must come back without a panic. A bounded run
 //! of the same functions on seeded bytes is a test of the engine (`engine/tests/hostile.rs`).
 
+mod blocks;
 mod claims;
 
+pub use blocks::ruby;
 pub use claims::{inference, logic};
 use temblor_catalog::registry;
 use temblor_codec::{Decoder, InputCodec};

@@ -307,3 +307,22 @@ fn no_bytes_make_the_json_decoder_panic() {
     ];
     run(texts.map(String::from).into(), fuzz::json);
 }
+
+#[test]
+fn no_block_of_ruby_panics_or_goes_beyond_its_bounds() {
+    let blocks = [
+        "event.get('message').split(' ').map { |pair| pair.split('=', 2) }.to_h.each { |k, v| event.set(k, v) }",
+        "@seen ||= {}; @seen[event.get('message')] = (@seen[event.get('message')] || 0) + 1; event.set('n', @seen)",
+        "def clean(s) s.gsub(/[^a-z]+/) { |m| m.length.to_s } end; event.set('c', clean(event.get('message')))",
+        "x = [3, 1, nil, 2.5].compact.sort_by { |v| -v }; x << x.dup; event.set('x', x.flatten.inject(:+))",
+        "case event.get('message') when /(?<k>a)=(?<v>\\d)/ then event.set($~[:k], $~[:v].to_i ** 20) else event.cancel end",
+        "class A; attr_accessor :v; def initialize(v) @v = v end; def <=>(o) v <=> o.v end; end; [A.new(2), A.new(1)].sort.first.v",
+        "begin; Integer(event.get('message')); rescue ArgumentError => e; event.tag(e.message[0, 20]); ensure; event.remove('z'); end",
+        "event.to_hash.each { |k, v| event.set(\"[@metadata][#{k}]\", v.is_a?(String) ? v.tr('a-y', 'b-z') : v.to_s.succ) }",
+        "t = Time.at(0).utc; event.set('t', t.strftime('%Y-%m-%dT%H:%M:%S.%3N%z')); event.set('d', (Date.parse('2020-01-31') >> 1).to_s)",
+        "f = ->(n) { n < 2 ? n : f.(n - 1) + f.(n - 2) }; event.set('f', f.(9)); 5.times { |i| break if i > 3 }",
+        "h = Hash.new { |m, k| m[k] = [] }; h[1] << h; s = Set.new([h, 1]); event.set('s', s.to_a.size); JSON.parse('[1, {\"a\": null}]')",
+        "event.set('p', format('%05.2f %-5s|%x', 3.14159, 'ab', 255) + [1, 2].pack('nC').unpack1('H*') + 'a'.unpack('b*').to_s)",
+    ];
+    run(blocks.map(String::from).into(), fuzz::ruby);
+}

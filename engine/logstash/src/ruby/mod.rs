@@ -1,5 +1,9 @@
 //! A bounded interpreter of the part of Ruby that inline code of configurations is written in. Code is
 //! read as a whole when it is loaded: what is not known here is named then, and never half run.
+//!
+//! Its values live in a heap that belongs to the filter ([`Memory`]); what the code of one event may spend is counted there
+//! ([`Limits`]). Going beyond a bound ends the code of that event with a reason; it never ends the process. Of the
+//! events it knows their values, fields, templates and times, and nothing of filters.
 
 pub mod plain;
 pub(super) mod tree;

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// Bits of a whole number.
 pub(super) const BITS_MAX: u64 = 1 << 16;
+/// Places that are rounded away at once.
+const PLACES_MAX: i64 = 1 << 14;
 /// Digits that the quotient of two decimals has behind the point.
 const QUOTIENT_DIGITS: i64 = 20;
 
@@ -61,6 +63,8 @@ impl Decimal {
 
     /// With so many digits behind the point, rounded as `how` says.
     pub(super) fn rounded(&self, places: i64, how: &str) -> Self {
+        // Further in front of the point there is nothing but noughts.
+        let places = places.max(self.scale.saturating_sub(PLACES_MAX));
         if self.scale <= places {
             return self.clone();
         }

@@ -197,7 +197,7 @@ pub fn csv_cells(text: &str, separator: &str, quote: char) -> Option<Vec<Option<
             }
             _ => {
                 let end = rest.find(separator).unwrap_or(rest.len());
-                let end = end.min(rest.find(['\r', '\n']).unwrap_or(rest.len()));
+                let end = rest[..end].find(['\r', '\n']).unwrap_or(end);
                 let value = &rest[..end];
                 if quote != '\0' && value.contains(quote) {
                     return None;

@@ -73,12 +73,17 @@ enum Container {
 }
 
 impl Writer<'_> {
-    /// Goes into a container; false where it must not be gone into.
-    fn enter(&mut self, container: Container) -> bool {
+    /// Whether there is room for more.
+    fn has_room(&self) -> bool {
         if self.out.len() > SIZE_MAX {
             self.heap.budget().exceed(Breach::Size);
         }
-        let good = self.heap.descend(self.open.len());
+        self.heap.budget().breach().is_none()
+    }
+
+    /// Goes into a container; false where it must not be gone into.
+    fn enter(&mut self, container: Container) -> bool {
+        let good = self.has_room() && self.heap.descend(self.open.len());
         if good {
             self.open.push(container);
         }
@@ -156,6 +161,9 @@ impl Writer<'_> {
         }
         self.out.push_str(before);
         for (at, item) in items().iter().enumerate() {
+            if !self.has_room() {
+                break;
+            }
             self.out.push_str(if at > 0 { ", " } else { "" });
             self.inspect(item);
         }
@@ -173,6 +181,9 @@ impl Writer<'_> {
         }
         self.out.push('{');
         for (at, (key, value)) in hash.pairs(self.heap).iter().enumerate() {
+            if !self.has_room() {
+                break;
+            }
             self.out.push_str(if at > 0 { ", " } else { "" });
             self.inspect(key);
             self.out.push_str("=>");
@@ -200,6 +211,9 @@ impl Writer<'_> {
             return;
         }
         for (at, (name, value)) in object.fields.pairs(self.heap).iter().enumerate() {
+            if !self.has_room() {
+                break;
+            }
             self.out.push_str(if at > 0 { "," } else { "" });
             self.out.push_str(separator);
             self.out.push_str(name.print(self.heap).trim_start_matches('@'));
@@ -223,6 +237,9 @@ impl Writer<'_> {
                 let items = list.items(self.heap);
                 self.out.push('[');
                 for (at, item) in items.iter().enumerate() {
+                    if !self.has_room() {
+                        break;
+                    }
                     self.out.push_str(if at > 0 { "," } else { "" });
                     self.line(pretty, self.open.len());
                     self.json(item, pretty);
@@ -238,6 +255,9 @@ impl Writer<'_> {
                 let pairs = hash.pairs(self.heap);
                 self.out.push('{');
                 for (at, (key, value)) in pairs.iter().enumerate() {
+                    if !self.has_room() {
+                        break;
+                    }
                     self.out.push_str(if at > 0 { "," } else { "" });
                     self.line(pretty, self.open.len());
                     push_json_text(&mut self.out, &key.print(self.heap));

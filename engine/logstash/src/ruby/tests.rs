@@ -475,34 +475,3 @@ fn what_is_not_known_is_named() {
         ("event.gett('x')", "0: the method `gett` is not known here; `get` is"),
     ]);
 }
-
-/// Temporary: what is measured.
-#[test]
-fn workload() {
-    let codes = [
-        "event.set('x', event.get('message').split(',').map { |p| p.strip.upcase }.reject(&:empty?).join('|'))",
-        "h = event.get('h'); h.each { |k, v| event.set(\"out_#{k}\", v.to_f * 2) } if h.is_a?(Hash)",
-        "sum = 0; (1..50).each { |i| sum += i if i.even? }; event.set('sum', sum)",
-        "def dash(s) s.gsub(/[^a-z]/, '-') end; event.set('d', dash(event.get('message')))",
-        "a = event.get('list').compact.sort.map { |v| { 'v' => v, 'w' => v * 2 } }; event.set('l', a); event.set('c', a.length)",
-        "t = {}; event.to_hash.each { |k, v| t[k] = v.to_s.length unless k.start_with?('@') }; event.set('lens', t)",
-    ];
-    let scripts: Vec<Script> =
-        codes.iter().map(|code| Script::parse(code, &[]).expect("it is known")).collect();
-    let now = DateTime::<Utc>::from_timestamp(1_700_000_000, 123_456_789).expect("it is a time");
-    for _ in 0..std::env::var("ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1) {
-        let arena = Arena::new();
-        for script in &scripts {
-            let mut data = Map::default();
-            data.insert("message", Datum::Str("a,b,,c"));
-            data.insert("n", Datum::Int(7));
-            data.insert("list", Datum::List(vec![Datum::Int(3), Datum::Null, Datum::Int(1)]));
-            let mut nested = Map::default();
-            nested.insert("x", Datum::Str("1.5"));
-            data.insert("h", Datum::Map(nested));
-            let mut memory = Memory::default();
-            let mut machine = Machine::new(LogEvent::new(data, now), &mut memory, &arena, now);
-            assert!(machine.run(script).is_ok());
-        }
-    }
-}

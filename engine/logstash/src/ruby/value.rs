@@ -4,6 +4,7 @@
 use super::budget::{Breach, DEPTH_MAX};
 use super::heap::{ClosureRef, HashRef, Heap, ListRef, RangeRef, ScopeRef, TextRef};
 use super::numeric::{self, Decimal};
+use super::text::Content;
 use super::tree::Block;
 use crate::datum::{Datum, Map};
 use chrono::{DateTime, FixedOffset, Utc};
@@ -228,7 +229,11 @@ impl Value {
     }
 
     fn of_map_at(heap: &Heap, map: &Map<'_>, depth: usize) -> Self {
-        let pair = |(key, value)| (heap.text(key), Self::of_datum_at(heap, value, depth + 1));
+        let pair = |(key, value)| {
+            let key = heap.new_text(Content::Plain(Arc::from(key)));
+            key.freeze(heap);
+            (Value::Text(key), Self::of_datum_at(heap, value, depth + 1))
+        };
         heap.hash(map.iter().map(pair))
     }
 

@@ -219,6 +219,9 @@ impl ClosureRef {
 }
 
 impl ScopeRef {
+    /// No variables at all.
+    pub(in crate::ruby) const NONE: Self = Self(u32::MAX);
+
     /// The scope so many blocks further out.
     fn outer(self, heap: &Heap, up: u16) -> Self {
         let scopes = heap.scopes.borrow();

@@ -1,5 +1,8 @@
 //! Cells in a row, each known by its number. A cell that is given back is used again.
 
+/// Cells that are made room for at once.
+const FIRST_CELLS: usize = 32;
+
 /// Cells of one kind.
 #[derive(Debug)]
 pub(super) struct Slab<T> {
@@ -22,6 +25,9 @@ impl<T> Slab<T> {
                 at
             }
             None => {
+                if self.cells.capacity() == 0 {
+                    self.cells.reserve(FIRST_CELLS);
+                }
                 self.cells.push(Some(cell));
                 (self.cells.len() - 1) as u32
             }

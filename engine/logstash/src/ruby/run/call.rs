@@ -85,6 +85,16 @@ impl Machine<'_, '_> {
         given: Option<&Given>,
     ) -> Answer {
         self.pay(receiver, name, arguments)?;
+        self.deeper(|machine| machine.answer(receiver, name, arguments, given))
+    }
+
+    fn answer(
+        &mut self,
+        receiver: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Answer {
         let found = match self.method(receiver, name, arguments, given) {
             Ok(None) => self.object_method(receiver, name, arguments, given),
             other => other,

@@ -6,7 +6,7 @@ mod names;
 pub(super) use names::{METHODS, NAMES};
 
 use super::module::{base64, bytes_of, digest, hex, hmac, math, text_bytes, uri};
-use super::{Answer, Found1, Given, Machine, Stop};
+use super::{Answer, Found1, Given, Machine, Stop, limited};
 use crate::ruby::dictionary::Dictionary;
 use crate::ruby::heap::Heap;
 use crate::ruby::value::Value;
@@ -213,6 +213,7 @@ impl Machine<'_, '_> {
                     Some(given) if given.is_true() => "i".to_string(),
                     _ => String::new(),
                 };
+                super::pattern::pay_for(heap, &text.str(heap))?;
                 super::pattern::compile(&text.str(heap), &flags)?
             }
             ("union", items) => {
@@ -227,7 +228,10 @@ impl Machine<'_, '_> {
                         other => super::pattern::escape(&other.print(heap)),
                     })
                     .collect();
-                super::pattern::compile(&texts.join("|"), "")?
+                let text = texts.join("|");
+                limited(text.len())?;
+                super::pattern::pay_for(heap, &text)?;
+                super::pattern::compile(&text, "")?
             }
             ("new", [regex @ Value::Regex(..), ..]) => regex.clone(),
             ("last_match", []) => self.found.clone().map_or(Value::Nil, Value::Match),

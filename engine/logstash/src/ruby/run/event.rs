@@ -4,6 +4,7 @@ use super::{Answer, Found1, Machine, Stop};
 use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::reference::FieldRef;
+use crate::ruby::budget::{Breach, SIZE_MAX};
 use crate::ruby::heap::Heap;
 use crate::ruby::run::methods::{ANY, Methods, takes};
 use crate::ruby::value::{Clock, Value};
@@ -131,11 +132,7 @@ impl Machine<'_, '_> {
                 let template = Template::parse("%{@timestamp} %{host} %{message}");
                 heap.text(&template.rendered(&self.events[number], now))
             }
-            ("sprintf", [text]) => {
-                let now = self.now;
-                let template = Template::parse(&text.print(heap));
-                heap.text(&template.rendered(&self.events[number], now))
-            }
+            ("sprintf", [text]) => heap.text(&self.filled(number, &text.print(heap))),
             ("timestamp", []) => event.timestamp().map_or(Value::Nil, Value::timestamp),
             ("clone" | "dup", []) => {
                 let copy = self.events[number].clone();
@@ -159,6 +156,28 @@ impl Machine<'_, '_> {
             }
             _ => return None,
         })
+    }
+
+    /// A text with the fields of an event in it. Texts of many fields are filled part by part, so that none becomes
+    /// larger than may be.
+    fn filled(&self, number: usize, text: &str) -> String {
+        /// Texts up to here are filled at once.
+        const PART_BYTES: usize = 1 << 10;
+        let event = &self.events[number];
+        let fill = |part: &str| Template::parse(part).rendered(event, self.now);
+        let mut out = String::new();
+        let mut rest = text;
+        while rest.len() > PART_BYTES {
+            let Some(at) = rest.get(1..).and_then(|rest| rest.find("%{")) else { break };
+            out.push_str(&fill(&rest[..=at]));
+            rest = &rest[at + 1..];
+            if out.len() > SIZE_MAX {
+                self.heap.budget().exceed(Breach::Size);
+                return out;
+            }
+        }
+        out.push_str(&fill(rest));
+        out
     }
 
     fn set_field(&mut self, number: usize, field: &FieldRef, value: &Value) -> Result<(), Stop> {

@@ -40,8 +40,8 @@ impl Machine<'_, '_> {
             let message = format!("undefined method `{name}'");
             return Err(Stop::raise("NameError", message));
         };
-        let scope = self.heap.scope(0, None);
-        let closure = Closure { block, scope, frame: 0, is_lambda: true, this: self.this.clone() };
+        let (scope, this) = (ScopeRef::NONE, self.this.clone());
+        let closure = Closure { block, scope, frame: 0, is_lambda: true, this };
         Ok(Value::Lambda(self.heap.closure(closure)))
     }
 
@@ -169,6 +169,14 @@ impl Machine<'_, '_> {
         passed: Option<Value>,
     ) -> Result<(), Stop> {
         let heap = self.heap;
+        if let (
+            [Parameter { target: Target::Local(variable), default: None, role: Role::Place }],
+            [_],
+        ) = (parameters, arguments.as_slice())
+        {
+            self.set_variable(variable, arguments.swap_remove(0));
+            return Ok(());
+        }
         let places = parameters.iter().filter(|one| one.role == Role::Place).count();
         if spread
             && places > 1

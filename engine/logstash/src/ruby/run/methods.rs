@@ -9,6 +9,7 @@ use super::{
 };
 use crate::ruby::value::Value;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
 
 /// Methods that take as many arguments as each other.
@@ -96,15 +97,38 @@ fn class_of(value: &Value) -> usize {
 }
 
 /// For each name the classes that have a method of it, a bit for each.
-static BY_NAME: LazyLock<HashMap<&'static str, u32>> = LazyLock::new(|| {
-    let mut classes = HashMap::new();
-    for (at, class) in CLASSES.iter().enumerate() {
-        for name in names(class) {
-            *classes.entry(name).or_default() |= 1 << at;
+static BY_NAME: LazyLock<HashMap<&'static str, u32, BuildHasherDefault<NameHasher>>> =
+    LazyLock::new(|| {
+        let mut classes = HashMap::<_, u32, _>::default();
+        for (at, class) in CLASSES.iter().enumerate() {
+            for name in names(class) {
+                *classes.entry(name).or_default() |= 1 << at;
+            }
+        }
+        classes
+    });
+
+/// Hashes names (FNV-1a): all are known beforehand, so that nobody can choose them to collide.
+struct NameHasher(u64);
+
+impl Default for NameHasher {
+    fn default() -> Self {
+        Self(0xCBF2_9CE4_8422_2325)
+    }
+}
+
+impl Hasher for NameHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3);
         }
     }
-    classes
-});
+
+    fn finish(&self) -> u64 {
+        // The table looks at the highest bits first.
+        self.0 ^ (self.0 << 32)
+    }
+}
 
 fn names(class: &Class) -> impl Iterator<Item = &'static str> {
     class.families.iter().flat_map(|family| family.iter()).flat_map(|row| row.names).copied()

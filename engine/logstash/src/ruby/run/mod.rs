@@ -51,10 +51,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use temblor_lang::value::Arena;
 
-/// Methods, lambdas and blocks that may be open at a time, each called by the one before.
-const CALLS_MAX: usize = 1_000;
+/// Calls, and blocks that they run, that may be open at a time.
+const CALLS_MAX: usize = 2_000;
 /// With less of the stack left, in bytes, it grows.
 const STACK_LEFT_MIN: usize = 256 << 10;
+/// Code whose pieces stand in each other no deeper needs no look at the stack: each call looks anyway.
+const LOW: usize = 8;
 /// Bytes by which the stack grows.
 const STACK_GROWTH: usize = 2 << 20;
 
@@ -212,13 +214,12 @@ impl<'a, 'm> Machine<'a, 'm> {
         heap.budget().begin();
         state.calls_made += 1;
         let frame = state.calls_made;
-        let scope = heap.scope(0, None);
         Self {
             events: vec![event],
             emitted: Vec::new(),
             slept_ns: 0,
-            scope,
-            method_scope: scope,
+            scope: ScopeRef::NONE,
+            method_scope: ScopeRef::NONE,
             heap,
             memory: state,
             arena,
@@ -306,13 +307,16 @@ impl<'a, 'm> Machine<'a, 'm> {
             return Err(Stop::raise("SystemStackError", "stack level too deep"));
         }
         self.calls += 1;
-        let result = run(self);
+        let result = stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || run(self));
         self.calls -= 1;
         result
     }
 
     fn eval(&mut self, node: &Node) -> Answer {
         self.step()?;
+        if node.height() <= LOW {
+            return self.value_of_node(node);
+        }
         stacker::maybe_grow(STACK_LEFT_MIN, STACK_GROWTH, || self.value_of_node(node))
     }
 
@@ -328,6 +332,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             Kind::Regex(pattern, text) => Ok(Value::Regex(pattern.clone(), text.clone())),
             Kind::OpenRegex(parts, flags) => {
                 let text = self.interpolate(parts)?;
+                pattern::pay_for(self.heap, &text)?;
                 pattern::compile(&text, flags)
             }
             Kind::List(items) => {

@@ -10,6 +10,7 @@ use hmac::{Hmac, Mac};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
+use std::collections::HashMap;
 
 /// The digest that the last part of a name says, such as `Digest::MD5`.
 pub(super) fn digest(class: &str, bytes: &[u8]) -> Option<Vec<u8>> {
@@ -385,7 +386,7 @@ pub(super) fn has_bad_escape(text: &str) -> bool {
 
 /// `a=1&a=2` as lists of values by name.
 fn query(heap: &Heap, text: &str) -> Value {
-    let mut names: Vec<(String, Vec<Value>)> = Vec::new();
+    let (mut names, mut places) = (Vec::<(String, Vec<Value>)>::new(), HashMap::new());
     for pair in text.split(['&', ';']).filter(|pair| !pair.is_empty()) {
         let part = |part: &str| decoded(&part.replace('+', " "));
         // A name without `=` has no value.
@@ -393,7 +394,8 @@ fn query(heap: &Heap, text: &str) -> Value {
             Some((name, value)) => (part(name), Some(heap.text(&part(value)))),
             None => (part(pair), None),
         };
-        match names.iter_mut().find(|(known, _)| *known == name) {
+        let place = *places.entry(name.clone()).or_insert(names.len());
+        match names.get_mut(place) {
             Some((_, values)) => values.extend(value),
             None => names.push((name, value.into_iter().collect())),
         }

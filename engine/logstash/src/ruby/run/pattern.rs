@@ -45,6 +45,17 @@ pub(super) fn compile(text: &str, flags: &str) -> Answer {
         .map_err(|reason| Stop::raise("RegexpError", reason))
 }
 
+/// Pays for the compilation of a pattern; what is repeated makes it large.
+pub(super) fn pay_for(heap: &Heap, text: &str) -> Result<(), Stop> {
+    /// Steps of a pattern that may repeat something often.
+    const REPEATING_STEPS: usize = 5_000;
+    let steps = text.len() + if text.contains('{') { REPEATING_STEPS } else { 0 };
+    if !heap.budget().spend(steps) {
+        heap.check()?;
+    }
+    Ok(())
+}
+
 /// A pattern, or a text as one.
 pub(super) fn of(heap: &Heap, value: &Value) -> Result<Arc<Pattern>, Stop> {
     match value {

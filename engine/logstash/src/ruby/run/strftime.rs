@@ -3,6 +3,8 @@
 use chrono::{DateTime, FixedOffset};
 use std::fmt::Write;
 
+/// Bytes of a pattern; each few of them may ask for a field of the greatest width.
+pub(super) const PATTERN_MAX: usize = 1 << 12;
 /// Greatest width of a field.
 const WIDTH_MAX: usize = 1024;
 

@@ -1,8 +1,9 @@
 //! Times: of Ruby, with a zone, and of events.
 
-use super::strftime::strftime;
+use super::strftime::{PATTERN_MAX, strftime};
 use super::{Answer, Found1, Machine, Stop};
 use crate::datum::iso8601;
+use crate::ruby::budget::Breach;
 use crate::ruby::heap::Heap;
 use crate::ruby::numeric;
 use crate::ruby::run::methods::{Methods, takes};
@@ -206,7 +207,12 @@ impl Machine<'_, '_> {
             ("iso8601" | "xmlschema" | "rfc3339", places) => {
                 heap.text(&xml_schema(time, clock, places))
             }
-            ("strftime", [Value::Text(pattern)]) => heap.text(&strftime(time, &pattern.str(heap))),
+            ("strftime", [Value::Text(pattern)]) => {
+                if pattern.len(heap) > PATTERN_MAX {
+                    return Err(Stop::Limit(Breach::Size));
+                }
+                heap.text(&strftime(time, &pattern.str(heap)))
+            }
             ("utc" | "getutc" | "gmtime" | "getgm", []) => Value::Time(utc(), Clock::Time),
             ("localtime" | "getlocal" | "new_offset", zone) => {
                 let shown_as = if name == "new_offset" { clock } else { Clock::Time };

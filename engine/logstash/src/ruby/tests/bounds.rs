@@ -87,6 +87,8 @@ fn numbers_without_a_panic() {
         ("'%.70000f' % 1.0", "! precision above 16384"),
         ("'%2000000d' % 1", SIZE),
         ("x = BigDecimal('1e-9000'); x = x * x; x = x * x; x", "! bignum too big to convert"),
+        ("BigDecimal('1.5').ceil(-9223372036854775808) > 1", "true"),
+        ("BigDecimal('1.5').round(-9223372036854775808).to_i", "0"),
         ("Date.new(2020, 1, 1) << -2147483648", "! out of range"),
         ("[1.0, 0.0 / 0.0, 2.0, 3.0, 0.0 / 0.0].sort", "! comparison of Float with NaN failed"),
         ("(1..60).to_a.sort { |a, b| a % 3 - b % 2 }.size", "60"),
@@ -111,6 +113,9 @@ fn depth_is_bounded() {
         ("def f(x) f(x) end; f(1)", CALLS),
         ("f = ->(x) { f.(x) }; f.(1)", CALLS),
         ("def f(&b) f(&b) end; f { 1 }", CALLS),
+        ("1.send(*([:send] * 100_000))", CALLS),
+        ("a = []; a << a; a.dig(*([0] * 100_000)).size", CALLS),
+        ("Regexp.new('(' * 100_000)", "! at byte 128: groups nest deeper than 128"),
         ("def f(n) n == 0 ? 0 : 1 + f(n - 1) end; f(300)", "300"),
         ("h = Hash.new { |x, k| x[k] }; h[1]", CALLS),
         (
@@ -164,6 +169,16 @@ fn work_is_paid_for() {
             "21: the method `frobnicate` is not known here",
         ),
         ("while true do Integer('z') rescue 1 end", STEPS),
+        ("CSV.parse_line('a,' * 500_000).size", EVENT),
+        ("CSV.parse_line('a', col_sep: '')", "! Illegal quoting in line 1."),
+        ("CGI.parse((1..50_000).map(&:to_s).join('&')).size", EVENT),
+        ("('-' * 1_000_000).to_d.to_s", "\"0.0\""),
+        ("2.pow(1 << 60_000, (1 << 60_000) + 1)", STEPS),
+        ("a = [1] * 100_000; a.zip(*([a] * 1_000))", SIZE),
+        ("Time.now.strftime('%1024d' * 100_000)", SIZE),
+        ("event.set('s', 'x' * 100_000); event.sprintf('%{s}' * 10_000)", SIZE),
+        ("a = ['x' * 100_000] * 1000; a.inspect.size", SIZE),
+        ("a = ['x' * 100_000] * 1000; a.to_json.size", SIZE),
     ]);
 }
 

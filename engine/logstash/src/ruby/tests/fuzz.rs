@@ -1,5 +1,5 @@
 //! Blocks of code put together by chance, over values that are large, deep or within themselves: whatever they do, they
-//! end within their bounds, and nothing panics. `TEMBLOR_FUZZ=100000` tries as many; each case names its seed.
+//! end within their bounds, and nothing panics. `TEMBLOR_FUZZ_ROUNDS=100000` tries as many; each case names its seed.
 
 use super::super::{Limits, Machine, Memory, Script};
 use super::rows::{ARGUMENTS, RECEIVERS};
@@ -160,8 +160,9 @@ fn names_of_all() -> Vec<String> {
 
 #[test]
 fn code_by_chance_ends_within_its_bounds() {
-    let cases = std::env::var("TEMBLOR_FUZZ").ok().and_then(|cases| cases.parse().ok());
-    let first = std::env::var("TEMBLOR_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let cases = std::env::var("TEMBLOR_FUZZ_ROUNDS").ok().and_then(|cases| cases.parse().ok());
+    let first =
+        std::env::var("TEMBLOR_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
     let names = names_of_all();
     assert!(names.len() > 300, "only {} methods are known", names.len());
     let (mut wrong, mut ran) = (Vec::new(), 0);

@@ -117,6 +117,7 @@ impl Machine<'_, '_> {
                 Value::Hash(counts)
             }
             ("zip", lists) => {
+                limited(items.len().saturating_mul(lists.len() + 1))?;
                 let mut columns = Vec::with_capacity(lists.len());
                 for list in lists {
                     columns.push(self.items(list)?);

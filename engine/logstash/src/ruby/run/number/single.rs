@@ -52,6 +52,12 @@ pub(super) fn unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]
             if modulus == BigInt::from(0) {
                 return Err(zero());
             }
+            // Each bit of the power multiplies numbers as long as the modulus.
+            let words = modulus.bits() / 64 + 1;
+            let work = power.bits().saturating_mul(words * words) / 256;
+            if !heap.budget().spend(usize::try_from(work).unwrap_or(usize::MAX)) {
+                heap.check()?;
+            }
             let rest = number.modpow(&numeric::abs(&power), &modulus);
             numeric::whole(numeric::floor_mod(&rest, &modulus))
         }

@@ -151,15 +151,25 @@ fn replaced(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fo
 /// Ruby's `to_d`: what stands at the beginning, else 0.
 fn leading_decimal(text: &str) -> Value {
     let text = text.trim_start();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || "+-._eE".contains(c)));
-    let mut part = &text[..end.unwrap_or(text.len())];
-    loop {
-        match Decimal::read(part) {
-            Some(number) => return Value::Decimal(Arc::new(number)),
-            None if part.is_empty() => return Value::Decimal(Arc::new(Decimal::of(0.into(), 0))),
-            None => part = &part[..part.len() - 1],
+    let digits = |from: usize| {
+        let rest = text.as_bytes().get(from..).unwrap_or_default();
+        rest.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count()
+    };
+    let at = |place: usize| text.as_bytes().get(place).copied().unwrap_or_default();
+    let mut end = usize::from(matches!(at(0), b'+' | b'-'));
+    end += digits(end);
+    if at(end) == b'.' && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    if matches!(at(end), b'e' | b'E') {
+        let sign = usize::from(matches!(at(end + 1), b'+' | b'-'));
+        match digits(end + 1 + sign) {
+            0 => {}
+            length => end += 1 + sign + length,
         }
     }
+    let number = Decimal::read(&text[..end]).unwrap_or_else(|| Decimal::of(0.into(), 0));
+    Value::Decimal(Arc::new(number))
 }
 
 /// Ruby's `to_i`.

@@ -1,0 +1,4 @@
+//! See `temblor_fuzz::ruby`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| temblor_fuzz::ruby(data));
