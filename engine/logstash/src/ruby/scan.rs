@@ -260,7 +260,9 @@ impl<'t> Scanner<'t> {
 
     fn word(&mut self, start: usize, space: bool) {
         let rest = self.rest();
-        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        // Whatever is no ASCII belongs to a name, as in Ruby: a quotation mark of print, too.
+        let in_name = |c: char| c.is_alphanumeric() || c == '_' || !c.is_ascii();
+        let end = rest.find(|c: char| !in_name(c)).unwrap_or(rest.len());
         let mut length = end;
         let behind = &rest[end..];
         let marked = behind.starts_with(['?', '!']) && !behind[1..].starts_with('=');

@@ -458,6 +458,10 @@ fn more_ways_to_assign() {
 fn what_is_not_known_is_named() {
     gives(&[
         ("event.set('a', event.frobnicate)", "15: the method `frobnicate` is not known here"),
+        (
+            "x = \u{201c}a\u{201d}",
+            "4: the function or variable `\u{201c}a\u{201d}` is not known here",
+        ),
         ("foo(1)", "0: the function or variable `foo` is not known here"),
         ("Dir.glob('x')", "0: the class or module `Dir` is not known here"),
         ("`ls`", "0: commands of the shell are not run"),
