@@ -2,6 +2,7 @@
 
 use super::super::{Turn, ruby_to_s};
 use crate::datum::Datum;
+use crate::event::LogEvent;
 use crate::pattern::Pattern;
 use crate::ruby::plain::{capitalize, replace_all};
 use crate::template::Template;
