@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 mod recorded;
 mod agree;
 mod cli;
+mod connectors;
 mod conversions;
 mod editors;
 mod format;
