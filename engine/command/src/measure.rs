@@ -130,6 +130,7 @@ impl BenchPlan {
             encoding: Encoding::default(),
             each_member: false,
             attributes: None,
+            queue: temblor_runtime::outlet::QueuePolicy::default(),
         };
         let is_free = |port: &&String| !declared.iter().any(|sink| sink.port == **port);
         let free: Vec<_> = graph.outputs().iter().filter(is_free).map(nowhere).collect();

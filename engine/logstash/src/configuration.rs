@@ -6,6 +6,7 @@ use super::condition::Compiler;
 use super::input::{self, Intake, Origin};
 use super::link::Links;
 use super::load::Pipeline;
+use super::network::{self, Sink};
 use super::operator::{LogstashPipeline, Way};
 use super::output::{self, Destination, Outlet, PLACE};
 use super::settings::Settings;
@@ -15,9 +16,8 @@ use temblor_codec::Format;
 use temblor_codec::{Encoding, OutputCodec};
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::lower::{Compiler as Expressions, NoModules, Rules, Scope};
-use temblor_lang::program::Formula;
 use temblor_lang::span::{Source, Sources};
+use temblor_pipeline::connected;
 use temblor_pipeline::endpoint::{EndpointSource, Endpoints, SinkEndpoint, SourceEndpoint};
 use temblor_pipeline::graph::{Graph, Network};
 use temblor_pipeline::load::{Language, Loaded};
@@ -187,7 +187,8 @@ impl<'w> Weaver<'w> {
         let kept: Vec<_> =
             plugins.iter().filter(|plugin| !self.wishes.stdin || is_link(plugin)).collect();
         for plugin in kept {
-            let made = input::compile(plugin, &pipeline.settings, self.diagnostics);
+            let name = self.name(prefix, plugin);
+            let made = input::compile((&name, plugin), &pipeline.settings, self.diagnostics);
             let Some(input::Input { intake, origin }) = made else { continue };
             match origin {
                 Origin::Address(address) => {
@@ -195,8 +196,19 @@ impl<'w> Weaver<'w> {
                     operator.intakes.push((port.clone(), intake));
                     self.receivers.push((address, number, port));
                 }
+                Origin::Network(network::Sources { open, codec }) => {
+                    operator.intakes.push((name.clone(), intake));
+                    self.network.inputs.push((name.clone(), number));
+                    let endpoint = |source| SourceEndpoint {
+                        port: name.clone(),
+                        config: EndpointSource::Other(source),
+                        codec,
+                        errors: None,
+                    };
+                    self.endpoints.sources.extend(open.into_iter().map(endpoint));
+                }
                 Origin::Source(config, codec) => {
-                    let port = self.name(prefix, plugin);
+                    let port = name;
                     operator.intakes.push((port.clone(), intake));
                     self.network.inputs.push((port.clone(), number));
                     let endpoint = SourceEndpoint {
@@ -271,8 +283,9 @@ impl<'w> Weaver<'w> {
         if self.wishes.stdout && !self.links.is_inside(plugin, &pipeline.settings) {
             return None;
         }
+        let name = self.name(prefix, plugin);
         let (mut outlet, destination) =
-            output::compile(plugin, &pipeline.settings, self.diagnostics)?;
+            output::compile((&name, plugin), &pipeline.settings, self.diagnostics)?;
         match destination {
             Destination::Addresses(addresses) => {
                 for address in addresses {
@@ -281,8 +294,16 @@ impl<'w> Weaver<'w> {
                     self.senders.push((address, number, port));
                 }
             }
+            Destination::Network(sink) => {
+                let Sink { built, attributes, encoding } = *sink;
+                outlet.ports.push(name.clone());
+                self.network.outputs.push((name.clone(), number, name.clone()));
+                let (port, sources) = ((&*name, &*name), &mut self.endpoints.sources);
+                let endpoint = connected::sink_endpoint(port, built, attributes, encoding, sources);
+                self.endpoints.sinks.push(endpoint);
+            }
             Destination::Sink(config, post) => {
-                let port = self.name(prefix, plugin);
+                let port = name;
                 outlet.ports.push(port.clone());
                 self.network.outputs.push((port.clone(), number, port.clone()));
                 let mut encoding = Encoding::default();
@@ -292,7 +313,7 @@ impl<'w> Weaver<'w> {
                     encoding.post = Some(Box::from([]));
                 }
                 encoding.post = post.or(encoding.post);
-                let path = outlet.place.as_ref().map(|_| place_formula());
+                let path = outlet.place.as_ref().map(|_| network::metadata_formula(PLACE));
                 self.endpoints.sinks.push(SinkEndpoint {
                     port,
                     config: std::sync::Arc::new(config),
@@ -300,6 +321,7 @@ impl<'w> Weaver<'w> {
                     encoding,
                     each_member: false,
                     attributes: None,
+                    queue: temblor_runtime::outlet::QueuePolicy::default(),
                 });
             }
         }
@@ -327,15 +349,4 @@ impl<'w> Weaver<'w> {
             self.diagnostics.push(complain::nobody_listens(&address));
         }
     }
-}
-
-/// `$place`
-fn place_formula() -> Formula {
-    let mut compiler = Expressions::new(temblor_stdlib::registry(), &NoModules);
-    let source = compiler.sources.add("place", format!("${PLACE}"));
-    let parsed = temblor_lang::syntax::parse_script(&compiler.sources, source);
-    let Some(temblor_lang::syntax::tree::Item::Expr(expr)) = parsed.tree.items.last() else {
-        unreachable!("the text is an expression")
-    };
-    compiler.lower_formula(expr, &Scope::default(), Rules::FORMULA, None)
 }

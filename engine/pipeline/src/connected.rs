@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing here knows a single connector; settings are read by the rows of its declaration.
 
-use crate::endpoint::{EndpointSource, SinkEndpoint, SourceEndpoint};
+use crate::endpoint::{EndpointSource, QUEUE, SinkEndpoint, SourceEndpoint};
 use crate::flow::chains;
 use crate::flow::settings::Settings as Shared;
 use crate::pipeline::Attribute;
@@ -18,11 +18,12 @@ use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Binding, EndpointDef, EndpointRole, StringLit};
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::framing::Framing;
+use temblor_runtime::outlet::QueuePolicy;
 
 /// Settings of every connector that is a source in a `.tmb` file.
 const READING: [&str; 4] = ["codec", "framing", "preprocessors", "separator"];
 /// Settings of every connector that is a sink in a `.tmb` file.
-const WRITING: [&str; 2] = ["codec", "postprocessors"];
+const WRITING: [&str; 4] = ["codec", "postprocessors", QUEUE[0], QUEUE[1]];
 /// The setting that the text behind the kind stands for.
 const ADDRESS: &str = "address";
 
@@ -245,5 +246,6 @@ pub fn sink_endpoint(
         encoding,
         each_member: true,
         attributes: sink.tells_events_apart.then_some(attributes),
+        queue: QueuePolicy::default(),
     }
 }

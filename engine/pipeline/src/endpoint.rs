@@ -36,6 +36,7 @@ use temblor_lang::syntax::tree::{
 use temblor_lang::value::{Arena, Frozen, Value};
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::framing::Framing;
+use temblor_runtime::outlet::{QueuePolicy, WhenFull};
 use temblor_runtime::run::{NamedSink, RunPlan};
 use temblor_runtime::sink::OpenSink;
 use temblor_runtime::source::OpenSource;
@@ -103,6 +104,8 @@ pub struct SinkEndpoint {
     pub each_member: bool,
     /// What the sink wants beside each event; nothing when it takes bytes as they come.
     pub attributes: Option<Box<[Attribute]>>,
+    /// How much may wait for it, and what happens beyond that.
+    pub queue: QueuePolicy,
 }
 
 /// All that a file declares.
@@ -420,7 +423,11 @@ fn sink(
         return connected_sink(connector, def, sources, compiler);
     }
     let mode = choice(def, "mode", FILE_MODES, compiler).unwrap_or_default();
-    known_settings(def, &["codec", "compression", "mode", "postprocessors"], compiler);
+    let mut known = vec!["codec", "compression", "mode", "postprocessors"];
+    // Only what confirms later has a queue of its own.
+    known.extend_from_slice(if def.kind.text == "command" { &QUEUE } else { &[] });
+    known_settings(def, &known, compiler);
+    let queue = queue_policy(def, compiler);
     let settings = Settings::of_endpoint(def, compiler);
     let mut encoding = chains::writer(&settings, compiler);
     let stream;
@@ -467,7 +474,34 @@ fn sink(
         encoding,
         each_member: false,
         attributes: None,
+        queue,
     })
+}
+
+/// Settings of every sink that has a queue.
+pub const QUEUE: [&str; 2] = ["queue_bytes", "when_full"];
+
+/// `with queue_bytes = "64MiB", when_full = "block"`: how much may wait for a sink, and what happens
+/// beyond that.
+pub fn queue_policy(def: &EndpointDef, compiler: &mut Compiler<'_>) -> QueuePolicy {
+    const WORDS: &[(&str, WhenFull)] = &[
+        ("block", WhenFull::Block),
+        ("drop_newest", WhenFull::DropNewest),
+        ("drop_oldest", WhenFull::DropOldest),
+    ];
+    let mut policy = QueuePolicy::default();
+    if let Some(value) = setting(def, "queue_bytes", compiler) {
+        let size = match value.get().as_str() {
+            Some(text) => temblor_lang::units::parse_size(text),
+            None => value.get().as_u64(),
+        };
+        match size.and_then(|size| usize::try_from(size).ok()).filter(|size| *size > 0) {
+            Some(size) => policy.bytes_max = size,
+            None => wrong(def, "queue_bytes", "a size such as 64MiB", compiler),
+        }
+    }
+    policy.when_full = choice(def, "when_full", WORDS, compiler).unwrap_or_default();
+    policy
 }
 
 /// The names of local kinds and of those of the registry.
@@ -504,7 +538,9 @@ fn connected_sink(
     let attributes = connected::attributes(connector.sink, &declared.settings);
     let name = def.name.text.as_str();
     let sink = declared.built.sink?;
-    Some(connected::sink_endpoint((name, name), sink, attributes, encoding, sources))
+    let queue = queue_policy(def, compiler);
+    let endpoint = connected::sink_endpoint((name, name), sink, attributes, encoding, sources);
+    Some(SinkEndpoint { queue, ..endpoint })
 }
 
 /// How a sink's bytes are compressed as one stream, and with which level.
@@ -594,7 +630,7 @@ pub fn wire_sinks(
         let Some(port) = plan.ports.iter().position(|port| *port == sink.port) else { continue };
         let place = sink.path.map_or(Place::Only, |path| Place::Path(Box::new(path)));
         let number = plan.sinks.len();
-        plan.sinks.push(NamedSink { name: sink.port, config: sink.config });
+        plan.sinks.push(NamedSink { name: sink.port, config: sink.config, queue: sink.queue });
         let SinkEndpoint { encoding, each_member, attributes, .. } = sink;
         outputs[port].push(Output { sink: number, place, encoding, port, each_member, attributes });
     }

@@ -14,9 +14,10 @@ use crate::batch::Origin;
 use crate::console::Console;
 use crate::error::Error;
 use crate::intake::Messages;
+use crate::limits::{OUTLET_BYTES_MAX, OUTLET_PARCELS_MAX};
 use crate::network::Network;
 use crate::outputs::{Chunk, Count, ErrorRecord, SinkId};
-use crate::queue::{Bounds, Closed};
+use crate::queue::Closed;
 use crate::source::feed::Feed;
 use crate::stats::Stats;
 use crate::stop::Stop;
@@ -29,6 +30,8 @@ pub struct Desk {
     pub sink: SinkId,
     /// What the user calls it.
     pub name: Arc<str>,
+    /// How much may wait for it.
+    pub policy: QueuePolicy,
     /// Sockets, timers and tasks.
     pub network: Arc<Network>,
     /// The run's counters.
@@ -98,10 +101,37 @@ pub struct Refusal {
     pub details: String,
 }
 
+/// What happens to events for a sink whose queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum WhenFull {
+    /// The program waits, and with it its sources.
+    #[default]
+    Block,
+    /// The events that come are left out, and counted.
+    DropNewest,
+    /// The events that have waited longest are left out, and counted.
+    DropOldest,
+}
+
+/// How much may wait for a sink, and what happens beyond that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePolicy {
+    /// Bytes of encoded events.
+    pub bytes_max: usize,
+    /// What happens when there is no room.
+    pub when_full: WhenFull,
+}
+
+impl Default for QueuePolicy {
+    fn default() -> Self {
+        Self { bytes_max: OUTLET_BYTES_MAX, when_full: WhenFull::Block }
+    }
+}
+
 /// The queue between the writer and the tasks of one sink.
 pub struct Outlet {
     state: Mutex<State>,
-    bounds: Bounds,
+    policy: QueuePolicy,
     /// Signalled when there is room again, for the writer.
     room: Condvar,
     /// Signalled when there is a parcel or the end, for tasks.
@@ -121,12 +151,12 @@ struct State {
 impl Outlet {
     /// An empty queue.
     #[must_use]
-    pub fn new(bounds: Bounds) -> Arc<Self> {
+    pub fn new(policy: QueuePolicy) -> Arc<Self> {
         let (room, ready) = (Condvar::new(), Notify::new());
-        Arc::new(Outlet { state: Mutex::default(), bounds, room, ready })
+        Arc::new(Outlet { state: Mutex::default(), policy, room, ready })
     }
 
-    /// Hands a parcel over, waiting for room.
+    /// Hands a parcel over. Without room the policy decides: it waits, or leaves events out.
     ///
     /// # Errors
     /// Nobody takes parcels any more.
@@ -134,7 +164,21 @@ impl Outlet {
         let bytes = parcel.bytes.len();
         let mut state = self.lock();
         while !state.abandoned && !self.has_room(&state, bytes) {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            match self.policy.when_full {
+                WhenFull::Block => {
+                    state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+                WhenFull::DropNewest => {
+                    drop(state);
+                    parcel.shed();
+                    return Ok(());
+                }
+                WhenFull::DropOldest => {
+                    if let Some(oldest) = self.pop(&mut state) {
+                        oldest.shed();
+                    }
+                }
+            }
         }
         if state.abandoned {
             return Err(Closed);
@@ -201,8 +245,8 @@ impl Outlet {
     }
 
     fn has_room(&self, state: &State, bytes: usize) -> bool {
-        let fits = state.bytes + bytes <= self.bounds.bytes_max
-            && state.parcels.len() < self.bounds.count_max;
+        let fits = state.bytes + bytes <= self.policy.bytes_max
+            && state.parcels.len() < OUTLET_PARCELS_MAX;
         fits || state.parcels.is_empty()
     }
 
@@ -279,6 +323,13 @@ impl Parcel {
     pub fn confirm(mut self) {
         let (events, bytes) = (self.events, self.bytes.len() as u64);
         self.desk.stats.sinks[self.desk.sink].add(Count { events, bytes });
+        self.tokens.clear();
+        self.delivery.succeed();
+    }
+
+    /// There was no room for it, and the program wants it left out then: it is done, and counted.
+    pub fn shed(mut self) {
+        self.desk.stats.add_dropped("queue full", self.events);
         self.tokens.clear();
         self.delivery.succeed();
     }

@@ -36,7 +36,7 @@ use crate::limits::{
 };
 use crate::network::Network;
 use crate::outbox::{Order, Outbox};
-use crate::outlet::Desk;
+use crate::outlet::{Desk, QueuePolicy};
 use crate::outputs::SinkId;
 use crate::processor::Processor;
 use crate::queue::{Bounds, Queue};
@@ -60,12 +60,14 @@ pub struct NamedSink {
     pub name: String,
     /// What it is.
     pub config: Arc<dyn OpenSink>,
+    /// How much may wait for it, if it is one that confirms later.
+    pub queue: QueuePolicy,
 }
 
 impl NamedSink {
     /// A sink and its name.
     pub fn new(name: impl Into<String>, config: impl OpenSink + 'static) -> Self {
-        Self { name: name.into(), config: Arc::new(config) }
+        Self { name: name.into(), config: Arc::new(config), queue: QueuePolicy::default() }
     }
 }
 
@@ -401,6 +403,7 @@ impl Run {
         Desk {
             sink,
             name: self.plan.sinks[sink].name.as_str().into(),
+            policy: self.plan.sinks[sink].queue,
             network: Arc::clone(&self.network),
             stats: Arc::clone(&self.stats),
             console: Arc::clone(&self.console),

@@ -5,29 +5,22 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use temblor_runtime::ack::Token;
 use temblor_runtime::error::Error;
+use temblor_runtime::limits::DRAIN_MAX;
 use temblor_runtime::outlet::{Desk, Outlet, Parcel};
 use temblor_runtime::outputs::Chunk;
-use temblor_runtime::queue::Bounds;
 use temblor_runtime::sink::{Delivered, Sink, WriteFailure};
 use tokio::task::JoinHandle;
-
-/// What waits for one sink, unless the program sets it.
-pub const OUTLET_BYTES_MAX: usize = 8 << 20;
-/// Parcels that wait for one sink.
-pub const OUTLET_PARCELS_MAX: usize = 1024;
-/// How long a sink may still send when the run ends.
-pub const DRAIN_MAX: Duration = Duration::from_secs(30);
 
 /// The task of a sink: takes parcels from the outlet until it ends.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A sink whose work is done by a task.
 pub struct TaskSink<F> {
-    outlet: Arc<Outlet>,
+    /// What waits for the task, once the run has begun.
+    outlet: Option<Arc<Outlet>>,
     /// Makes the task.
     work: Option<F>,
     running: Option<(Desk, JoinHandle<()>)>,
@@ -36,15 +29,16 @@ pub struct TaskSink<F> {
 impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> TaskSink<F> {
     /// A sink that has not begun.
     pub fn new(work: F) -> Self {
-        let bounds = Bounds { bytes_max: OUTLET_BYTES_MAX, count_max: OUTLET_PARCELS_MAX };
-        Self { outlet: Outlet::new(bounds), work: Some(work), running: None }
+        Self { outlet: None, work: Some(work), running: None }
     }
 }
 
 impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
     fn start(&mut self, desk: &Desk) -> Result<(), Error> {
         let Some(work) = self.work.take() else { return Ok(()) };
-        let task = work(Arc::clone(&self.outlet), desk.clone());
+        let outlet = Outlet::new(desk.policy);
+        self.outlet = Some(Arc::clone(&outlet));
+        let task = work(outlet, desk.clone());
         self.running = Some((desk.clone(), desk.network.handle()?.spawn(task)));
         Ok(())
     }
@@ -55,9 +49,10 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
         chunk: &mut Chunk,
         tokens: &[Token],
     ) -> Result<Delivered, WriteFailure> {
-        let Some((desk, _)) = &self.running else { return Ok(Delivered::Later) };
-        // A task that has ended has said why; the parcel fails.
-        let _ = self.outlet.put(Parcel::new(place, chunk, tokens, desk));
+        if let (Some((desk, _)), Some(outlet)) = (&self.running, &self.outlet) {
+            // A task that has ended has said why; the parcel fails.
+            let _ = outlet.put(Parcel::new(place, chunk, tokens, desk));
+        }
         Ok(Delivered::Later)
     }
 
@@ -66,7 +61,8 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
     }
 
     fn finish(&mut self) {
-        self.outlet.close();
+        let Some(outlet) = self.outlet.take() else { return };
+        outlet.close();
         let Some((desk, task)) = self.running.take() else { return };
         let abort = task.abort_handle();
         let Ok(handle) = desk.network.handle() else { return };
@@ -77,6 +73,6 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
             let help = "what is left stays unacknowledged; run again with --state to send it";
             desk.trouble(Error::output(&*desk.name, reason, help));
         }
-        self.outlet.abandon();
+        outlet.abandon();
     }
 }

@@ -18,7 +18,10 @@ fn page() -> String {
     );
     for (notation, title) in [
         (Notation::Temblor, "In Temblor files: `source NAME from KIND …`, `sink NAME into KIND …`"),
-        (Notation::Tremor, "In flows of tremor: `define connector NAME from KIND with config = {…} end`"),
+        (
+            Notation::Tremor,
+            "In flows of tremor: `define connector NAME from KIND with config = {…} end`",
+        ),
     ] {
         let _ = writeln!(text, "\n## {title}");
         let mut rows: Vec<_> =
@@ -41,7 +44,8 @@ fn section(text: &mut String, one: &Connector) {
     }
     for (title, rows) in [("source", one.source), ("sink", one.sink)] {
         if !rows.is_empty() {
-            let _ = writeln!(text, "\n| setting of a {title} | takes | default | |\n|---|---|---|---|");
+            let _ =
+                writeln!(text, "\n| setting of a {title} | takes | default | |\n|---|---|---|---|");
             settings(text, "", rows);
         }
     }
@@ -107,7 +111,8 @@ fn every_example_compiles() {
             let loaded = options.compile(one.kind, (*example).to_string(), language, &NoModules);
             let report = loaded.report(false);
             // A file of an example, such as a certificate, is the user's; a build may lack a feature.
-            let is_elsewhere = ["cannot be used:", "--features"].iter().any(|it| report.contains(it));
+            let is_elsewhere =
+                ["cannot be used:", "--features"].iter().any(|it| report.contains(it));
             assert!(!loaded.has_errors() || is_elsewhere, "{}: {example}\n{report}", one.kind);
         }
     }

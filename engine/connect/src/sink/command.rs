@@ -18,10 +18,9 @@ use tokio::time::timeout;
 use crate::sink::{Sink, WriteFailure};
 use temblor_runtime::ack::Token;
 use temblor_runtime::error::Error;
-use temblor_runtime::limits::{DRAIN_MAX, OPEN_FILES_MAX, OUTLET_BYTES_MAX, OUTLET_PARCELS_MAX};
+use temblor_runtime::limits::{DRAIN_MAX, OPEN_FILES_MAX};
 use temblor_runtime::outlet::{Desk, Outlet, Parcel};
 use temblor_runtime::outputs::Chunk;
-use temblor_runtime::queue::Bounds;
 use temblor_runtime::sink::Delivered;
 
 /// Time between two looks at whether commands have read what they were given.
@@ -35,7 +34,8 @@ const PAUSE_MAX: Duration = Duration::from_secs(10);
 pub struct CommandSink {
     command: String,
     idle_max: Option<Duration>,
-    outlet: Arc<Outlet>,
+    /// What waits for the commands, once the run has begun.
+    outlet: Option<Arc<Outlet>>,
     /// The process groups that are running.
     groups: Groups,
     running: Option<(Desk, JoinHandle<()>)>,
@@ -47,9 +47,8 @@ type Groups = Arc<Mutex<Vec<Pid>>>;
 impl CommandSink {
     /// A sink whose command is started at the first write.
     pub fn new(command: &str, idle_max: Option<Duration>) -> Self {
-        let bounds = Bounds { bytes_max: OUTLET_BYTES_MAX, count_max: OUTLET_PARCELS_MAX };
-        let (command, outlet) = (command.to_string(), Outlet::new(bounds));
-        Self { command, idle_max, outlet, groups: Groups::default(), running: None }
+        let (command, groups) = (command.to_string(), Groups::default());
+        Self { command, idle_max, outlet: None, groups, running: None }
     }
 }
 
@@ -63,7 +62,8 @@ impl Sink for CommandSink {
             running: HashMap::new(),
             failed: HashMap::new(),
         };
-        let (outlet, handle) = (Arc::clone(&self.outlet), desk.network.handle()?.clone());
+        let (outlet, handle) = (Outlet::new(desk.policy), desk.network.handle()?.clone());
+        self.outlet = Some(Arc::clone(&outlet));
         let thread = std::thread::Builder::new().name("command".to_string());
         let thread = thread.spawn(move || commands.serve(&outlet, &handle));
         let thread = thread.map_err(|error| Error::bug("command", error.to_string()))?;
@@ -77,9 +77,9 @@ impl Sink for CommandSink {
         chunk: &mut Chunk,
         tokens: &[Token],
     ) -> Result<Delivered, WriteFailure> {
-        if let Some((desk, _)) = &self.running {
+        if let (Some((desk, _)), Some(outlet)) = (&self.running, &self.outlet) {
             // The thread has ended only when the run has: the parcel fails then.
-            let _ = self.outlet.put(Parcel::new(place, chunk, tokens, desk));
+            let _ = outlet.put(Parcel::new(place, chunk, tokens, desk));
         }
         Ok(Delivered::Later)
     }
@@ -90,7 +90,8 @@ impl Sink for CommandSink {
     }
 
     fn finish(&mut self) {
-        self.outlet.close();
+        let Some(outlet) = self.outlet.take() else { return };
+        outlet.close();
         let Some((desk, thread)) = self.running.take() else { return };
         let began = Instant::now();
         while !thread.is_finished() && began.elapsed() < DRAIN_MAX {
@@ -101,7 +102,7 @@ impl Sink for CommandSink {
                 format!("has neither read all of its input nor ended within {DRAIN_MAX:?}");
             let help = "what it has not read stays unacknowledged";
             desk.trouble(Error::output(&*desk.name, reason, help));
-            self.outlet.abandon();
+            outlet.abandon();
             let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
             for group in groups.iter() {
                 // One that has ended by itself cannot be ended.

@@ -180,6 +180,7 @@ impl Shape<'_> {
             encoding: if plain { Encoding::default() } else { self.encoding() },
             each_member: true,
             attributes: None,
+            queue: temblor_runtime::outlet::QueuePolicy::default(),
         })
     }
 }
