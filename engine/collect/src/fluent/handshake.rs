@@ -36,7 +36,8 @@ impl Credentials {
         let username = settings.optional_text("username").map(str::to_string);
         let password = settings.secret("password").cloned();
         let Some(shared_key) = settings.secret("shared_key").cloned() else {
-            let Some(setting) = username.map(|_| "username").or(password.map(|_| "password")) else {
+            let Some(setting) = username.map(|_| "username").or(password.map(|_| "password"))
+            else {
                 return Ok(None);
             };
             let message = format!("`{setting}` needs `shared_key`");
@@ -125,7 +126,8 @@ impl Credentials {
             return Err("the peer does not begin the handshake with HELO".to_string());
         }
         let option = |name| parts.get(1).and_then(|map| entry_of(map, name)).and_then(bytes_of);
-        let (nonce, auth) = (option("nonce").unwrap_or_default(), option("auth").unwrap_or_default());
+        let (nonce, auth) =
+            (option("nonce").unwrap_or_default(), option("auth").unwrap_or_default());
         let (salt, host) = (random()?, host());
         let (username, password) = match (&self.username, auth.is_empty()) {
             (Some(username), false) => (username.as_str(), self.digest_of_password(auth)),
@@ -203,7 +205,9 @@ async fn message(stream: &mut Stream, bytes: &mut Vec<u8>) -> Result<Vec<u8>, St
         match read_more(stream, bytes).await {
             Ok(0) => return Err("the peer closed the connection within the handshake".to_string()),
             Ok(_) => {}
-            Err(error) => return Err(format!("the connection broke within the handshake: {error}")),
+            Err(error) => {
+                return Err(format!("the connection broke within the handshake: {error}"));
+            }
         }
     }
 }

@@ -23,7 +23,8 @@ pub struct Taken {
 /// # Errors
 /// A sentence: this is no message.
 pub fn take(bytes: &[u8], unpacked_bytes_max: usize) -> Result<Taken, String> {
-    let message = rmpv::decode::read_value_ref(&mut &bytes[..]).map_err(|error| error.to_string())?;
+    let message =
+        rmpv::decode::read_value_ref(&mut &bytes[..]).map_err(|error| error.to_string())?;
     let ValueRef::Array(parts) = message else { return Ok(Taken::default()) };
     let tag = parts.first().and_then(text).ok_or("a message begins with its tag, a text")?;
     let mut taken = Taken::default();
@@ -183,7 +184,9 @@ mod tests {
             temblor_runtime::framing::FrameCursor::new(arrival.framing, arrival.range.clone());
         let mut found = Vec::new();
         while let Some(range) = cursor.next(&arrival.buffer) {
-            let text = |range: std::ops::Range<usize>| String::from_utf8(arrival.buffer[range].to_vec()).unwrap();
+            let text = |range: std::ops::Range<usize>| {
+                String::from_utf8(arrival.buffer[range].to_vec()).unwrap()
+            };
             found.push(format!("{} {}", text(range), text(cursor.meta())));
         }
         (found, taken.answer)

@@ -51,8 +51,10 @@ pub static FLUENT: Connector = Connector {
         SHARED_KEY,
         USERNAME,
         PASSWORD,
-        Setting::new("max_message", Takes::Bytes, "The longest message, compressed or not.").or("16MiB"),
-        Setting::new("max_unpacked", Takes::Bytes, "What a compressed chunk may become.").or("64MiB"),
+        Setting::new("max_message", Takes::Bytes, "The longest message, compressed or not.")
+            .or("16MiB"),
+        Setting::new("max_unpacked", Takes::Bytes, "What a compressed chunk may become.")
+            .or("64MiB"),
     ],
     sink: &[
         dial::HOSTS,
@@ -62,18 +64,39 @@ pub static FLUENT: Connector = Connector {
         SHARED_KEY,
         USERNAME,
         PASSWORD,
-        Setting::new("tag", Takes::PerEvent, "The tag of an event. Without it `$fluent.tag`, and without that \
-            `temblor`."),
-        Setting::new("time", Takes::PerEventJson, "The time of an event in nanoseconds. Without it \
-            `$fluent.time`, and without that the time of sending."),
+        Setting::new(
+            "tag",
+            Takes::PerEvent,
+            "The tag of an event. Without it `$fluent.tag`, and without that \
+            `temblor`.",
+        ),
+        Setting::new(
+            "time",
+            Takes::PerEventJson,
+            "The time of an event in nanoseconds. Without it \
+            `$fluent.time`, and without that the time of sending.",
+        ),
         Setting::new("metadata", Takes::Hidden("$fluent"), ""),
-        Setting::new("chunk", Takes::Whole { least: 1, most: 65_536 }, "Events that are sent before \
-            acknowledgements are waited for.")
-            .or("2048"),
-        Setting::new("compression", Takes::Word(&["none", "gzip"]), "Whether chunks are compressed.").or("none"),
-        Setting::new("acknowledge", Takes::Flag, "Whether the peer is to acknowledge chunks. Without that, what \
-            was under way when a connection breaks is lost.")
-            .or("true"),
+        Setting::new(
+            "chunk",
+            Takes::Whole { least: 1, most: 65_536 },
+            "Events that are sent before \
+            acknowledgements are waited for.",
+        )
+        .or("2048"),
+        Setting::new(
+            "compression",
+            Takes::Word(&["none", "gzip"]),
+            "Whether chunks are compressed.",
+        )
+        .or("none"),
+        Setting::new(
+            "acknowledge",
+            Takes::Flag,
+            "Whether the peer is to acknowledge chunks. Without that, what \
+            was under way when a connection breaks is lost.",
+        )
+        .or("true"),
         Setting::new("retry", Takes::Record(RETRY), "The waits between attempts."),
     ],
     codec: CodecUse::Structured,

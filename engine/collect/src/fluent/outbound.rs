@@ -145,7 +145,8 @@ impl Sending {
         };
         let parts = vec![Value::from(tag), Value::Binary(entries), Value::Map(option)];
         let mut message = Vec::new();
-        rmpv::encode::write_value(&mut message, &Value::Array(parts)).expect("memory can be written");
+        rmpv::encode::write_value(&mut message, &Value::Array(parts))
+            .expect("memory can be written");
         Chunk { id, message }
     }
 
@@ -184,7 +185,9 @@ impl Sending {
         match tokio::time::timeout(self.timeout, writing).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(failed(format!("cannot be written to: {error}"))),
-            Err(_) => return Err(failed(format!("has not taken a chunk within {:?}", self.timeout))),
+            Err(_) => {
+                return Err(failed(format!("has not taken a chunk within {:?}", self.timeout)));
+            }
         }
         if !self.acknowledges {
             chunks.clear();

@@ -93,7 +93,11 @@ pub fn nanoseconds(value: &ValueRef<'_>) -> Option<u64> {
         }
         ValueRef::Integer(seconds) => seconds.as_u64()?.checked_mul(NANOSECONDS),
         ValueRef::F64(seconds) if (0.0..1e10).contains(seconds) => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "it is in range"
+            )]
             let time = (seconds * 1e9) as u64;
             Some(time)
         }

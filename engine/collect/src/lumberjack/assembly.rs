@@ -88,7 +88,9 @@ impl Assembly {
         let whole = self.frames(&bytes, false)?;
         match bytes.len() - whole {
             0 => Ok(()),
-            left => Err(format!("a compressed frame ends within a frame, behind {left} bytes of it")),
+            left => {
+                Err(format!("a compressed frame ends within a frame, behind {left} bytes of it"))
+            }
         }
     }
 

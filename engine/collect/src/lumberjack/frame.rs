@@ -27,7 +27,10 @@ pub const PAIRS_MAX: u32 = 65_536;
 pub fn next(bytes: &[u8], at: usize, bytes_max: usize) -> Result<Option<(Frame, usize)>, String> {
     let Some([version, kind]) = bytes.get(at..at + 2) else { return Ok(None) };
     if !matches!(version, b'1' | b'2') {
-        return Err(format!("expected a frame of Lumberjack, version 1 or 2, found {}", shown(bytes, at)));
+        return Err(format!(
+            "expected a frame of Lumberjack, version 1 or 2, found {}",
+            shown(bytes, at)
+        ));
     }
     let number = |place: usize| {
         let found = bytes.get(place..place + 4)?;
@@ -37,7 +40,9 @@ pub fn next(bytes: &[u8], at: usize, bytes_max: usize) -> Result<Option<(Frame, 
         let Some(length) = number(length_at) else { return Ok(None) };
         let (start, length) = (length_at + 4, length as usize);
         if length > bytes_max {
-            return Err(format!("a frame of {length} bytes is longer than `max_frame`, {bytes_max}"));
+            return Err(format!(
+                "a frame of {length} bytes is longer than `max_frame`, {bytes_max}"
+            ));
         }
         Ok((bytes.len() - start >= length).then_some(start..start + length))
     };

@@ -84,7 +84,8 @@ impl Listening {
                 Waited::Ended => return,
                 Waited::Idle if answers.are_under_way() => continue,
                 Waited::Idle => {
-                    feed.stats.add_dropped("idle connections", u64::from(assembly.is_within_window()));
+                    feed.stats
+                        .add_dropped("idle connections", u64::from(assembly.is_within_window()));
                     return;
                 }
             }

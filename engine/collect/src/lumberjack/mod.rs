@@ -36,24 +36,42 @@ pub static BEATS: Connector = Connector {
         listen::CONNECTIONS,
         listen::IDLE,
         listen::TLS_SERVER,
-        Setting::new("max_window", Takes::Whole { least: 1, most: 10_000_000 }, "Events of a window.")
-            .or("1000000"),
-        Setting::new("max_frame", Takes::Bytes, "The longest frame, compressed or not.").or("16MiB"),
-        Setting::new("max_unpacked", Takes::Bytes, "What a compressed frame may become.").or("64MiB"),
-        Setting::new("keep_alive", Takes::Duration, "Time between two signs of life while events are under way.")
-            .or("3s"),
+        Setting::new(
+            "max_window",
+            Takes::Whole { least: 1, most: 10_000_000 },
+            "Events of a window.",
+        )
+        .or("1000000"),
+        Setting::new("max_frame", Takes::Bytes, "The longest frame, compressed or not.")
+            .or("16MiB"),
+        Setting::new("max_unpacked", Takes::Bytes, "What a compressed frame may become.")
+            .or("64MiB"),
+        Setting::new(
+            "keep_alive",
+            Takes::Duration,
+            "Time between two signs of life while events are under way.",
+        )
+        .or("3s"),
     ],
     sink: &[
         dial::HOSTS,
         dial::TLS_CLIENT,
         dial::CONNECT_TIMEOUT,
         dial::TIMEOUT,
-        Setting::new("window", Takes::Whole { least: 1, most: 65_536 }, "Events that are sent before an \
-            acknowledgement is waited for.")
-            .or("2048"),
-        Setting::new("compression", Takes::Whole { least: 0, most: 9 }, "How hard windows are compressed; 0 for \
-            not at all.")
-            .or("3"),
+        Setting::new(
+            "window",
+            Takes::Whole { least: 1, most: 65_536 },
+            "Events that are sent before an \
+            acknowledgement is waited for.",
+        )
+        .or("2048"),
+        Setting::new(
+            "compression",
+            Takes::Whole { least: 0, most: 9 },
+            "How hard windows are compressed; 0 for \
+            not at all.",
+        )
+        .or("3"),
         Setting::new("retry", Takes::Record(RETRY), "The waits between attempts."),
     ],
     codec: CodecUse::Default("json"),

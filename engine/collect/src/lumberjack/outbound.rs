@@ -63,7 +63,9 @@ impl Sending {
         desk: &Desk,
     ) -> Result<(), Error> {
         let mut left: Vec<(usize, usize)> = parcels.indices().collect();
-        let is_record = |index: &(usize, usize)| parcels.event(*index).trim_ascii_start().first() == Some(&b'{');
+        let is_record = |index: &(usize, usize)| {
+            parcels.event(*index).trim_ascii_start().first() == Some(&b'{')
+        };
         let others: Vec<_> = left.extract_if(.., |index| !is_record(index)).collect();
         for index in others {
             parcels.refuse(index, "Lumberjack carries records, and this event is none");
@@ -125,7 +127,9 @@ impl Sending {
         match tokio::time::timeout(self.timeout, writing).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(failed(0, format!("cannot be written to: {error}"))),
-            Err(_) => return Err(failed(0, format!("has not taken a window within {:?}", self.timeout))),
+            Err(_) => {
+                return Err(failed(0, format!("has not taken a window within {:?}", self.timeout)));
+            }
         }
         let mut answers = Vec::new();
         while acknowledged < window.len() {

@@ -148,14 +148,18 @@ fn windows_of_both_versions_are_acknowledged_and_broken_events_go_to_err() {
     assert_eq!(client.rest(), b"");
     assert_eq!(lines(&folder, "kept.ndjson", 2), ["{\"n\":1}", "{\"line\":\"hi\"}"]);
     let odd = lines(&folder, "odd.ndjson", 2);
-    assert!(odd[1].contains("expected a frame of Lumberjack") && odd[1].contains("GET /"), "{odd:?}");
+    assert!(
+        odd[1].contains("expected a frame of Lumberjack") && odd[1].contains("GET /"),
+        "{odd:?}"
+    );
     program.terminate().succeeded();
 }
 
 #[test]
 fn silent_peers_and_frames_beyond_the_bounds_end_their_connection() {
     let (folder, port) = (Folder::new(), free_port());
-    let settings = ", idle = \"200ms\", max_frame = \"1KiB\", max_unpacked = \"1KiB\", max_window = 10";
+    let settings =
+        ", idle = \"200ms\", max_frame = \"1KiB\", max_unpacked = \"1KiB\", max_window = 10";
     let program = listen(&folder, "in.tmb", &receiver(port, settings), port);
     let mut silent = ByHand::connect(port);
     silent.send(b"2W\0\0\0\x01");

@@ -99,7 +99,11 @@ fn a_wrong_key_is_refused_and_said() {
     let text = sender(&format!("127.0.0.1:{port}"), ", shared_key = \"wrong\"")
         .replace("\"longest\": \"200ms\"", "\"attempts\": 2, \"first\": \"10ms\"");
     let refused = run(&folder, "out.tmb", &text).wait();
-    assert!(refused.err.contains("the peer refuses the handshake: shared_key mismatch"), "{}", refused.err);
+    assert!(
+        refused.err.contains("the peer refuses the handshake: shared_key mismatch"),
+        "{}",
+        refused.err
+    );
     program.wait_for_text("the handshake failed: shared_key mismatch");
     program.terminate();
     assert_eq!(folder.read("kept.ndjson"), "");

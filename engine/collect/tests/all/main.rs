@@ -4,3 +4,6 @@
 mod support;
 mod beats;
 mod fluent;
+mod metrics;
+mod otlp;
+mod s3;
