@@ -10,7 +10,7 @@ use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilde
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use temblor_declare::{Settings, Wrong};
+use temblor_declare::{Secret, Settings, Wrong};
 use temblor_wire::address::Address;
 use temblor_wire::tls;
 
@@ -112,7 +112,11 @@ pub fn headers(settings: &Settings) -> Result<HeaderMap, Wrong> {
     for (name, value) in settings.map("headers") {
         let wrong = || Wrong::at("headers", format!("`{name}` is no header that HTTP allows"), "");
         let key = HeaderName::try_from(name.as_str()).map_err(|_| wrong())?;
-        headers.append(key, HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?);
+        // A header may be a credential: `env:NAME` and `file:PATH` hold here, too.
+        let value = Secret::of_setting(value).map_err(|why| Wrong::at("headers", why, ""))?;
+        let mut value = HeaderValue::try_from(value.reveal()).map_err(|_| wrong())?;
+        value.set_sensitive(true);
+        headers.append(key, value);
     }
     Ok(headers)
 }

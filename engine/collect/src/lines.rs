@@ -273,7 +273,9 @@ fn datagrams(lines: &[Vec<u8>], bytes_max: usize) -> Vec<Vec<u8>> {
             _ => datagrams.push(line.clone()),
         }
     }
-    datagrams.iter_mut().for_each(|one| drop(one.pop()));
+    for one in &mut datagrams {
+        one.pop();
+    }
     datagrams
 }
 

@@ -39,6 +39,9 @@ pub const IDLE: Setting = Setting::new(
     "A connection on which nothing comes for so long, and nothing is under way, is closed.",
 )
 .or("60s");
+/// The same for protocols without an answer: a client that writes seldom would lose what it writes to a
+/// connection that was closed.
+pub const LONG_IDLE: Setting = Setting { default: Some("1h"), ..IDLE };
 /// The record of TLS.
 pub const TLS_SERVER: Setting = Setting::new(
     "tls",

@@ -15,7 +15,7 @@ use crate::dial::{self, Dial};
 use crate::lines::{self, DATAGRAM, Listening, Sending, Transport};
 use crate::listen::{self, Listener};
 
-const SOURCE: &[Setting] = &[listen::CONNECTIONS, listen::IDLE, listen::TLS_SERVER];
+const SOURCE: &[Setting] = &[listen::CONNECTIONS, listen::LONG_IDLE, listen::TLS_SERVER];
 const SINK: &[Setting] = &[
     dial::HOSTS,
     dial::TLS_CLIENT,

@@ -64,7 +64,7 @@ impl Listening {
         let (sender, receiver) = channel(PENDING_MAX);
         let under_way = AtomicUsize::new(0);
         let reading = self.read(from, bytes, peer, feed, Answers { sender, under_way: &under_way });
-        let writing = answers::give(to, receiver, ANSWERS_MAX, &under_way);
+        let writing = answers::give(to, receiver, ANSWERS_MAX, &[], &under_way);
         tokio::pin!(reading, writing);
         tokio::select! {
             () = &mut writing => {}
@@ -100,6 +100,7 @@ impl Listening {
                         if taken.messages.is_empty() && taken.answer.is_empty() {
                             continue;
                         }
+                        answers.begin();
                         let handed = feed.hand_over(taken.messages.take(), &origin).await;
                         let Ok(receipt) = handed else { return };
                         let (answer, sign_of_life) = (taken.answer, Vec::new());

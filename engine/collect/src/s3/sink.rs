@@ -156,9 +156,7 @@ impl Gathering {
         let meta: Value =
             attribute.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let key = meta["key"].as_str().map(str::to_string);
-        key.ok_or_else(|| {
-            self.config.store.error("", "an event has no key: set `$s3_streamer.key`")
-        })
+        key.ok_or_else(|| self.config.store.no_key())
     }
 
     /// Finishes what has to be before an object with this key may begin or grow.
@@ -185,10 +183,10 @@ impl Gathering {
         let mut retry = self.config.retry.clone();
         let failure = loop {
             let Err(failure) = self.config.store.put(&name, body.clone()).await else { break None };
-            let again =
-                failure.is_passing && parcels::wait(&mut retry, &self.desk, &failure.error).await;
+            let again = failure.is_passing
+                && parcels::wait(&mut retry, &self.desk, &failure.output()).await;
             if !again {
-                break Some(failure.error);
+                break Some(failure.output());
             }
         };
         for id in parcels {

@@ -118,14 +118,14 @@ impl Reading {
     {
         let mut retry = self.retry.clone();
         loop {
-            let Failure { is_passing, error } = match ask().await {
+            let failure: Failure = match ask().await {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(failure) => failure,
             };
-            let Some(wait) = retry.fail(retry::chance()).filter(|_| is_passing) else {
-                return Err(Error::input(error.place(), error.to_string(), ""));
+            let Some(wait) = retry.fail(retry::chance()).filter(|_| failure.is_passing) else {
+                return Err(failure.input());
             };
-            feed.trouble(error);
+            feed.trouble(failure.input());
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = feed.stop.asked() => return Ok(None),
@@ -143,7 +143,7 @@ impl Reading {
         if object.bytes > self.object_bytes_max as u64 {
             let most = self.object_bytes_max;
             let reason = format!("{} bytes are more than `max_object`, {most}", object.bytes);
-            feed.trouble(self.store.error(key, &reason));
+            feed.trouble(self.store.failure(key, false, reason).input());
             return Ok(false);
         }
         let getting = || self.store.get(key, self.object_bytes_max);

@@ -40,8 +40,22 @@ struct Inner {
 pub struct Failure {
     /// Whether the same request may go well later.
     pub is_passing: bool,
-    /// A sentence.
-    pub error: Error,
+    place: String,
+    reason: String,
+}
+
+const HELP: &str = "check `endpoint`, `region`, the access key, and that the bucket is there";
+
+impl Failure {
+    /// As an error of a sink.
+    pub fn output(&self) -> Error {
+        Error::output(self.place.as_str(), self.reason.as_str(), HELP)
+    }
+
+    /// As an error of a source.
+    pub fn input(&self) -> Error {
+        Error::input(self.place.as_str(), self.reason.as_str(), HELP)
+    }
 }
 
 /// An object in a list.
@@ -137,9 +151,8 @@ impl Store {
         let answer = self.send(Method::POST, url.as_str(), key, list.into()).await?;
         // An error may come behind a status that says that all went well.
         let done = CompleteMultipartUploadResponse::parse(&text(&answer));
-        done.map(drop).map_err(|_| Failure {
-            is_passing: true,
-            error: self.error(key, &format!("was not put together: {}", shown(&answer.body))),
+        done.map(drop).map_err(|_| {
+            self.failure(key, true, format!("was not put together: {}", shown(&answer.body)))
         })
     }
 
@@ -199,27 +212,29 @@ impl Store {
         let request = Request::builder().method(method).uri(url).body(Full::new(body));
         let request = request.map_err(|error| self.odd(key, &error.to_string()))?;
         let answer = self.0.client.send_within(request, self.0.timeout, bytes_max).await;
-        let answer = answer
-            .map_err(|reason| Failure { is_passing: true, error: self.error(key, &reason) })?;
+        let answer = answer.map_err(|reason| self.failure(key, true, reason))?;
         if answer.status.is_success() {
             return Ok(answer);
         }
         let is_passing = answer.status.is_server_error()
             || matches!(answer.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
         let reason = format!("answered {}: {}", answer.status, shown(&answer.body));
-        Err(Failure { is_passing, error: self.error(key, &reason) })
+        Err(self.failure(key, is_passing, reason))
     }
 
     fn odd(&self, key: &str, reason: &str) -> Failure {
-        let reason = format!("gave an answer that is none of S3: {reason}");
-        Failure { is_passing: false, error: self.error(key, &reason) }
+        self.failure(key, false, format!("gave an answer that is none of S3: {reason}"))
     }
 
-    /// An error about an object.
-    pub fn error(&self, key: &str, reason: &str) -> Error {
-        let place = format!("s3://{}/{key}", self.name());
-        let help = "check `endpoint`, `region`, the access key, and that the bucket is there";
-        Error::output(place, reason, help)
+    /// An event has no key.
+    pub fn no_key(&self) -> Error {
+        let reason = "an event does not say which object it belongs to";
+        Error::output(format!("s3://{}", self.name()), reason, "set `$s3_streamer.key`")
+    }
+
+    /// A failure about an object.
+    pub fn failure(&self, key: &str, is_passing: bool, reason: String) -> Failure {
+        Failure { is_passing, place: format!("s3://{}/{key}", self.name()), reason }
     }
 }
 
