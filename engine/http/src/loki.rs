@@ -90,7 +90,8 @@ pub fn collector(
     };
     let mut headers = HeaderMap::new();
     headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    let warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
+    let mut warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
+    warnings.extend(Client::warning(settings, &[&target]));
     let requests = Requests {
         client: Client::of_settings(settings, &[&target])?,
         target,
