@@ -78,6 +78,9 @@ fn with_blank(cursor: &mut Cursor<'_>) -> Option<i64> {
     const LENGTH: usize = 19;
     let mut ahead = *cursor;
     let text = ahead.rest().get(..LENGTH)?;
+    if text.as_bytes()[4] != b'-' || text.as_bytes()[10] != b' ' {
+        return None;
+    }
     let time = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok()?;
     ahead.take(LENGTH);
     let time = time.and_utc().timestamp_nanos_opt()? + fraction(&mut ahead);
