@@ -43,7 +43,7 @@ impl Common {
             meta.push('{');
             push_entry("path", path, &mut meta);
             meta.push_str(&format!(
-                ",\"stream\":{},\"binary\":{binary},\"tls\":{safe},\"peer\":{{\"host\":\"{}\",\"port\":{}}}}}}}",
+                ",\"connection\":{},\"binary\":{binary},\"tls\":{safe},\"peer\":{{\"host\":\"{}\",\"port\":{}}}}}}}",
                 place.stream,
                 peer.ip(),
                 peer.port()

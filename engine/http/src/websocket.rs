@@ -60,7 +60,11 @@ pub static WEBSOCKET: Connector = Connector {
     ],
     sink: &[
         Setting::new("binary", Takes::PerEvent, "`true` for a binary message."),
-        Setting::new("stream", Takes::Hidden("$websocket.stream"), "The connection of an answer."),
+        Setting::new(
+            "connection",
+            Takes::Hidden("$websocket.connection"),
+            "The connection of an answer.",
+        ),
         Setting::new("tls", Takes::Record(TLS), "How the server is checked."),
         Setting::new("retry", Takes::Record(RETRY), "The waits between attempts to connect."),
     ],
@@ -82,7 +86,7 @@ pub static WS_SERVER: Connector = Connector {
     kind: "ws_server",
     notation: Notation::Tremor,
     doc: "Messages over WebSocket. An event that goes to it is sent to the connection that it came by \
-          (`$ws_server.stream`, else `$ws_server.peer`), else to all.",
+          (`$ws_server.connection`, else `$ws_server.peer`), else to all.",
     ends: Ends::Both,
     address: None,
     source: &[
