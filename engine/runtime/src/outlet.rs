@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::intake::Messages;
 use crate::network::Network;
 use crate::outputs::{Chunk, Count, ErrorRecord, SinkId};
-use crate::queue::{Bounds, Closed};
+use crate::queue::{Bounds, Closed, Queue};
 use crate::source::feed::Feed;
 use crate::stats::Stats;
 use crate::stop::Stop;
@@ -41,6 +41,8 @@ pub struct Desk {
     pub stop: Arc<Stop>,
     /// What is under way.
     pub ledger: Arc<Ledger>,
+    /// What sources send into: a sink that gathers events learns from it that no more will come.
+    pub queue: Arc<Queue>,
 }
 
 impl Desk {

@@ -11,7 +11,7 @@ pub enum Content {
     /// As it is.
     Plain(Vec<u8>),
     /// Compressed on the way.
-    Packed(GzEncoder<Vec<u8>>),
+    Packed(Box<GzEncoder<Vec<u8>>>),
 }
 
 /// An object that is not whole yet.
@@ -29,7 +29,7 @@ impl Object {
     /// An empty one.
     pub fn new(is_packed: bool, now: Instant) -> Self {
         let content = match is_packed {
-            true => Content::Packed(GzEncoder::new(Vec::new(), Compression::default())),
+            true => Content::Packed(Box::new(GzEncoder::new(Vec::new(), Compression::default()))),
             false => Content::Plain(Vec::new()),
         };
         Self { content, begun: now, bytes: 0, parcels: Vec::new() }

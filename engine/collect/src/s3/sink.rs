@@ -18,6 +18,11 @@ use super::object::Object;
 use super::store::Store;
 use crate::parcels;
 
+/// Time between two looks at how old objects are.
+const LOOK: Duration = Duration::from_millis(100);
+/// Objects are finished when all sources have ended and nothing has come for so long.
+const QUIET: Duration = Duration::from_secs(2);
+
 /// When objects are finished.
 #[derive(Clone, Copy, Debug)]
 pub struct Rotation {
@@ -77,24 +82,35 @@ struct Gathering {
 
 impl Gathering {
     async fn run(mut self, outlet: Arc<Outlet>) {
+        let mut last = Instant::now();
         loop {
-            let due = self.objects.values().map(|one| one.begun).min();
-            let due = due.map(|begun| begun + self.config.rotation.age_max);
             let waiting = async {
-                match due {
-                    Some(due) => tokio::time::sleep_until(due.into()).await,
-                    None => std::future::pending().await,
+                match self.objects.is_empty() {
+                    true => std::future::pending().await,
+                    false => tokio::time::sleep(LOOK).await,
                 }
             };
             tokio::select! {
                 biased;
-                () = waiting => self.finish_old().await,
                 parcel = outlet.take() => match parcel {
-                    Some(parcel) => self.add(parcel).await,
+                    Some(parcel) => {
+                        last = Instant::now();
+                        self.add(parcel).await;
+                    }
                     None => break,
                 },
+                () = waiting => {}
+            }
+            self.finish_old().await;
+            // Others may wait until all that is under way is delivered, before they let the run end.
+            if last.elapsed() >= QUIET && self.desk.queue.only_followers_are_left() {
+                self.finish_all().await;
             }
         }
+        self.finish_all().await;
+    }
+
+    async fn finish_all(&mut self) {
         let keys: Vec<String> = self.objects.keys().cloned().collect();
         for key in keys {
             self.finish(&key).await;
