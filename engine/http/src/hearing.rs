@@ -13,10 +13,10 @@ use temblor_wire::address::Address;
 use temblor_wire::inbound::{accept, listen};
 use temblor_wire::retry::{self, Retry};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
 use tokio_tungstenite::accept_hdr_async_with_config;
 
 use crate::json::{push_entry, push_key};
+use crate::safe::Safe;
 use crate::talk::{self, Io, Origins, Socket, enter, talk};
 use crate::whom::{HANDSHAKE_TIMEOUT, Whom};
 
@@ -63,7 +63,7 @@ pub struct Listening {
     /// Where it listens.
     pub address: Address,
     /// How connections are made safe, if they are.
-    pub tls: Option<TlsAcceptor>,
+    pub tls: Option<Arc<Safe>>,
     /// Connections at the same time.
     pub connections_max: usize,
 }
@@ -103,8 +103,8 @@ async fn admit(stream: TcpStream, peer: SocketAddr, listening: Listening, feed: 
     let shaking = async {
         let _ = stream.set_nodelay(true);
         let stream: Box<dyn Io> = match &listening.tls {
-            Some(acceptor) => {
-                Box::new(acceptor.accept(stream).await.map_err(|error| error.to_string())?)
+            Some(safe) => {
+                Box::new(safe.get().0.accept(stream).await.map_err(|error| error.to_string())?)
             }
             None => Box::new(stream),
         };

@@ -17,7 +17,8 @@ use temblor_wire::tls::TLS;
 
 use crate::bounds::MAX_CONNECTIONS;
 use crate::hearing::{Common, Connecting, Listening};
-use crate::server::{acceptor, warning};
+use crate::safe::Safe;
+use crate::server::warning;
 use crate::target::Target;
 use crate::telling::{Form, Place, Writing};
 use crate::whom::Whom;
@@ -157,7 +158,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         return Ok(Built { source: Some(source), ..Built::default() });
     }
     let address = Address::parse(address, "address")?;
-    let tls = acceptor(settings.record("tls"), &["http/1.1"])?;
+    let tls = Safe::of_settings(settings.record("tls"), &["http/1.1"])?;
     let warnings = warning(&address, tls.is_some(), false).into_iter().collect();
     let connections_max = most.map_or(CONNECTIONS_MAX, |most| most as usize);
     let source = Arc::new(Listening { common, address, tls, connections_max });
@@ -183,7 +184,7 @@ fn tremor_sink(what: &Build<'_>) -> BuiltSink {
 fn build_server(what: &Build<'_>) -> Result<Built, Wrong> {
     let target = Target::parse(what.settings.text("url"), None, "url")?;
     let tls = crate::tremor::tls(what.settings)?;
-    let tls = acceptor(tls.as_ref(), &["http/1.1"])?;
+    let tls = Safe::of_settings(tls.as_ref(), &["http/1.1"])?;
     let warnings = warning(&target.address, tls.is_some(), false).into_iter().collect();
     let common = common_of_tremor(what, "ws_server");
     let (address, connections_max) = (target.address, CONNECTIONS_MAX);

@@ -1,7 +1,7 @@
 //! `http` as a source, with curl.
 
 use crate::stand_in::StandIn;
-use crate::started::{Got, Started, curl, curl_with, start};
+use crate::started::{Got, Started, curl, curl_with, start, start_in};
 use temblor_testing::{peers, wait_until};
 
 fn post(started: &Started, path: &str, kind: &str, body: &[u8]) -> Option<Got> {
@@ -254,4 +254,29 @@ in |> there"#;
     let arrived: usize =
         collector.requests().iter().map(|request| request.body.lines().count()).sum();
     assert!(arrived > taken, "{arrived} {taken}");
+}
+
+#[test]
+fn a_renewed_certificate_holds_for_the_next_connection() {
+    let Some([_, certificates]) = peers(["CURL", "CERTIFICATES"]) else { return };
+    let program = r#"source in from http "ADDRESS" with
+  tls = {"cert": "FOLDER/cert.pem", "key": "FOLDER/key.pem"}
+end;
+in |> out"#;
+    let copy = |folder: &temblor_testing::Folder, name: &str| {
+        for (from, to) in [("pem", "cert.pem"), ("key", "key.pem")] {
+            let bytes =
+                std::fs::read(format!("{certificates}/{name}.{from}")).expect("it is there");
+            folder.write(to, bytes);
+        }
+    };
+    let started = start_in(program, |folder| copy(folder, "expired"));
+    let port = started.address.rsplit(':').next().expect("it has a port");
+    let url = format!("https://localhost:{port}/");
+    let authority = format!("{certificates}/ca.pem");
+    let send = || curl(&["--cacert", &authority, "-d", "{}", &url]).expect("there is curl").status;
+    assert_eq!(send(), 0, "the certificate has expired");
+    started.folder.write("cert.pem", "none");
+    copy(&started.folder, "server");
+    wait_until("the new certificate", || send() == 200);
 }
