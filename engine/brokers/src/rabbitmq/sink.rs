@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lapin::message::BasicReturnMessage;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
 use lapin::types::{FieldTable, ShortString};
-use lapin::{BasicProperties, Channel, Confirmation, Connection, Error as AmqpError};
+use lapin::{BasicProperties, Channel, Confirmation, Connection, Error as AmqpError, ErrorKind};
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_runtime::sink::{OpenSink, Sink};
@@ -107,6 +107,9 @@ impl Writing {
                     }
                     Err(error) => {
                         link = None;
+                        if refuse_exchange(&error, &parcels, &mut fates) {
+                            continue;
+                        }
                         self.brokers.output_error(&error)
                     }
                 };
@@ -224,6 +227,32 @@ impl Writing {
         }
         Ok((exchange, key, properties))
     }
+}
+
+/// A broker ends the channel of a message to an exchange that is not there, or not for this user. Such
+/// messages are refused, so that others go on; says whether there were any.
+fn refuse_exchange(error: &AmqpError, parcels: &[Parcel], fates: &mut [Vec<Fate>]) -> bool {
+    let ErrorKind::ProtocolError(error) = error.kind() else { return false };
+    if !matches!(error.get_id(), 403 | 404) {
+        return false;
+    }
+    let said = error.get_message().to_string();
+    let Some(exchange) = said.split_once("exchange '").and_then(|(_, rest)| rest.split('\'').next())
+    else {
+        return false;
+    };
+    let reason = format!("the broker refuses it: {said}");
+    let mut found = false;
+    for (parcel, fates) in parcels.iter().zip(fates) {
+        for (index, fate) in fates.iter_mut().enumerate() {
+            let is_meant = parcel.attribute(index, EXCHANGE).unwrap_or_default() == exchange;
+            if *fate == Fate::Waiting && is_meant {
+                *fate = Fate::Refused { reason: reason.clone(), details: String::new() };
+                found = true;
+            }
+        }
+    }
+    found
 }
 
 fn refused(returned: &BasicReturnMessage) -> Fate {
