@@ -10,7 +10,7 @@ use temblor_runtime::error::Error;
 use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
 use temblor_wire::address::Address;
-use temblor_wire::inbound::{accept, listen};
+use temblor_wire::inbound::{Notes, accept, listen};
 use temblor_wire::retry::{self, Retry};
 use tokio::net::TcpStream;
 use tokio_tungstenite::accept_hdr_async_with_config;
@@ -66,6 +66,8 @@ pub struct Listening {
     pub tls: Option<Arc<Safe>>,
     /// Connections at the same time.
     pub connections_max: usize,
+    /// What is said of single connections.
+    pub notes: Arc<Notes>,
 }
 
 impl std::fmt::Debug for Listening {
@@ -129,10 +131,8 @@ async fn admit(stream: TcpStream, peer: SocketAddr, listening: Listening, feed: 
             listening.common.serve(socket, peer, &path, safe, &feed).await;
         }
         Ok(Err(reason)) => {
-            feed.stats.add_dropped("websocket_handshake_failed", 1);
-            let reason = format!("{peer} does not speak WebSocket: {reason}");
-            let help = "the client must ask for an upgrade (RFC 6455)";
-            feed.trouble(Error::input(listening.address.to_string(), reason, help));
+            let text = format!("{}: {peer} does not speak WebSocket: {reason}", listening.address);
+            listening.notes.note(&feed, "websocket_handshake_failed", &text);
         }
         Err(_) => feed.stats.add_dropped("websocket_handshake_too_slow", 1),
     }

@@ -17,7 +17,7 @@ use hyper_util::server::conn::auto::Builder;
 use temblor_runtime::error::Error;
 use temblor_runtime::source::feed::Feed;
 use temblor_wire::address::Address;
-use temblor_wire::inbound::{accept, listen};
+use temblor_wire::inbound::{Notes, accept, listen};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
@@ -34,6 +34,8 @@ pub struct Server {
     pub tls: Option<Arc<Safe>>,
     /// What peers may do.
     pub bounds: Bounds,
+    /// What is said of single connections.
+    pub notes: Arc<Notes>,
 }
 
 impl std::fmt::Debug for Server {
@@ -110,10 +112,8 @@ async fn connection<H: Handler>(
             requests(stream, Peer { address, tls: true }, &server.bounds, &feed, handler).await;
         }
         Ok(Err(error)) => {
-            feed.stats.add_dropped("tls_handshake_failed", 1);
-            let help = "the client must speak TLS, and trust the certificate";
-            let reason = format!("no safe connection with {address}: {error}");
-            feed.trouble(Error::input(server.address.to_string(), reason, help));
+            let text = format!("{}: no safe connection with {address}: {error}", server.address);
+            server.notes.note(&feed, "tls_handshake_failed", &text);
         }
         Err(_) => feed.stats.add_dropped("tls_handshake_too_slow", 1),
     }

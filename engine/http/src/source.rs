@@ -154,7 +154,12 @@ pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let warnings = server::warning(&address, tls.is_some(), auth.is_some()).into_iter().collect();
     let intake = Intake {
         name: Arc::from(what.name),
-        server: Server { address, tls, bounds: Bounds::of_settings(settings) },
+        server: Server {
+            address,
+            tls,
+            bounds: Bounds::of_settings(settings),
+            notes: Arc::default(),
+        },
         manner: Manner::Own,
         answering,
         answer_timeout: settings.duration("answer_timeout"),

@@ -172,7 +172,12 @@ fn build_server(what: &Build<'_>) -> Result<Built, Wrong> {
     };
     let intake = Intake {
         name,
-        server: Server { address: target.address, tls, bounds: Bounds::default() },
+        server: Server {
+            address: target.address,
+            tls,
+            bounds: Bounds::default(),
+            notes: Arc::default(),
+        },
         manner: Manner::Tremor,
         answering: Answering::Program,
         answer_timeout: ANSWER_TIMEOUT,

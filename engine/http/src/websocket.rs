@@ -161,7 +161,8 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let tls = Safe::of_settings(settings.record("tls"), &["http/1.1"])?;
     let warnings = warning(&address, tls.is_some(), false).into_iter().collect();
     let connections_max = most.map_or(CONNECTIONS_MAX, |most| most as usize);
-    let source = Arc::new(Listening { common, address, tls, connections_max });
+    let source =
+        Arc::new(Listening { common, address, tls, connections_max, notes: Arc::default() });
     Ok(Built { source: Some(source), sink: None, warnings })
 }
 
@@ -188,7 +189,8 @@ fn build_server(what: &Build<'_>) -> Result<Built, Wrong> {
     let warnings = warning(&target.address, tls.is_some(), false).into_iter().collect();
     let common = common_of_tremor(what, "ws_server");
     let (address, connections_max) = (target.address, CONNECTIONS_MAX);
-    let source = Arc::new(Listening { common, address, tls, connections_max });
+    let source =
+        Arc::new(Listening { common, address, tls, connections_max, notes: Arc::default() });
     Ok(Built { source: Some(source), sink: Some(tremor_sink(what)), warnings })
 }
 
