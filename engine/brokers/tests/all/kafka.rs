@@ -35,10 +35,11 @@ fn committed(address: &str, group: &str, topic: &str, partitions: i32) -> i64 {
     list.add_partition_range(topic, 0, partitions - 1);
     let found = consumer.committed_offsets(list, Duration::from_secs(30));
     let Ok(found) = found else { return 0 };
-    let offset = |one: &rdkafka::topic_partition_list::TopicPartitionListElem<'_>| match one.offset() {
-        rdkafka::Offset::Offset(offset) => offset,
-        _ => 0,
-    };
+    let offset =
+        |one: &rdkafka::topic_partition_list::TopicPartitionListElem<'_>| match one.offset() {
+            rdkafka::Offset::Offset(offset) => offset,
+            _ => 0,
+        };
     found.elements().iter().map(offset).sum()
 }
 
@@ -57,7 +58,7 @@ fn two_hundred_thousand_messages_survive_kills_of_the_reader() {
     let source = format!(
         "source k from kafka \"{address}\"
            with topics = \"{topic}\", group = \"{topic}\", session_timeout = 6s, instance = \"one\" end;
-         sink f into file \"out.json\" with append = true end;
+         sink f into file \"out.json\" with mode = \"append\" end;
          k |> set event.p = $kafka.partition |> set event.o = $kafka.offset |> f"
     );
     for kill in 1..=3 {

@@ -23,7 +23,8 @@ impl Client {
         let (_connection, channel) = wait_for("rabbitmq", || {
             runtime.block_on(async {
                 let uri = format!("amqp://{address}/%2f");
-                let connection = Connection::connect(&uri, ConnectionProperties::default()).await.ok()?;
+                let connection =
+                    Connection::connect(&uri, ConnectionProperties::default()).await.ok()?;
                 let channel = connection.create_channel().await.ok()?;
                 channel.confirm_select(ConfirmSelectOptions::default()).await.ok()?;
                 Some((connection, channel))
@@ -44,8 +45,13 @@ impl Client {
                 let properties = BasicProperties::default().with_delivery_mode(2);
                 let options = BasicPublishOptions::default();
                 let (exchange, key) = ("".into(), queue.into());
-                let published =
-                    self.channel.basic_publish(exchange, key, options, message.as_bytes(), properties);
+                let published = self.channel.basic_publish(
+                    exchange,
+                    key,
+                    options,
+                    message.as_bytes(),
+                    properties,
+                );
                 published.await.expect("it is sent");
             }
             self.channel.wait_for_confirms().await.expect("it is confirmed");
@@ -115,7 +121,7 @@ fn nothing_is_lost_when_the_reader_is_killed() {
     client.publish(&queue, (0..count).map(|n| format!("{{\"n\":{n}}}")));
     let source = format!(
         "source q from rabbitmq \"amqp://{address}\" with queue = \"{queue}\", prefetch = 2000 end;
-         sink f into file \"out.json\" with append = true end; q |> f"
+         sink f into file \"out.json\" with mode = \"append\" end; q |> f"
     );
     for kill in 1..=3 {
         let process = start(&folder, "read.tmb", &source);

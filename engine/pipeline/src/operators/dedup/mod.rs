@@ -10,12 +10,12 @@ mod shared;
 use super::key::Key;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::operator::{AnyOperator, ELSE};
-use temblor_lang::diagnostic::Diagnostic;
 use std::sync::Arc;
+use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
 use temblor_lang::value::Kind;
-use temblor_runtime::shared::StoreAt;
 use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX, STREAMS_DEFAULT, STREAMS_MAX};
+use temblor_runtime::shared::StoreAt;
 
 const MODES: &[&str] = &["first", "last", "adjacent", "count"];
 /// Nanoseconds of a millisecond, in which stores keep time.
@@ -48,7 +48,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> dedup by event.id last 10000 refresh |> out",
         "in |> dedup by event.message within 1min mode count |> out",
         "in |> dedup by event.message across event.server within 30s |> out",
-        "in |> dedup by event.message across event.server within 1h store \"redis://127.0.0.1:6379\" |> out",
+        "in |> dedup by event.message across event.server within 1h with store = \"redis://127.0.0.1:6379\" end |> out",
     ],
     settings: &[
         Setting::new(
@@ -92,20 +92,20 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         Setting::new(
             "store",
             Takes::Constant(Kind::String),
-            InChain::Clause("store"),
+            InChain::No,
             "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`.",
         ),
         Setting::new(
             "delivery",
             Takes::Formula,
-            InChain::Clause("delivery"),
+            InChain::No,
             "What tells the deliveries of a broker apart, such as `$rabbitmq.message_id`: with `store`, a \
              delivery that comes again is not counted again, and is judged as before.",
         ),
         Setting::new(
             "when_down",
             Takes::Word(WHEN_DOWN),
-            InChain::Clause("when_down"),
+            InChain::No,
             "What becomes of events while the store is down: `block` (default) holds them back, and has their \
              source deliver them again; `pass` lets them through, copies too.",
         ),
@@ -195,9 +195,9 @@ fn shared(
             .error("store", "`store` needs `within`, of a millisecond at least")
             .with_help("such as: within 1h; what is older is forgotten"));
     };
-    let open = settings.shared_counts.ok_or_else(|| {
-        settings.error("store", "this build has no stores that programs share")
-    })?;
+    let open = settings
+        .shared_counts
+        .ok_or_else(|| settings.error("store", "this build has no stores that programs share"))?;
     let (address, prefix) = (settings.text("store"), settings.text("store_prefix"));
     let at = StoreAt {
         address: address.as_deref().unwrap_or_default(),

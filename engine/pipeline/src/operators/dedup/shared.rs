@@ -65,10 +65,8 @@ impl Shared {
         event: &Event<'a>,
         around: &Surroundings<'a>,
     ) -> Result<Arrived, EvalError> {
-        let delivery = match &self.delivery {
-            Some(delivery) => Some(evaluate(delivery, event, around)?),
-            None => None,
-        };
+        // An event without an identity is counted each time that it comes.
+        let delivery = self.delivery.as_ref().and_then(|one| evaluate(one, event, around).ok());
         Ok(Arrived {
             key: self.key.hash(event, around)?,
             stream: hash128(evaluate(&self.stream, event, around)?),
@@ -216,7 +214,8 @@ mod tests {
         for text in texts {
             let mut out = Emitter::new(&arena);
             shared.process(&mut (), "in", event(&text), &around, &mut out).unwrap();
-            let emitted = out.take().map(|(port, event)| format!("{port} {}", to_json(event.value)));
+            let emitted =
+                out.take().map(|(port, event)| format!("{port} {}", to_json(event.value)));
             shown.extend(emitted.collect::<Vec<_>>());
         }
         shown
@@ -226,7 +225,8 @@ mod tests {
 
     #[test]
     fn what_comes_out_is_the_same_with_and_without_looking_ahead() {
-        let wanted = [r#"out {"m":1,"s":"a"}"#, r#"else {"m":1,"s":"b"}"#, r#"out {"m":2,"s":"a"}"#];
+        let wanted =
+            [r#"out {"m":1,"s":"a"}"#, r#"else {"m":1,"s":"b"}"#, r#"out {"m":2,"s":"a"}"#];
         for ahead in [true, false] {
             let store = Arc::new(Fake::default());
             let shared = operator(Arc::clone(&store), WhenDown::Block);
