@@ -254,3 +254,28 @@ fn ten_thousand_idle_connections_take_little_memory() {
     drop(open);
     process.terminate().succeeded();
 }
+
+#[test]
+fn datagrams_that_the_kernel_has_no_room_for_are_counted() {
+    const SENT: usize = 20_000;
+    let port = free_port();
+    let program = format!(
+        "source s from udp \"127.0.0.1:{port}\" with codec = \"string\", receive_buffer = \"16KiB\" end; s |> out"
+    );
+    let process = temblor_testing::temblor(["run", "-e", &program]).start();
+    let sender = UdpSocket::bind("127.0.0.1:0").expect("there is a port");
+    wait_until("the first datagram", || {
+        // Until the program listens, datagrams are refused.
+        let _ = sender.send_to(b"begin", ("127.0.0.1", port));
+        !process.out().is_empty()
+    });
+    process.signal(rustix::process::Signal::STOP);
+    for _ in 0..SENT {
+        sender.send_to(&[b'x'; 100], ("127.0.0.1", port)).expect("the socket is bound");
+    }
+    process.signal(rustix::process::Signal::CONT);
+    sender.send_to(b"end", ("127.0.0.1", port)).expect("the socket is bound");
+    let ran = process.terminate();
+    let taken = ran.out.lines().filter(|line| line.contains("xxx")).count();
+    assert!(taken < SENT && ran.err.contains("udp_kernel"), "{taken} {}", ran.err);
+}
