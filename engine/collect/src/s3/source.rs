@@ -125,7 +125,8 @@ impl Reading {
             let Some(wait) = retry.fail(retry::chance()).filter(|_| failure.is_passing) else {
                 return Err(failure.input());
             };
-            feed.trouble(failure.input());
+            feed.stats.add_error("retries");
+            feed.console.message(&format!("warning: {}; it is tried again", failure.text()));
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = feed.stop.asked() => return Ok(None),

@@ -52,6 +52,11 @@ impl Failure {
         Error::output(self.place.as_str(), self.reason.as_str(), HELP)
     }
 
+    /// As a sentence.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.place, self.reason)
+    }
+
     /// As an error of a source.
     pub fn input(&self) -> Error {
         Error::input(self.place.as_str(), self.reason.as_str(), HELP)

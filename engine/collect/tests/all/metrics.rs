@@ -11,8 +11,8 @@ fn lines_of_graphite_come_over_tcp_and_broken_ones_go_to_err() {
     let (folder, port) = (Folder::new(), free_port());
     let text = format!(
         "source metrics from graphite \"127.0.0.1:{port}\";\n\
-         sink kept into file \"kept.ndjson\";\nsink odd into file \"odd.ndjson\";\n\
-         metrics |> set event.host = $graphite.peer.host |> kept;\nmetrics/err |> odd"
+         sink kept into file \"kept.ndjson\";\nsink err into file \"odd.ndjson\";\n\
+         metrics |> set event.host = $graphite.peer.host |> kept"
     );
     let program = listen(&folder, "in.tmb", &text, port);
     let mut client = ByHand::connect(port);

@@ -10,8 +10,8 @@ fn receiver(port: u16) -> String {
     format!(
         "source telemetry from otlp \"127.0.0.1:{port}\" with max_body = \"64KiB\" end;\n\
          sink kept into file \"kept.ndjson\" with mode = \"append\" end;\n\
-         sink odd into file \"odd.ndjson\" with mode = \"append\" end;\n\
-         telemetry |> set event.via = $otlp.protocol |> kept;\ntelemetry/err |> odd"
+         sink err into file \"odd.ndjson\" with mode = \"append\" end;\n\
+         telemetry |> set event.via = $otlp.protocol |> kept"
     )
 }
 
