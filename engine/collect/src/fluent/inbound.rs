@@ -56,8 +56,7 @@ impl Listening {
             let shaken = tokio::time::timeout(HANDSHAKE_MAX, shaking).await;
             let late = || format!("no handshake within {HANDSHAKE_MAX:?}");
             if let Err(reason) = shaken.unwrap_or_else(|_| Err(late())) {
-                let help = "give the peer the same `shared_key`, `username` and `password`";
-                return feed.trouble(Error::input(peer.to_string(), reason, help));
+                return self.listener.note(feed, peer, &reason);
             }
         }
         let (from, to) = tokio::io::split(stream);
