@@ -12,6 +12,7 @@ pub fn registry() -> &'static Registry {
             .with_operators(temblor_logstash::steps::kinds())
             .with_connectors(temblor_wire::CONNECTORS.iter().copied())
             .with_connectors(temblor_brokers::CONNECTORS.iter().copied())
+            .with_shared_counts(temblor_brokers::redis::counts::open)
             .with_connectors(temblor_http::CONNECTORS.iter().copied())
             .with_connectors(temblor_collect::CONNECTORS.iter().copied())
     });

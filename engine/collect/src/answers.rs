@@ -33,9 +33,13 @@ pub struct Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// Queues an answer, waiting for room. False when nobody answers any more.
-    pub async fn promise(&self, pending: Pending) -> bool {
+    /// Something is about to be handed over: the peer is told that it is heard, however long that takes.
+    pub fn begin(&self) {
         self.under_way.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Queues the answer to what was begun, waiting for room. False when nobody answers any more.
+    pub async fn promise(&self, pending: Pending) -> bool {
         self.sender.send(pending).await.is_ok()
     }
 
@@ -46,15 +50,24 @@ impl Answers<'_> {
     }
 }
 
-/// Gives answers in their order, with signs of life in between. Returns when there are no more, when the peer
+/// Gives answers in their order, with signs of life in between; `sign_of_life` stands for what has begun and
+/// waits for room in the program. Returns when there are no more, when the peer
 /// has gone, or when something could not get where it should.
 pub async fn give<W: AsyncWrite + Unpin>(
     mut to: W,
     mut pending: Receiver<Pending>,
     keep_alive: Duration,
+    sign_of_life: &[u8],
     under_way: &AtomicUsize,
 ) {
-    while let Some(Pending { receipt, answer, sign_of_life }) = pending.recv().await {
+    loop {
+        let next = match tokio::time::timeout(keep_alive, pending.recv()).await {
+            Ok(next) => next,
+            Err(_) if under_way.load(Ordering::Relaxed) == 0 => continue,
+            Err(_) if write(&mut to, sign_of_life).await => continue,
+            Err(_) => return,
+        };
+        let Some(Pending { receipt, answer, sign_of_life }) = next else { break };
         let settled = receipt.settled();
         tokio::pin!(settled);
         let is_settled = loop {

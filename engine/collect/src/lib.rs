@@ -9,10 +9,28 @@ pub mod answers;
 pub mod listen;
 pub mod dial;
 pub mod parcels;
+pub mod client;
 pub mod lumberjack;
 pub mod fluent;
+pub mod otlp;
+pub mod s3;
+mod lines;
+pub mod metrics;
+pub mod prometheus;
 
 use temblor_declare::Connector;
 
 /// The connectors of this crate.
-pub static CONNECTORS: &[&Connector] = &[&lumberjack::BEATS, &fluent::FLUENT];
+pub static CONNECTORS: &[&Connector] = &[
+    &lumberjack::BEATS,
+    &fluent::FLUENT,
+    &otlp::OTLP,
+    &otlp::OTEL_SERVER,
+    &otlp::OTEL_CLIENT,
+    &s3::S3,
+    &s3::S3_STREAMER,
+    &s3::S3_READER,
+    &metrics::STATSD,
+    &metrics::GRAPHITE,
+    &prometheus::PROMETHEUS,
+];

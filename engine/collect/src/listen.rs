@@ -4,6 +4,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use temblor_declare::{Setting, Settings, Takes, Wrong};
@@ -13,7 +14,7 @@ use temblor_runtime::intake::{Arrival, Messages};
 use temblor_runtime::limits::BAD_FRAME_BYTES_KEPT;
 use temblor_runtime::source::feed::Feed;
 use temblor_wire::address::Address;
-use temblor_wire::inbound::{self, CONNECTIONS_MAX};
+use temblor_wire::inbound::{self, CONNECTIONS_MAX, Notes};
 use temblor_wire::tls::{self, TLS};
 use tokio_rustls::TlsAcceptor;
 
@@ -39,6 +40,9 @@ pub const IDLE: Setting = Setting::new(
     "A connection on which nothing comes for so long, and nothing is under way, is closed.",
 )
 .or("60s");
+/// The same for protocols without an answer: a client that writes seldom would lose what it writes to a
+/// connection that was closed.
+pub const LONG_IDLE: Setting = Setting { default: Some("1h"), ..IDLE };
 /// The record of TLS.
 pub const TLS_SERVER: Setting = Setting::new(
     "tls",
@@ -55,6 +59,7 @@ pub struct Listener {
     pub idle: Duration,
     acceptor: Option<TlsAcceptor>,
     connections_max: usize,
+    notes: Arc<Notes>,
 }
 
 impl std::fmt::Debug for Listener {
@@ -90,7 +95,8 @@ impl Listener {
         let connections_max = settings.optional_whole("max_connections");
         let connections_max = connections_max.map_or(CONNECTIONS_MAX, |most| most as usize);
         let idle = settings.optional_duration("idle").unwrap_or(IDLE_MAX);
-        Ok((Self { address, idle, acceptor, connections_max }, warnings))
+        let notes = Arc::default();
+        Ok((Self { address, idle, acceptor, connections_max, notes }, warnings))
     }
 
     /// Listens until the run stops, and serves each connection in a task of its own.
@@ -105,6 +111,7 @@ impl Listener {
         let listener = inbound::listen(&self.address).await?;
         inbound::accept(listener, feed, self.connections_max, |stream, peer| {
             let (acceptor, feed, serve) = (self.acceptor.clone(), feed.clone(), serve.clone());
+            let notes = Arc::clone(&self.notes);
             async move {
                 // Answers are small, and peers wait for them.
                 let _ = stream.set_nodelay(true);
@@ -117,12 +124,16 @@ impl Listener {
                     Ok(Err(error)) => format!("the TLS handshake failed: {error}"),
                     Err(_) => format!("no TLS handshake within {HANDSHAKE_MAX:?}"),
                 };
-                let help = "check that the peer speaks TLS, and the certificates of both sides";
-                feed.trouble(Error::input(peer.to_string(), reason, help));
+                notes.note(&feed, "handshake", &format!("{peer}: {reason}"));
             }
         })
         .await;
         Ok(())
+    }
+
+    /// Says what is wrong with a peer, which is no error of the run. After the first ones peers are only counted.
+    pub fn note(&self, feed: &Feed, peer: SocketAddr, reason: &str) {
+        self.notes.note(feed, "handshake", &format!("{peer}: {reason}"));
     }
 
     /// Whether nobody in between can read along.
@@ -133,7 +144,7 @@ impl Listener {
 
     /// The metadata of a connection: `{"KIND":{"peer":{"host","port"},"tls"}}`.
     #[must_use]
-    pub fn origin(&self, kind: &str, peer: SocketAddr) -> std::sync::Arc<Origin> {
+    pub fn origin(&self, kind: &str, peer: SocketAddr) -> Arc<Origin> {
         let (host, port, tls) = (peer.ip(), peer.port(), self.acceptor.is_some());
         let peer_text = format!("{{\"host\":\"{host}\",\"port\":{port}}}");
         let meta = format!("{{\"{kind}\":{{\"peer\":{peer_text},\"tls\":{tls}}}}}");

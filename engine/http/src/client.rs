@@ -81,6 +81,19 @@ impl Client {
         Ok(Self::new(config, name.map(FixedServerNameResolver::new), timeout))
     }
 
+    /// The warning that belongs to a client that checks no certificates.
+    #[must_use]
+    pub fn warning(settings: &Settings, targets: &[&Target]) -> Option<String> {
+        let is_checked = settings.record("tls").and_then(|tls| tls.optional_flag("verify"));
+        let target = targets.first()?;
+        (is_checked == Some(false)).then(|| {
+            format!(
+                "`verify = false`: nobody checks who answers at {target}; who sits in between can read \
+                 and change everything"
+            )
+        })
+    }
+
     fn new(config: ClientConfig, name: Option<FixedServerNameResolver>, timeout: Duration) -> Self {
         let mut http = HttpConnector::new();
         http.enforce_http(false);

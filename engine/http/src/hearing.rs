@@ -10,13 +10,13 @@ use temblor_runtime::error::Error;
 use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
 use temblor_wire::address::Address;
-use temblor_wire::inbound::{accept, listen};
+use temblor_wire::inbound::{Notes, accept, listen};
 use temblor_wire::retry::{self, Retry};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
 use tokio_tungstenite::accept_hdr_async_with_config;
 
 use crate::json::{push_entry, push_key};
+use crate::safe::Safe;
 use crate::talk::{self, Io, Origins, Socket, enter, talk};
 use crate::whom::{HANDSHAKE_TIMEOUT, Whom};
 
@@ -43,7 +43,7 @@ impl Common {
             meta.push('{');
             push_entry("path", path, &mut meta);
             meta.push_str(&format!(
-                ",\"stream\":{},\"binary\":{binary},\"tls\":{safe},\"peer\":{{\"host\":\"{}\",\"port\":{}}}}}}}",
+                ",\"connection\":{},\"binary\":{binary},\"tls\":{safe},\"peer\":{{\"host\":\"{}\",\"port\":{}}}}}}}",
                 place.stream,
                 peer.ip(),
                 peer.port()
@@ -63,9 +63,11 @@ pub struct Listening {
     /// Where it listens.
     pub address: Address,
     /// How connections are made safe, if they are.
-    pub tls: Option<TlsAcceptor>,
+    pub tls: Option<Arc<Safe>>,
     /// Connections at the same time.
     pub connections_max: usize,
+    /// What is said of single connections.
+    pub notes: Arc<Notes>,
 }
 
 impl std::fmt::Debug for Listening {
@@ -103,8 +105,8 @@ async fn admit(stream: TcpStream, peer: SocketAddr, listening: Listening, feed: 
     let shaking = async {
         let _ = stream.set_nodelay(true);
         let stream: Box<dyn Io> = match &listening.tls {
-            Some(acceptor) => {
-                Box::new(acceptor.accept(stream).await.map_err(|error| error.to_string())?)
+            Some(safe) => {
+                Box::new(safe.get().0.accept(stream).await.map_err(|error| error.to_string())?)
             }
             None => Box::new(stream),
         };
@@ -129,10 +131,8 @@ async fn admit(stream: TcpStream, peer: SocketAddr, listening: Listening, feed: 
             listening.common.serve(socket, peer, &path, safe, &feed).await;
         }
         Ok(Err(reason)) => {
-            feed.stats.add_dropped("websocket_handshake_failed", 1);
-            let reason = format!("{peer} does not speak WebSocket: {reason}");
-            let help = "the client must ask for an upgrade (RFC 6455)";
-            feed.trouble(Error::input(listening.address.to_string(), reason, help));
+            let text = format!("{}: {peer} does not speak WebSocket: {reason}", listening.address);
+            listening.notes.note(&feed, "websocket_handshake_failed", &text);
         }
         Err(_) => feed.stats.add_dropped("websocket_handshake_too_slow", 1),
     }

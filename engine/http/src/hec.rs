@@ -45,3 +45,33 @@ pub fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
     out.extend_from_slice(load.event(item));
     out.extend_from_slice(b"}\n");
 }
+
+/// A name for the stream of requests of one sink (a random UUID, RFC 9562): collectors that acknowledge
+/// want one, the others leave it aside.
+#[must_use]
+pub fn channel() -> String {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let bits = || RandomState::new().build_hasher().finish();
+    let (first, second) = (bits(), bits());
+    format!(
+        "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
+        first >> 32,
+        (first >> 16) & 0xffff,
+        first & 0xfff,
+        second >> 52,
+        second & 0xffff_ffff_ffff
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_are_uuids_of_their_own() {
+        let (one, other) = (channel(), channel());
+        assert_ne!(one, other);
+        let lengths: Vec<_> = one.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12], "{one}");
+    }
+}

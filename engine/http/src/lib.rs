@@ -13,6 +13,7 @@ pub mod receive;
 pub mod messages;
 pub mod meta;
 pub mod pending;
+pub mod safe;
 pub mod server;
 pub mod source;
 pub mod reply;

@@ -11,6 +11,7 @@ use temblor_wire::tls::TLS;
 
 use crate::auth::{AUTH, Credentials};
 use crate::client::{Client, TIMEOUT};
+use crate::hec;
 use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY, Portions};
 use crate::sink::{Form, Manner, Requests, add_auth};
 use crate::target::Target;
@@ -90,7 +91,12 @@ pub fn collector(
     };
     let mut headers = HeaderMap::new();
     headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    let warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
+    if form == Form::Hec {
+        let channel = HeaderValue::from_str(&hec::channel()).expect("a UUID is plain text");
+        headers.insert("x-splunk-request-channel", channel);
+    }
+    let mut warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
+    warnings.extend(Client::warning(settings, &[&target]));
     let requests = Requests {
         client: Client::of_settings(settings, &[&target])?,
         target,

@@ -108,7 +108,8 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         headers.extend(header(name, value).map(|(name, value)| (Some(name), value)));
     }
     let all: Vec<&Target> = targets.iter().collect();
-    let warnings = add_auth(auth.as_ref(), &all, &mut headers);
+    let mut warnings = add_auth(auth.as_ref(), &all, &mut headers);
+    warnings.extend(Client::warning(settings, &all));
     let client = Client::of_settings(settings, &all)?;
     let default = if settings.flag("data_stream") { Action::Create } else { Action::Index };
     let bulk = Bulk {

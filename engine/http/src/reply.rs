@@ -46,7 +46,7 @@ pub static REPLY: Connector = Connector {
     gives: &[],
     meta: &[],
     examples: &[r#"source in from http "127.0.0.1:8080" with answer = "program" end;
-sink back into reply "in" with status = match event.ok of case true => 200 case _ => 422 end end;
+sink back into reply "in" with status = (match event.ok of case true => 200 case _ => 422 end) end;
 in |> set event.ok = present event.user |> back"#],
     build,
 };

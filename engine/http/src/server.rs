@@ -14,18 +14,16 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use temblor_declare::{Settings, Wrong};
 use temblor_runtime::error::Error;
 use temblor_runtime::source::feed::Feed;
 use temblor_wire::address::Address;
-use temblor_wire::inbound::{accept, listen};
-use temblor_wire::tls;
+use temblor_wire::inbound::{Notes, accept, listen};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsAcceptor;
 
 use crate::bounds::{Bounds, DRAIN_MAX, HEADERS_MAX, STREAMS_MAX};
 use crate::respond::Reply;
+use crate::safe::Safe;
 
 /// Where to listen, and how.
 #[derive(Clone)]
@@ -33,9 +31,11 @@ pub struct Server {
     /// The address.
     pub address: Address,
     /// How connections are made safe, if they are.
-    pub tls: Option<TlsAcceptor>,
+    pub tls: Option<Arc<Safe>>,
     /// What peers may do.
     pub bounds: Bounds,
+    /// What is said of single connections.
+    pub notes: Arc<Notes>,
 }
 
 impl std::fmt::Debug for Server {
@@ -57,21 +57,6 @@ pub struct Peer {
 pub trait Handler: Send + Sync + 'static {
     /// Answers one.
     fn handle(&self, request: Request<Incoming>, peer: Peer) -> impl Future<Output = Reply> + Send;
-}
-
-/// How a server makes its connections safe, as the record `tls` says, offering these protocols (ALPN, RFC
-/// 7301).
-///
-/// # Errors
-/// A file that cannot be used.
-pub fn acceptor(
-    settings: Option<&Settings>,
-    protocols: &[&str],
-) -> Result<Option<TlsAcceptor>, Wrong> {
-    let Some(settings) = settings else { return Ok(None) };
-    let mut config = (**tls::acceptor(settings)?.config()).clone();
-    config.alpn_protocols = protocols.iter().map(|one| one.as_bytes().to_vec()).collect();
-    Ok(Some(TlsAcceptor::from(Arc::new(config))))
 }
 
 /// The sentence that warns of an address that others reach without any check.
@@ -109,10 +94,15 @@ async fn connection<H: Handler>(
 ) {
     // Answers are small: they leave at once.
     let _ = stream.set_nodelay(true);
-    let Some(acceptor) = &server.tls else {
+    let Some(safe) = &server.tls else {
         return requests(stream, Peer { address, tls: false }, &server.bounds, &feed, handler)
             .await;
     };
+    let (acceptor, wrong) = safe.get();
+    if let Some(wrong) = wrong {
+        let place = server.address.to_string();
+        feed.trouble(Error::input(place, wrong.message, "the files as they were still hold"));
+    }
     let shaken = tokio::select! {
         shaken = tokio::time::timeout(server.bounds.header_timeout, acceptor.accept(stream)) => shaken,
         () = feed.stop.asked() => return,
@@ -122,10 +112,8 @@ async fn connection<H: Handler>(
             requests(stream, Peer { address, tls: true }, &server.bounds, &feed, handler).await;
         }
         Ok(Err(error)) => {
-            feed.stats.add_dropped("tls_handshake_failed", 1);
-            let help = "the client must speak TLS, and trust the certificate";
-            let reason = format!("no safe connection with {address}: {error}");
-            feed.trouble(Error::input(server.address.to_string(), reason, help));
+            let text = format!("{}: no safe connection with {address}: {error}", server.address);
+            server.notes.note(&feed, "tls_handshake_failed", &text);
         }
         Err(_) => feed.stats.add_dropped("tls_handshake_too_slow", 1),
     }

@@ -126,7 +126,8 @@ pub fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong> {
     check_headers(&[("content-type".to_string(), kind.clone())], "content_type")?;
     let mut headers = HeaderMap::new();
     headers.extend(header("content-type", &kind).map(|(name, value)| (Some(name), value)));
-    let warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
+    let mut warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
+    warnings.extend(Client::warning(settings, &[&target]));
     let mut portions = Portions::of_settings(settings);
     if form == Form::Single {
         portions.events_max = 1;

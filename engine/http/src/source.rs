@@ -31,6 +31,7 @@ use crate::meta;
 use crate::pending::{self, Answer, Ticket};
 use crate::receive::{self, Room};
 use crate::respond::{Reply, bare, because, later, with};
+use crate::safe::Safe;
 use crate::server::{self, Handler, Peer, Server};
 
 /// Settings of the source.
@@ -132,7 +133,7 @@ pub struct Intake {
 pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let settings = what.settings;
     let address = Address::parse(settings.text("address"), "address")?;
-    let tls = server::acceptor(settings.record("tls"), &["h2", "http/1.1"])?;
+    let tls = Safe::of_settings(settings.record("tls"), &["h2", "http/1.1"])?;
     let auth = Credentials::of_settings(settings)?;
     let answering = match settings.text("answer") {
         "at_once" => Answering::AtOnce,
@@ -153,7 +154,12 @@ pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let warnings = server::warning(&address, tls.is_some(), auth.is_some()).into_iter().collect();
     let intake = Intake {
         name: Arc::from(what.name),
-        server: Server { address, tls, bounds: Bounds::of_settings(settings) },
+        server: Server {
+            address,
+            tls,
+            bounds: Bounds::of_settings(settings),
+            notes: Arc::default(),
+        },
         manner: Manner::Own,
         answering,
         answer_timeout: settings.duration("answer_timeout"),

@@ -48,7 +48,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A place among those that messages can be sent to; given up when it is dropped.
 pub struct Place {
-    /// The number of the connection: `stream` in its metadata.
+    /// The number of the connection: `connection` in its metadata.
     pub stream: u64,
     messages: mpsc::Receiver<Message>,
 }

@@ -90,7 +90,7 @@ impl Writing {
         });
         Says {
             binary: meta.get("binary").and_then(serde_json::Value::as_bool).unwrap_or(false),
-            stream: meta.get("stream").and_then(serde_json::Value::as_u64),
+            stream: meta.get("connection").and_then(serde_json::Value::as_u64),
             peer,
         }
     }

@@ -24,7 +24,8 @@ use crate::messages::Reading;
 use crate::nodes::Nodes;
 use crate::pending::Answer;
 use crate::reply::{self, Form, Replies};
-use crate::server::{Server, acceptor, warning};
+use crate::safe::Safe;
+use crate::server::{Server, warning};
 use crate::sink::{self, Requests, add_auth};
 use crate::source::{Answering, Intake, Manner, header};
 use crate::target::Target;
@@ -159,7 +160,7 @@ fn build_server(what: &Build<'_>) -> Result<Built, Wrong> {
     let settings = what.settings;
     let target = Target::parse(settings.text("url"), None, "url")?;
     let tls = tls(settings)?;
-    let tls = acceptor(tls.as_ref(), &["h2", "http/1.1"])?;
+    let tls = Safe::of_settings(tls.as_ref(), &["h2", "http/1.1"])?;
     let warnings = warning(&target.address, tls.is_some(), false).into_iter().collect();
     let name: Arc<str> = Arc::from(what.name);
     let errors = Feedback::new();
@@ -171,7 +172,12 @@ fn build_server(what: &Build<'_>) -> Result<Built, Wrong> {
     };
     let intake = Intake {
         name,
-        server: Server { address: target.address, tls, bounds: Bounds::default() },
+        server: Server {
+            address: target.address,
+            tls,
+            bounds: Bounds::default(),
+            notes: Arc::default(),
+        },
         manner: Manner::Tremor,
         answering: Answering::Program,
         answer_timeout: ANSWER_TIMEOUT,

@@ -17,7 +17,8 @@ use temblor_wire::tls::TLS;
 
 use crate::bounds::MAX_CONNECTIONS;
 use crate::hearing::{Common, Connecting, Listening};
-use crate::server::{acceptor, warning};
+use crate::safe::Safe;
+use crate::server::warning;
 use crate::target::Target;
 use crate::telling::{Form, Place, Writing};
 use crate::whom::Whom;
@@ -60,7 +61,11 @@ pub static WEBSOCKET: Connector = Connector {
     ],
     sink: &[
         Setting::new("binary", Takes::PerEvent, "`true` for a binary message."),
-        Setting::new("stream", Takes::Hidden("$websocket.stream"), "The connection of an answer."),
+        Setting::new(
+            "connection",
+            Takes::Hidden("$websocket.connection"),
+            "The connection of an answer.",
+        ),
         Setting::new("tls", Takes::Record(TLS), "How the server is checked."),
         Setting::new("retry", Takes::Record(RETRY), "The waits between attempts to connect."),
     ],
@@ -82,7 +87,7 @@ pub static WS_SERVER: Connector = Connector {
     kind: "ws_server",
     notation: Notation::Tremor,
     doc: "Messages over WebSocket. An event that goes to it is sent to the connection that it came by \
-          (`$ws_server.stream`, else `$ws_server.peer`), else to all.",
+          (`$ws_server.connection`, else `$ws_server.peer`), else to all.",
     ends: Ends::Both,
     address: None,
     source: &[
@@ -153,10 +158,11 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         return Ok(Built { source: Some(source), ..Built::default() });
     }
     let address = Address::parse(address, "address")?;
-    let tls = acceptor(settings.record("tls"), &["http/1.1"])?;
+    let tls = Safe::of_settings(settings.record("tls"), &["http/1.1"])?;
     let warnings = warning(&address, tls.is_some(), false).into_iter().collect();
     let connections_max = most.map_or(CONNECTIONS_MAX, |most| most as usize);
-    let source = Arc::new(Listening { common, address, tls, connections_max });
+    let source =
+        Arc::new(Listening { common, address, tls, connections_max, notes: Arc::default() });
     Ok(Built { source: Some(source), sink: None, warnings })
 }
 
@@ -179,11 +185,12 @@ fn tremor_sink(what: &Build<'_>) -> BuiltSink {
 fn build_server(what: &Build<'_>) -> Result<Built, Wrong> {
     let target = Target::parse(what.settings.text("url"), None, "url")?;
     let tls = crate::tremor::tls(what.settings)?;
-    let tls = acceptor(tls.as_ref(), &["http/1.1"])?;
+    let tls = Safe::of_settings(tls.as_ref(), &["http/1.1"])?;
     let warnings = warning(&target.address, tls.is_some(), false).into_iter().collect();
     let common = common_of_tremor(what, "ws_server");
     let (address, connections_max) = (target.address, CONNECTIONS_MAX);
-    let source = Arc::new(Listening { common, address, tls, connections_max });
+    let source =
+        Arc::new(Listening { common, address, tls, connections_max, notes: Arc::default() });
     Ok(Built { source: Some(source), sink: Some(tremor_sink(what)), warnings })
 }
 

@@ -6,12 +6,14 @@
 use crate::operators::{self, OperatorKind};
 use std::sync::LazyLock;
 use temblor_declare::{Connector, Notation};
+use temblor_runtime::shared::OpenSharedCounts;
 
 /// The kinds of operators and the connectors that programs may name.
 #[derive(Debug, Default)]
 pub struct Registry {
     operators: Vec<&'static OperatorKind>,
     connectors: Vec<&'static Connector>,
+    shared_counts: Option<OpenSharedCounts>,
 }
 
 impl Registry {
@@ -19,7 +21,7 @@ impl Registry {
     #[must_use]
     pub fn built_in() -> Self {
         let operators = operators::KINDS.iter().flat_map(|file| file.iter()).collect();
-        Self { operators, connectors: Vec::new() }
+        Self { operators, ..Self::default() }
     }
 
     /// The registry of this crate alone, for programs that name nothing else.
@@ -44,6 +46,18 @@ impl Registry {
     pub fn with_connectors(mut self, rows: impl IntoIterator<Item = &'static Connector>) -> Self {
         self.connectors.extend(rows);
         self
+    }
+
+    /// The same, with stores that several programs share.
+    #[must_use]
+    pub fn with_shared_counts(self, open: OpenSharedCounts) -> Self {
+        Self { shared_counts: Some(open), ..self }
+    }
+
+    /// How stores are opened that several programs share.
+    #[must_use]
+    pub fn shared_counts(&self) -> Option<OpenSharedCounts> {
+        self.shared_counts
     }
 
     /// All connectors that crates have handed in.

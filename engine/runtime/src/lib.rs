@@ -15,6 +15,7 @@ pub mod checkpoint;
 pub mod ack;
 pub mod batch;
 pub mod queue;
+pub mod shared;
 pub mod snapshot;
 pub mod outputs;
 pub mod outbox;

@@ -17,7 +17,7 @@ use crate::intake::Messages;
 use crate::limits::{OUTLET_BYTES_MAX, OUTLET_PARCELS_MAX};
 use crate::network::Network;
 use crate::outputs::{Chunk, Count, ErrorRecord, SinkId};
-use crate::queue::Closed;
+use crate::queue::{Closed, Queue};
 use crate::source::feed::Feed;
 use crate::stats::Stats;
 use crate::stop::Stop;
@@ -44,6 +44,8 @@ pub struct Desk {
     pub stop: Arc<Stop>,
     /// What is under way.
     pub ledger: Arc<Ledger>,
+    /// What sources send into: a sink that gathers events learns from it that no more will come.
+    pub queue: Arc<Queue>,
 }
 
 impl Desk {

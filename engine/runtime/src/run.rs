@@ -410,6 +410,7 @@ impl Run {
             troubles: Arc::clone(&self.troubles),
             stop: Arc::clone(&self.stop),
             ledger: Arc::clone(&self.ledger),
+            queue: Arc::clone(&self.shop.queue),
         }
     }
 

@@ -3,9 +3,12 @@
 //! Invariant: an address that failed is left alone for its wait while another one works.
 
 use std::io::Error as IoError;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use temblor_declare::{Setting, Settings, Takes, Wrong};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpStream, UnixStream};
@@ -265,12 +268,30 @@ impl Line {
 /// Reads away what a peer has said, and sees whether it has closed: what is written to a closed connection is
 /// lost without an error.
 async fn is_open(read: &mut ReadSide) -> Result<(), String> {
+    // The system is asked, since tokio may not have heard yet of an end that has come.
+    match read {
+        ReadSide::Tcp(side) => return drain(side.as_ref()),
+        ReadSide::Unix(side) => return drain(side.as_ref()),
+        ReadSide::Tls(_) => {}
+    }
     let mut away = Vec::with_capacity(AWAY_BYTES);
     loop {
         match read.read_now(&mut away).await {
             Ok(None) => return Ok(()),
             Ok(Some(0)) => return Err("the peer has closed the connection".to_string()),
             Ok(Some(_)) => away.clear(),
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+fn drain(socket: impl AsFd) -> Result<(), String> {
+    let mut away = [0; AWAY_BYTES];
+    loop {
+        match recv(&socket, &mut away[..], RecvFlags::DONTWAIT) {
+            Ok((_, 0)) => return Err("the peer has closed the connection".to_string()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         }
     }

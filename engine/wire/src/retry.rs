@@ -49,6 +49,12 @@ impl Retry {
         }
     }
 
+    /// Whether nothing has failed since the last success.
+    #[must_use]
+    pub fn is_fresh(&self) -> bool {
+        self.attempts == 0
+    }
+
     /// An attempt went well: the next failure begins anew.
     pub fn succeed(&mut self) {
         self.attempts = 0;

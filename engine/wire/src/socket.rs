@@ -121,7 +121,7 @@ impl ReadSide {
                 Some(count) => count,
                 None => 0,
             };
-            to.reserve(bytes);
+            to.reserve_exact(bytes);
             match self.try_read(to).await {
                 Ok(count) => return Ok(begun + count),
                 Err(error) if error.kind() == ErrorKind::WouldBlock && begun > 0 => {

@@ -80,6 +80,14 @@ pub fn acceptor(settings: &Settings) -> Result<TlsAcceptor, Wrong> {
     Ok(TlsAcceptor::from(Arc::new(config.map_err(|error| unusable(cert, &error))?)))
 }
 
+/// A server that writes nothing of its own accord: no tickets for later connections. A client that only sends
+/// does not read them, and closing with bytes unread resets its connection, with all that was under way.
+fn silent_acceptor(settings: &Settings) -> Result<TlsAcceptor, Wrong> {
+    let mut config = (**acceptor(settings)?.config()).clone();
+    config.send_tls13_tickets = 0;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
 /// How a client makes connections safe.
 ///
 /// # Errors
@@ -260,7 +268,7 @@ impl Server {
     /// # Errors
     /// A file that cannot be read, or does not hold what it should.
     pub fn new(settings: &Settings) -> Result<Arc<Self>, Wrong> {
-        Fresh::made_by(acceptor, settings)
+        Fresh::made_by(silent_acceptor, settings)
     }
 }
 

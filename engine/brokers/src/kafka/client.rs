@@ -2,6 +2,10 @@
 //!
 //! Invariant: options that librdkafka does not know are found when the program is loaded.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
 use rdkafka::ClientConfig;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use temblor_declare::Wrong;
@@ -39,6 +43,33 @@ fn wrong(error: &KafkaError) -> Wrong {
     let message = format!("librdkafka refuses {name} = {value}: {reason}");
     let help = "its documentation (CONFIGURATION.md) has all names and values";
     Wrong { setting: None, message, help: help.to_string() }
+}
+
+/// The same kind of error is told once in this time.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// Which kinds of errors have been told, and when: librdkafka repeats them with each attempt.
+#[derive(Default)]
+pub struct Told(Mutex<HashMap<Option<i32>, Instant>>);
+
+impl Told {
+    /// Whether an error of that kind should be told now.
+    pub fn is_due(&self, code: Option<RDKafkaErrorCode>) -> bool {
+        // All brokers are down when the connection to the only one fails.
+        let kind = match code {
+            Some(RDKafkaErrorCode::AllBrokersDown) => {
+                Some(RDKafkaErrorCode::BrokerTransportFailure)
+            }
+            other => other,
+        };
+        let kind = kind.map(|code| code as i32);
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = told.get(&kind).is_none_or(|at| at.elapsed() >= QUIET);
+        if is_due {
+            told.insert(kind, Instant::now());
+        }
+        is_due
+    }
 }
 
 /// What to try about an error.

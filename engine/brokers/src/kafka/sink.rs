@@ -21,7 +21,7 @@ use temblor_wire::retry;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use super::client::{config, help, is_refusal};
+use super::client::{Told, config, help, is_refusal};
 use super::{Cluster, Shape};
 
 /// What holds unless the program says otherwise.
@@ -79,12 +79,15 @@ impl OpenSink for Writing {
 struct Calls {
     name: String,
     desk: Desk,
+    told: Told,
 }
 
 impl ClientContext for Calls {
     fn error(&self, error: KafkaError, reason: &str) {
-        let help = help(error.rdkafka_error_code());
-        self.desk.trouble(Error::output(&*self.name, format!("{error}: {reason}"), help));
+        let code = error.rdkafka_error_code();
+        if self.told.is_due(code) {
+            self.desk.trouble(Error::output(&*self.name, format!("{error}: {reason}"), help(code)));
+        }
     }
 }
 
@@ -170,7 +173,11 @@ impl Writing {
     }
 
     fn client(&self, desk: &Desk) -> Result<Client, KafkaError> {
-        self.config.create_with_context(Calls { name: self.name(), desk: desk.clone() })
+        self.config.create_with_context(Calls {
+            name: self.name(),
+            desk: desk.clone(),
+            told: Told::default(),
+        })
     }
 
     async fn write(self, outlet: Arc<Outlet>, desk: Desk) {

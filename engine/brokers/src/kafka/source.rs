@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, RebalanceProtocol};
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
@@ -22,7 +22,7 @@ use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
 use temblor_wire::retry::{self, Retry};
 
-use super::client::{config, help};
+use super::client::{Told, config, help};
 use super::progress::{Partition, Progress, Span};
 use super::{Cluster, Start, Subscription};
 use crate::packing::{Packing, Unpacking};
@@ -46,8 +46,6 @@ const POLL: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a question to the brokers may take.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// The same error is told once in this time.
-const QUIET: Duration = Duration::from_secs(30);
 
 /// A source.
 #[derive(Clone, Debug)]
@@ -85,8 +83,7 @@ struct Calls {
     feed: Feed,
     start: Start,
     progress: Arc<Progress>,
-    /// The last error that was told, and when.
-    told: Mutex<Option<(String, Instant)>>,
+    told: Told,
     /// The consumer is being closed: nothing is waited for any more.
     closing: AtomicBool,
 }
@@ -95,11 +92,7 @@ type Client = BaseConsumer<Calls>;
 
 impl Calls {
     fn trouble(&self, reason: String, code: Option<RDKafkaErrorCode>) {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_old = |(known, at): &(String, Instant)| *known == reason && at.elapsed() < QUIET;
-        if !told.as_ref().is_some_and(is_old) {
-            *told = Some((reason.clone(), Instant::now()));
-            drop(told);
+        if self.told.is_due(code) {
             self.feed.trouble(Error::input(&*self.name, reason, help(code)));
         }
     }
@@ -238,7 +231,7 @@ impl Reading {
             feed: feed.clone(),
             start: self.subscription.from,
             progress: Arc::clone(&progress),
-            told: Mutex::default(),
+            told: Told::default(),
             closing: AtomicBool::new(false),
         };
         let consumer: Client =

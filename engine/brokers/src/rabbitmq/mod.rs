@@ -106,7 +106,7 @@ pub static RABBITMQ: Connector = Connector {
             Takes::PerEventJson,
             "A record of the message's properties: `content_type`, `content_encoding`, `priority`, \
              `correlation_id`, `reply_to`, `expiration` (milliseconds), `message_id`, `timestamp` (seconds), \
-             `type`, `user_id`, `app_id`.",
+             `type`, `user_id`, `app_id`. A message without `message_id` gets one that is its own.",
         ),
         EXCHANGE_TYPE,
         Setting::new(

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lapin::message::BasicReturnMessage;
 use lapin::options::{BasicPublishOptions, ConfirmSelectOptions};
 use lapin::types::{FieldTable, ShortString};
-use lapin::{BasicProperties, Channel, Confirmation, Connection, Error as AmqpError};
+use lapin::{BasicProperties, Channel, Confirmation, Connection, Error as AmqpError, ErrorKind};
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_runtime::sink::{OpenSink, Sink};
@@ -69,6 +69,31 @@ struct Link {
     declared: HashSet<String>,
 }
 
+/// Identities of messages whose program gives them none. A message that is published again after a failure
+/// keeps its own, so that readers can tell it from an equal one.
+struct Identities {
+    /// Differs from process to process.
+    run: u64,
+    next: u64,
+}
+
+impl Identities {
+    fn new() -> Self {
+        Self { run: retry::chance().to_bits(), next: 0 }
+    }
+
+    /// Reserves identities for so many events; gives the first.
+    fn take(&mut self, count: usize) -> u64 {
+        let first = self.next;
+        self.next += count as u64;
+        first
+    }
+
+    fn name(&self, number: u64) -> ShortString {
+        format!("{:016x}-{number:x}", self.run).into()
+    }
+}
+
 /// What became of an event.
 #[derive(Clone, PartialEq)]
 enum Fate {
@@ -88,6 +113,7 @@ impl OpenSink for Writing {
 impl Writing {
     async fn write(mut self, outlet: Arc<Outlet>, desk: Desk) {
         let mut link = None;
+        let mut identities = Identities::new();
         while let Some(first) = outlet.take().await {
             let mut count = first.events().len();
             let mut parcels = vec![first];
@@ -96,10 +122,15 @@ impl Writing {
                 count += next.events().len();
                 parcels.push(next);
             }
+            let firsts: Vec<u64> =
+                parcels.iter().map(|one| identities.take(one.events().len())).collect();
             let mut fates: Vec<Vec<Fate>> =
                 parcels.iter().map(|parcel| vec![Fate::Waiting; parcel.events().len()]).collect();
             loop {
-                let failed = match self.publish(&parcels, &mut fates, &mut link).await {
+                let failed = match self
+                    .publish(&parcels, (&identities, &firsts), &mut fates, &mut link)
+                    .await
+                {
                     Ok(()) if !fates.iter().flatten().any(|fate| *fate == Fate::Waiting) => break,
                     Ok(()) => {
                         let help = "it has no room; look at its log";
@@ -107,6 +138,9 @@ impl Writing {
                     }
                     Err(error) => {
                         link = None;
+                        if refuse_exchange(&error, &parcels, &mut fates) {
+                            continue;
+                        }
                         self.brokers.output_error(&error)
                     }
                 };
@@ -139,6 +173,7 @@ impl Writing {
     async fn publish(
         &self,
         parcels: &[Parcel],
+        (identities, firsts): (&Identities, &[u64]),
         fates: &mut [Vec<Fate>],
         link: &mut Option<Link>,
     ) -> Result<(), AmqpError> {
@@ -147,7 +182,7 @@ impl Writing {
             None => link.insert(self.connect().await?),
         };
         let mut under_way = Vec::new();
-        for (parcel, fates) in parcels.iter().zip(fates.iter_mut()) {
+        for ((parcel, first), fates) in parcels.iter().zip(firsts).zip(fates.iter_mut()) {
             let waiting = fates.iter_mut().enumerate().filter(|(_, fate)| **fate == Fate::Waiting);
             for (index, fate) in waiting {
                 let message = match self.message(parcel, index) {
@@ -157,7 +192,10 @@ impl Writing {
                         continue;
                     }
                 };
-                let (exchange, key, properties) = message;
+                let (exchange, key, mut properties) = message;
+                if properties.message_id().is_none() {
+                    properties = properties.with_message_id(identities.name(first + index as u64));
+                }
                 self.declare(link, exchange.as_str()).await?;
                 let mandatory = self.shape.mandatory;
                 let options = BasicPublishOptions { mandatory, ..BasicPublishOptions::default() };
@@ -224,6 +262,33 @@ impl Writing {
         }
         Ok((exchange, key, properties))
     }
+}
+
+/// A broker ends the channel of a message to an exchange that is not there, or not for this user. Such
+/// messages are refused, so that others go on; says whether there were any.
+fn refuse_exchange(error: &AmqpError, parcels: &[Parcel], fates: &mut [Vec<Fate>]) -> bool {
+    let ErrorKind::ProtocolError(error) = error.kind() else { return false };
+    if !matches!(error.get_id(), 403 | 404) {
+        return false;
+    }
+    let said = error.get_message().to_string();
+    let Some(exchange) =
+        said.split_once("exchange '").and_then(|(_, rest)| rest.split('\'').next())
+    else {
+        return false;
+    };
+    let reason = format!("the broker refuses it: {said}");
+    let mut found = false;
+    for (parcel, fates) in parcels.iter().zip(fates) {
+        for (index, fate) in fates.iter_mut().enumerate() {
+            let is_meant = parcel.attribute(index, EXCHANGE).unwrap_or_default() == exchange;
+            if *fate == Fate::Waiting && is_meant {
+                *fate = Fate::Refused { reason: reason.clone(), details: String::new() };
+                found = true;
+            }
+        }
+    }
+    found
 }
 
 fn refused(returned: &BasicReturnMessage) -> Fate {

@@ -8,6 +8,7 @@ pub mod list;
 pub mod stream;
 pub mod channel;
 pub mod sink;
+pub mod counts;
 
 use std::sync::Arc;
 use std::time::Duration;

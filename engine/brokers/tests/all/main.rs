@@ -3,6 +3,7 @@
 
 #[cfg(feature = "kafka")]
 mod kafka;
+mod counts;
 mod rabbitmq;
 mod redis;
 
@@ -13,12 +14,7 @@ use temblor_testing::{Folder, Process, temblor, wait_for};
 /// Starts a program of that text, which runs until it is stopped.
 fn start(folder: &Folder, name: &str, program: &str) -> Process {
     let path = folder.write(name, program);
-    temblor([path.as_os_str().to_str().unwrap()].iter().fold(vec!["run"], |mut all, one| {
-        all.push(one);
-        all
-    }))
-    .folder(folder.path())
-    .start()
+    temblor(["run", path.to_str().unwrap()]).folder(folder.path()).start()
 }
 
 /// Runs a program on input to its end.

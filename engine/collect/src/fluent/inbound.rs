@@ -56,15 +56,14 @@ impl Listening {
             let shaken = tokio::time::timeout(HANDSHAKE_MAX, shaking).await;
             let late = || format!("no handshake within {HANDSHAKE_MAX:?}");
             if let Err(reason) = shaken.unwrap_or_else(|_| Err(late())) {
-                let help = "give the peer the same `shared_key`, `username` and `password`";
-                return feed.trouble(Error::input(peer.to_string(), reason, help));
+                return self.listener.note(feed, peer, &reason);
             }
         }
         let (from, to) = tokio::io::split(stream);
         let (sender, receiver) = channel(PENDING_MAX);
         let under_way = AtomicUsize::new(0);
         let reading = self.read(from, bytes, peer, feed, Answers { sender, under_way: &under_way });
-        let writing = answers::give(to, receiver, ANSWERS_MAX, &under_way);
+        let writing = answers::give(to, receiver, ANSWERS_MAX, &[], &under_way);
         tokio::pin!(reading, writing);
         tokio::select! {
             () = &mut writing => {}
@@ -100,6 +99,7 @@ impl Listening {
                         if taken.messages.is_empty() && taken.answer.is_empty() {
                             continue;
                         }
+                        answers.begin();
                         let handed = feed.hand_over(taken.messages.take(), &origin).await;
                         let Ok(receipt) = handed else { return };
                         let (answer, sign_of_life) = (taken.answer, Vec::new());

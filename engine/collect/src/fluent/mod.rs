@@ -46,7 +46,7 @@ pub static FLUENT: Connector = Connector {
     address: Some("\"HOST:PORT\": where to listen, or whom to connect to"),
     source: &[
         listen::CONNECTIONS,
-        listen::IDLE,
+        listen::LONG_IDLE,
         listen::TLS_SERVER,
         SHARED_KEY,
         USERNAME,

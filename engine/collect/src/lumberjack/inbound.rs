@@ -54,7 +54,8 @@ impl Listening {
         let (sender, receiver) = channel(PENDING_MAX);
         let under_way = AtomicUsize::new(0);
         let reading = self.read(from, peer, feed, Answers { sender, under_way: &under_way });
-        let writing = answers::give(to, receiver, self.keep_alive, &under_way);
+        let alive = frame::ack(b'2', 0);
+        let writing = answers::give(to, receiver, self.keep_alive, &alive, &under_way);
         tokio::pin!(reading, writing);
         tokio::select! {
             () = &mut writing => {}
@@ -91,6 +92,7 @@ impl Listening {
             }
             let taken = assembly.take(&bytes);
             for mut part in assembly.parts.drain(..) {
+                answers.begin();
                 let handed = feed.hand_over(part.messages.take(), &origin).await;
                 let Ok(receipt) = handed else { return };
                 let answer = frame::ack(part.version, part.sequence).to_vec();

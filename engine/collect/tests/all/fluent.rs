@@ -10,8 +10,8 @@ fn receiver(port: u16, settings: &str) -> String {
     format!(
         "source agents from fluent \"127.0.0.1:{port}\" with max_connections = 100{settings} end;\n\
          sink kept into file \"kept.ndjson\" with mode = \"append\" end;\n\
-         sink odd into file \"odd.ndjson\" with mode = \"append\" end;\n\
-         agents |> kept;\nagents/err |> odd"
+         sink err into file \"odd.ndjson\" with mode = \"append\" end;\n\
+         agents |> kept"
     )
 }
 

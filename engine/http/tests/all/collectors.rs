@@ -55,6 +55,7 @@ in |> splunk; splunk/err |> out"#,
     let requests = server.requests();
     assert_eq!(requests[0].line, "POST /services/collector/event HTTP/1.1", "{}", ran.err);
     assert!(requests[0].headers.contains("authorization: splunk t0k"), "{}", requests[0].headers);
+    assert!(requests[0].headers.contains("x-splunk-request-channel: "), "{}", requests[0].headers);
     let taken: String = requests
         .iter()
         .filter(|one| !one.body.contains("bad"))

@@ -1,6 +1,7 @@
 //! Connectors over HTTP as users meet them: the command, curl as a client, real servers, and hostile peers.
 
 mod collectors;
+mod examples;
 mod hostile;
 mod opensearch;
 mod reply;

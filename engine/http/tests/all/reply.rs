@@ -4,7 +4,7 @@ use crate::started::{curl, start};
 
 const PROGRAM: &str = r#"source in from http "ADDRESS" with answer = "program", answer_timeout = "1s" end;
 sink back into reply "in" with
-  status = match event of case %{ present bad } => 422 case _ => 201 end,
+  status = (match event of case %{ present bad } => 422 case _ => 201 end),
   headers = {"x-path": $http.request.path, "x-many": ["a", "b"]}
 end;
 in |> where absent event.silent |> set event.seen = true |> back"#;

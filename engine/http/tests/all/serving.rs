@@ -1,7 +1,7 @@
 //! `http` as a source, with curl.
 
 use crate::stand_in::StandIn;
-use crate::started::{Got, Started, curl, curl_with, start};
+use crate::started::{Got, Started, curl, curl_with, start, start_in};
 use temblor_testing::{peers, wait_until};
 
 fn post(started: &Started, path: &str, kind: &str, body: &[u8]) -> Option<Got> {
@@ -221,4 +221,62 @@ fn keep_sending(address: &str, client: usize, requests: usize) -> usize {
         answered += usize::from(head.starts_with("HTTP/1.1 200"));
     }
     answered
+}
+
+#[test]
+fn a_program_that_takes_no_more_says_so_and_takes_again_when_it_can() {
+    static OPEN: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    // The collector is shut at first.
+    let collector =
+        StandIn::start(|_, _| OPEN.load(std::sync::atomic::Ordering::Relaxed).then_some((200, "")));
+    let program = r#"source in from http "ADDRESS" with answer = "at_once", wait = "300ms" end;
+sink there into http "http://COLLECTOR/" with retry = {"first": "20ms", "longest": "50ms"} end;
+in |> there"#;
+    let started = start(&program.replace("COLLECTOR", &collector.address));
+    let url = format!("http://{}/", started.address);
+    let body = format!("{{\"a\":\"{}\"}}", "x".repeat(2 << 20));
+    let send = || curl_with(&["--data-binary", "@-", &url], body.as_bytes());
+    let mut taken = 0;
+    let refused = loop {
+        let Some(got) = send() else { return };
+        if got.status != 200 {
+            break got;
+        }
+        taken += 1;
+        assert!(taken < 60, "it takes everything");
+    };
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.headers.to_lowercase().contains("retry-after: 1"), "{refused:?}");
+    OPEN.store(true, std::sync::atomic::Ordering::Relaxed);
+    wait_until("room again", || send().is_some_and(|got| got.status == 200));
+    let ran = started.process.terminate();
+    assert_eq!(ran.code, Some(5), "the collector was shut for a while: {}", ran.err);
+    let arrived: usize =
+        collector.requests().iter().map(|request| request.body.lines().count()).sum();
+    assert!(arrived > taken, "{arrived} {taken}");
+}
+
+#[test]
+fn a_renewed_certificate_holds_for_the_next_connection() {
+    let Some([_, certificates]) = peers(["CURL", "CERTIFICATES"]) else { return };
+    let program = r#"source in from http "ADDRESS" with
+  tls = {"cert": "FOLDER/cert.pem", "key": "FOLDER/key.pem"}
+end;
+in |> out"#;
+    let copy = |folder: &temblor_testing::Folder, name: &str| {
+        for (from, to) in [("pem", "cert.pem"), ("key", "key.pem")] {
+            let bytes =
+                std::fs::read(format!("{certificates}/{name}.{from}")).expect("it is there");
+            folder.write(to, bytes);
+        }
+    };
+    let started = start_in(program, |folder| copy(folder, "expired"));
+    let port = started.address.rsplit(':').next().expect("it has a port");
+    let url = format!("https://localhost:{port}/");
+    let authority = format!("{certificates}/ca.pem");
+    let send = || curl(&["--cacert", &authority, "-d", "{}", &url]).expect("there is curl").status;
+    assert_eq!(send(), 0, "the certificate has expired");
+    started.folder.write("cert.pem", "none");
+    copy(&started.folder, "server");
+    wait_until("the new certificate", || send() == 200);
 }

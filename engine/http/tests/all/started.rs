@@ -20,13 +20,23 @@ pub fn start(program: &str) -> Started {
     start_file("program.tmb", program)
 }
 
+/// The same, with files beside it.
+pub fn start_in(program: &str, fill: impl FnOnce(&Folder)) -> Started {
+    start_with("program.tmb", program, fill)
+}
+
 /// The same, with the name of the file.
 pub fn start_file(name: &str, program: &str) -> Started {
+    start_with(name, program, |_| {})
+}
+
+fn start_with(name: &str, program: &str, fill: impl FnOnce(&Folder)) -> Started {
     let (folder, address) = (Folder::new(), format!("127.0.0.1:{}", free_port()));
     let text = program
         .replace("ADDRESS", &address)
         .replace("FOLDER", &folder.path().display().to_string());
     let path = folder.write(name, text);
+    fill(&folder);
     let process = temblor(["run".as_ref(), path.as_os_str()]).start();
     wait_for_listener(&address);
     Started { process, address, folder }

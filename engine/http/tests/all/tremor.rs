@@ -2,7 +2,7 @@
 
 use crate::stand_in::StandIn;
 use crate::started::{curl, start_file};
-use temblor_testing::wait_until;
+use temblor_testing::{Folder, peer, temblor, wait_until};
 
 #[test]
 fn a_server_answers_with_what_comes_back() {
@@ -110,4 +110,53 @@ deploy flow ask;"#;
     let lines: Vec<_> = server.requests().iter().map(|one| one.line.clone()).collect();
     assert!(lines.contains(&"PUT /yes HTTP/1.1".to_string()), "{lines:?}");
     assert!(lines.contains(&"GET /no HTTP/1.1".to_string()), "{lines:?}");
+}
+
+#[test]
+fn documents_go_to_an_index_and_what_came_of_them_comes_back() {
+    let Some(address) = peer("OPENSEARCH") else { return };
+    let index = format!("temblor-tremor-{}", std::process::id());
+    let flow = r#"define flow fill
+flow
+  define connector lines from stdio with
+    codec = "json", preprocessors = ["separate"], postprocessors = ["separate"]
+  end;
+  define connector search from elastic with
+    config = {"nodes": ["http://ADDRESS"], "index": "INDEX", "include_payload_in_response": true, "concurrency": 1}
+  end;
+  create connector lines; create connector search;
+  define pipeline filling
+  pipeline
+    define script mark
+    script
+      let $correlation = event.n;
+      let $elastic = {"_id": event.id, "action": event.action};
+      event
+    end;
+    create script mark;
+    select event from in into mark;
+    select event from mark into out;
+  end;
+  define pipeline good
+  pipeline
+    select {"n": $correlation, "id": $elastic["_id"], "ok": $elastic.success, "was": event.payload.n} from in into out
+  end;
+  define pipeline bad pipeline select {"bad": event.status} from in into out end;
+  create pipeline filling; create pipeline good; create pipeline bad;
+  connect /connector/lines to /pipeline/filling;
+  connect /pipeline/filling to /connector/search;
+  connect /connector/search/out to /pipeline/good;
+  connect /connector/search/err to /pipeline/bad;
+  connect /pipeline/good to /connector/lines;
+  connect /pipeline/bad to /connector/lines;
+end;
+deploy flow fill;"#;
+    let folder = Folder::new();
+    let path =
+        folder.write("flow.troy", flow.replace("ADDRESS", &address).replace("INDEX", &index));
+    let input = "{\"n\":1,\"id\":\"a\",\"action\":\"index\"}\n{\"n\":2,\"id\":\"a\",\"action\":\"create\"}\n";
+    let ran = temblor(["run".as_ref(), path.as_os_str()]).input(input).run();
+    assert!(ran.out.contains(r#"{"n":1,"id":"a","ok":true,"was":1}"#), "{} {}", ran.out, ran.err);
+    assert!(ran.out.contains(r#"{"bad":409}"#), "{} {}", ran.out, ran.err);
+    curl(&["-X", "DELETE", &format!("http://{address}/{index}")]);
 }

@@ -16,17 +16,9 @@ const ABSENT: &[Instead] = &[
                  `curl --data-binary`",
     },
     Instead {
-        kinds: &["otel_server"],
-        advice: "let a server that you have write lines, and read them with a `stdio` or `file` connector",
-    },
-    Instead {
         kinds: &["clickhouse"],
         advice: "write rows with a `stdio` connector: `temblor run FLOW | clickhouse-client -q 'INSERT \
                  INTO TABLE FORMAT JSONEachRow'`",
-    },
-    Instead {
-        kinds: &["s3_reader", "s3_streamer"],
-        advice: "stream objects with `aws s3 cp s3://BUCKET/KEY -` in front of, or behind, a `stdio` connector",
     },
     Instead {
         kinds: &[
@@ -37,10 +29,6 @@ const ABSENT: &[Instead] = &[
             "gpubsub_producer",
         ],
         advice: "use the tools `bq`, `gcloud` and `gsutil` with what a `file` or `stdio` connector reads or writes",
-    },
-    Instead {
-        kinds: &["otel_client"],
-        advice: "write JSON lines with a `file` connector, and let a collector with a file receiver send them",
     },
     Instead {
         kinds: &["dns", "dns_client"],

@@ -24,6 +24,7 @@ impl Builder<'_, '_> {
         };
         let mut settings =
             Settings::new(kind.path, definition.define.span).with_tables(self.tables.clone());
+        settings.shared_counts = self.registry.shared_counts();
         if kind.path.starts_with("logstash::") {
             self.compiler.metadata_is_written(None);
         }

@@ -32,6 +32,7 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Frozen, Kind};
+use temblor_runtime::shared::OpenSharedCounts;
 
 /// A kind of operator: what `define operator x from generic::batch with … end` names.
 #[derive(Debug)]
@@ -123,6 +124,8 @@ pub struct Settings {
     entries: Vec<(&'static str, Span, Given)>,
     /// The lookup tables of the program.
     pub tables: NamedTables,
+    /// How stores are opened that several programs share, where this build has any.
+    pub shared_counts: Option<OpenSharedCounts>,
 }
 
 /// The value of a setting.

@@ -83,7 +83,9 @@ fn loggen_loses_nothing_over_tcp_and_tls() {
     let Some([loggen, files]) = peers(["LOGGEN", "CERTIFICATES"]) else { return };
     let tls =
         format!("tls = {{\"cert\": \"{files}/server.pem\", \"key\": \"{files}/server.key\"}}");
-    for (scheme, with, how) in [("tcp", "", "--stream"), ("tls", tls.as_str(), "--use-ssl")] {
+    for (scheme, with, how) in
+        [("tcp", "", &["--stream", "--inet"][..]), ("tls", &tls, &["--use-ssl"])]
+    {
         let (port, folder) = (free_port(), Folder::new());
         let with = if with.is_empty() { ";".to_string() } else { format!(" with {with} end;") };
         let path = folder.file("messages");
@@ -93,25 +95,9 @@ fn loggen_loses_nothing_over_tcp_and_tls() {
         );
         let process = listening(&program, port);
         let place = port.to_string();
-        run(
-            &loggen,
-            &[
-                how,
-                "--inet",
-                "--number",
-                "2000",
-                "--rate",
-                "100000",
-                "--interval",
-                "30",
-                "--active-connections",
-                "5",
-                "--size",
-                "300",
-                "127.0.0.1",
-                &place,
-            ],
-        );
+        let load = "--number 2000 --rate 100000 --interval 30 --active-connections 5 --size 300";
+        let load: Vec<&str> = load.split(' ').collect();
+        run(&loggen, &[how, &load, &["127.0.0.1", &place]].concat());
         wait_until("all messages", || folder.read("messages").lines().count() >= 10_000);
         process.terminate();
         assert_eq!(folder.read("messages").lines().count(), 10_000, "{scheme}");

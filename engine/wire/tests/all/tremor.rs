@@ -69,7 +69,7 @@ fn a_client_writes_and_reads_on_one_connection() {
     let (folder, listener) = (Folder::new(), TcpListener::bind("127.0.0.1:0").expect("a port"));
     let port = listener.local_addr().expect("it is bound").port();
     let text = format!(
-        "define flow main\nflow\nuse tremor::{{connectors, pipelines}};\n\
+        "define flow main\nflow\nuse tremor::connectors;\nuse tremor::pipelines;\n\
          define connector client from tcp_client with {LINES}, config = {{\"url\": \"127.0.0.1:{port}\"}} end;\n\
          create connector client;\ncreate connector console from connectors::console;\n\
          create pipeline forth from pipelines::passthrough;\ncreate pipeline back from pipelines::passthrough;\n\

@@ -63,7 +63,7 @@ fn timestamp(cursor: &mut Cursor<'_>, ingest_ns: u64) -> Option<i64> {
         Some(time) => time,
         None => {
             let time = time::read(&mut ahead, ingest_ns).ok()?;
-            let time = time + fraction(&mut ahead);
+            let time = time.saturating_add(fraction(&mut ahead));
             year_behind(&mut ahead, time).unwrap_or(time)
         }
     };
@@ -72,15 +72,25 @@ fn timestamp(cursor: &mut Cursor<'_>, ingest_ns: u64) -> Option<i64> {
     Some(time)
 }
 
-/// `2021-11-05 10:11:12.345`
+/// `2021-11-05 10:11:12.345`, or the same with a `T` and without a zone.
 fn with_blank(cursor: &mut Cursor<'_>) -> Option<i64> {
     /// Length of `2021-11-05 10:11:12`.
     const LENGTH: usize = 19;
     let mut ahead = *cursor;
     let text = ahead.rest().get(..LENGTH)?;
-    let time = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S").ok()?;
+    let form = match (text.as_bytes()[4], text.as_bytes()[10]) {
+        (b'-', b' ') => "%Y-%m-%d %H:%M:%S",
+        (b'-', b'T') => "%Y-%m-%dT%H:%M:%S",
+        _ => return None,
+    };
     ahead.take(LENGTH);
-    let time = time.and_utc().timestamp_nanos_opt()? + fraction(&mut ahead);
+    let fraction = fraction(&mut ahead);
+    // A zone behind it is read with the rest.
+    if !matches!(ahead.peek(), None | Some(b' ' | b':')) {
+        return None;
+    }
+    let time = NaiveDateTime::parse_from_str(text, form).ok()?;
+    let time = time.and_utc().timestamp_nanos_opt()?.checked_add(fraction)?;
     *cursor = ahead;
     Some(time)
 }
@@ -245,6 +255,10 @@ mod tests {
             ),
             (
                 "\u{feff}<166>2021-11-05 10:11:12 host app: m",
+                format!(r#"{},"appname":"app","msg":"m"}}"#, host("host")),
+            ),
+            (
+                "<166>2021-11-05T10:11:12 host app: m",
                 format!(r#"{},"appname":"app","msg":"m"}}"#, host("host")),
             ),
             (

@@ -5,15 +5,24 @@ mod across;
 mod adjacent;
 mod first;
 mod held;
+mod shared;
 
 use super::key::Key;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::operator::{AnyOperator, ELSE};
+use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::program::Formula;
 use temblor_lang::value::Kind;
 use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX, STREAMS_DEFAULT, STREAMS_MAX};
+use temblor_runtime::shared::StoreAt;
 
 const MODES: &[&str] = &["first", "last", "adjacent", "count"];
+/// Nanoseconds of a millisecond, in which stores keep time.
+const MILLISECOND: u64 = 1_000_000;
+const WHEN_DOWN: &[&str] = &["block", "pass"];
+/// What keys in a store begin with.
+const STORE_PREFIX: &str = "temblor:dedup:";
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -32,13 +41,14 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           stream are kept and only copies of what another stream brought already are removed, so \
           that for each key as many events go through as the stream that has most of them brought; \
           a copy that comes `within` that time is always recognised, one that comes after twice \
-          the time never.",
+          the time never. With `store` the counts are kept in Redis, where several programs share them;           each batch is one request.",
     examples: &[
         "in |> dedup |> out",
         "in |> dedup by [event.host, event.message] within 10s else repeats |> out",
         "in |> dedup by event.id last 10000 refresh |> out",
         "in |> dedup by event.message within 1min mode count |> out",
         "in |> dedup by event.message across event.server within 30s |> out",
+        "in |> dedup by event.message across event.server within 1h with store = \"redis://127.0.0.1:6379\" end |> out",
     ],
     settings: &[
         Setting::new(
@@ -78,6 +88,32 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
             Takes::Formula,
             InChain::Clause("across"),
             "The stream of the event: only copies from other streams are removed.",
+        ),
+        Setting::new(
+            "store",
+            Takes::Constant(Kind::String),
+            InChain::No,
+            "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`.",
+        ),
+        Setting::new(
+            "delivery",
+            Takes::Formula,
+            InChain::No,
+            "What tells the deliveries of a broker apart, such as `$rabbitmq.message_id`: with `store`, a \
+             delivery that comes again is not counted again, and is judged as before.",
+        ),
+        Setting::new(
+            "when_down",
+            Takes::Word(WHEN_DOWN),
+            InChain::No,
+            "What becomes of events while the store is down: `block` (default) holds them back, and has their \
+             source deliver them again; `pass` lets them through, copies too.",
+        ),
+        Setting::new(
+            "store_prefix",
+            Takes::Constant(Kind::String),
+            InChain::No,
+            "What the keys in the store begin with (`temblor:dedup:`); programs with the same share counts.",
         ),
         Setting::new(
             "max_keys",
@@ -134,6 +170,9 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let mode = mode.as_deref().unwrap_or("first");
     if let Some(stream) = settings.formula("across") {
         check_across(settings, mode, memory)?;
+        if settings.has("store") {
+            return shared(settings, key, stream, memory);
+        }
         let streams_max = settings.count("max_streams", STREAMS_DEFAULT, STREAMS_MAX)?;
         return Ok(Box::new(across::Across { key, stream, memory, streams_max }));
     }
@@ -143,6 +182,35 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
         "adjacent" => Box::new(adjacent::Adjacent { key, memory }),
         _ => Box::new(first::First { key, memory }),
     })
+}
+
+fn shared(
+    settings: &Settings,
+    key: Key,
+    stream: Arc<Formula>,
+    memory: Memory,
+) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let Some(within_ns) = memory.within_ns.filter(|within_ns| *within_ns >= MILLISECOND) else {
+        return Err(settings
+            .error("store", "`store` needs `within`, of a millisecond at least")
+            .with_help("such as: within 1h; what is older is forgotten"));
+    };
+    let open = settings
+        .shared_counts
+        .ok_or_else(|| settings.error("store", "this build has no stores that programs share"))?;
+    let (address, prefix) = (settings.text("store"), settings.text("store_prefix"));
+    let at = StoreAt {
+        address: address.as_deref().unwrap_or_default(),
+        prefix: prefix.as_deref().unwrap_or(STORE_PREFIX),
+        within_ns,
+    };
+    let store = open(at).map_err(|reason| settings.error("store", reason))?;
+    let when_down = match settings.text("when_down").as_deref() {
+        Some("pass") => shared::WhenDown::Pass,
+        _ => shared::WhenDown::Block,
+    };
+    let (delivery, ahead) = (settings.formula("delivery"), shared::Ahead::default());
+    Ok(Box::new(shared::Shared { key, stream, delivery, store, when_down, ahead }))
 }
 
 fn check_across(settings: &Settings, mode: &str, memory: Memory) -> Result<(), Diagnostic> {

@@ -1,0 +1,256 @@
+//! Kafka: topics, groups and what is refused, with kills of the reader.
+
+use std::time::Duration;
+
+use rdkafka::ClientConfig;
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::client::DefaultClientContext;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
+use tokio::runtime::Runtime;
+
+use crate::{counted, numbered, run, start, wait_for_lines};
+
+/// A name that no other test has.
+fn name(text: &str) -> String {
+    format!("temblor-test-{text}-{}", std::process::id())
+}
+
+fn create(address: &str, topic: &str, partitions: i32) {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", address);
+    let admin: AdminClient<DefaultClientContext> = config.create().expect("the options are known");
+    let topic = NewTopic::new(topic, partitions, TopicReplication::Fixed(1));
+    let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(60)));
+    let created = Runtime::new().unwrap().block_on(admin.create_topics([&topic], &options));
+    assert!(created.expect("kafka answers")[0].is_ok());
+}
+
+/// What the group has committed, over all partitions.
+fn committed(address: &str, group: &str, topic: &str, partitions: i32) -> i64 {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", address).set("group.id", group);
+    let consumer: BaseConsumer = config.create().expect("the options are known");
+    let mut list = rdkafka::TopicPartitionList::new();
+    list.add_partition_range(topic, 0, partitions - 1);
+    let found = consumer.committed_offsets(list, Duration::from_secs(30));
+    let Ok(found) = found else { return 0 };
+    let offset =
+        |one: &rdkafka::topic_partition_list::TopicPartitionListElem<'_>| match one.offset() {
+            rdkafka::Offset::Offset(offset) => offset,
+            _ => 0,
+        };
+    found.elements().iter().map(offset).sum()
+}
+
+#[test]
+fn two_hundred_thousand_messages_survive_kills_of_the_reader() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("killed"));
+    create(&address, &topic, 4);
+    let count = 200_000;
+    let sink = format!(
+        "sink out into kafka \"{address}\"
+           with topic = \"{topic}\", key = \"k#{{event.n % 100}}\", compression = \"lz4\" end;
+         in |> out"
+    );
+    run(&folder, &sink, &numbered(count)).succeeded();
+    let source = format!(
+        "source k from kafka \"{address}\"
+           with topics = \"{topic}\", group = \"{topic}\", session_timeout = 6s, instance = \"one\" end;
+         sink f into file \"out.json\" with mode = \"append\" end;
+         k |> set event.p = $kafka.partition |> set event.o = $kafka.offset |> f"
+    );
+    for kill in 1..=3 {
+        let process = start(&folder, "read.tmb", &source);
+        wait_for_lines(&folder, "out.json", kill * 40_000);
+        process.kill();
+    }
+    let process = start(&folder, "read.tmb", &source);
+    wait_for_lines(&folder, "out.json", count);
+    wait_until("the last commit", || committed(&address, &topic, &topic, 4) == count as i64);
+    process.terminate().succeeded();
+    let text = folder.read("out.json");
+    let mut seen = vec![false; count];
+    // The last offset of each partition, within one run of the reader: in order, without a gap.
+    for line in text.lines() {
+        let number = line.strip_prefix("{\"n\":").and_then(|rest| rest.split(',').next());
+        if let Some(number) = number.and_then(|text| text.parse::<usize>().ok()) {
+            seen[number] = true;
+        }
+    }
+    assert_eq!(seen.iter().filter(|seen| !**seen).count(), 0);
+    let repeated = counted(&text).values().filter(|count| **count > 1).count();
+    assert!(repeated < count / 2, "{repeated} messages came twice");
+}
+
+#[test]
+fn keys_headers_times_and_partitions_go_through() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("meta"));
+    create(&address, &topic, 3);
+    let sink = format!(
+        "sink out into kafka \"{address}\"
+           with topic = \"{topic}\", key = event.key, partition = event.partition,
+                timestamp = 1700000000123000000, headers = {{\"a\": \"b\", \"n\": event.partition}} end;
+         in |> out"
+    );
+    run(&folder, &sink, "{\"key\":\"x\",\"partition\":2}\n").succeeded();
+    let source = format!(
+        "source k from kafka \"{address}\" with topics = [\"{topic}\"], group = \"{topic}\" end;
+         sink f into file \"out.json\"; k |> set event = $kafka |> f"
+    );
+    let process = start(&folder, "read.tmb", &source);
+    wait_for_lines(&folder, "out.json", 1);
+    process.terminate().succeeded();
+    let wanted = format!(
+        "{{\"topic\":\"{topic}\",\"partition\":2,\"offset\":0,\"timestamp\":1700000000123000000,\
+         \"key\":\"x\",\"headers\":{{\"a\":\"b\",\"n\":\"2\"}}}}\n"
+    );
+    assert_eq!(folder.read("out.json"), wanted);
+}
+
+#[test]
+fn a_group_begins_at_a_time() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("time"));
+    create(&address, &topic, 1);
+    let sink = format!(
+        "sink out into kafka \"{address}\" with topic = \"{topic}\", timestamp = (event.n + 1) * 1000000000 end;
+         in |> out"
+    );
+    run(&folder, &sink, &numbered(10)).succeeded();
+    let source = format!(
+        "source k from kafka \"{address}\"
+           with topics = \"{topic}\", group = \"{topic}\", from = \"1970-01-01T00:00:08Z\" end;
+         sink f into file \"out.json\"; k |> f"
+    );
+    let process = start(&folder, "read.tmb", &source);
+    wait_for_lines(&folder, "out.json", 3);
+    process.terminate().succeeded();
+    assert_eq!(folder.read("out.json"), "{\"n\":7}\n{\"n\":8}\n{\"n\":9}\n");
+}
+
+#[test]
+fn what_kafka_refuses_goes_to_err() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("err"));
+    create(&address, &topic, 1);
+    let program = format!(
+        "sink k into kafka \"{address}\"
+           with topic = event.topic, partition = event.partition, message_bytes = 2000 end;
+         in |> k; k/err |> out"
+    );
+    let input = format!(
+        "{{\"topic\":\"{topic}\"}}\n{{}}\n{{\"topic\":\"{topic}\",\"partition\":7}}\n\
+         {{\"topic\":\"{topic}\",\"text\":\"{}\"}}\n{{\"topic\":\"{topic}\",\"partition\":\"x\"}}\n",
+        "x".repeat(5000)
+    );
+    let out = run(&folder, &program, &input).succeeded();
+    assert_eq!(out.lines().count(), 4, "{out}");
+    for wanted in ["names no topic", "size too large", "must be a whole number", "artition"] {
+        assert!(out.contains(wanted), "{wanted}: {out}");
+    }
+}
+
+#[test]
+fn a_broker_that_dies_is_waited_for() {
+    let Some(server) = OwnPeer::start("kafka") else { return };
+    let (address, folder) = (server.address("KAFKA"), Folder::new());
+    create(&address, "t", 2);
+    let program = format!(
+        "source k from kafka \"{address}\" with topics = \"t\", group = \"g\" end;
+         sink t into kafka \"{address}\" with topic = \"t\" end;
+         sink f into file \"out.json\";
+         in |> t; k |> f"
+    );
+    let mut process = start(&folder, "both.tmb", &program);
+    process.write(numbered(1000));
+    wait_for_lines(&folder, "out.json", 1000);
+    server.kill();
+    process.write("{\"n\":1000}\n");
+    process.wait_for_text("kafka://");
+    server.resume();
+    wait_for_lines(&folder, "out.json", 1001);
+    // The exit code tells of the errors meanwhile.
+    assert!(process.terminate().code.is_some());
+}
+
+#[test]
+fn tremor_flows_consume_and_produce() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("tremor"));
+    create(&address, &topic, 1);
+    let flow = format!(
+        r#"define flow main
+flow
+  use tremor::pipelines;
+  define connector numbers from file
+  with codec = "json", preprocessors = ["separate"], config = {{"path": "in.json", "mode": "read"}}
+  end;
+  define connector producer from kafka_producer
+  with codec = "json", config = {{"brokers": ["{address}"], "topic": "nowhere"}}
+  end;
+  define connector consumer from kafka_consumer
+  with
+    codec = "json",
+    config = {{
+      "brokers": ["{address}"], "topics": ["{topic}"], "group_id": "{topic}",
+      "mode": {{"transactional": {{"commit_interval": 100000000}}}}
+    }}
+  end;
+  define connector output from file
+  with codec = "json", postprocessors = ["separate"],
+    config = {{"path": "out.json", "mode": "truncate"}}
+  end;
+  define pipeline address
+  pipeline
+    define script address
+    script
+      let $kafka_producer = {{"topic": "{topic}", "key": "k", "headers": {{"h": "v"}}}};
+      event
+    end;
+    create script address;
+    select event from in into address;
+    select event from address into out;
+  end;
+  define pipeline read
+  pipeline
+    select {{"n": event.n, "key": $kafka_consumer.key, "h": $kafka_consumer.headers.h}} from in into out;
+  end;
+  create connector numbers;
+  create connector producer;
+  create connector consumer;
+  create connector output;
+  create pipeline address;
+  create pipeline read;
+  connect /connector/numbers to /pipeline/address;
+  connect /pipeline/address to /connector/producer;
+  connect /connector/consumer to /pipeline/read;
+  connect /pipeline/read to /connector/output;
+end;
+deploy flow main;
+"#
+    );
+    folder.write("in.json", numbered(3));
+    let process = start(&folder, "flow.troy", &flow);
+    wait_for_lines(&folder, "out.json", 3);
+    process.terminate().succeeded();
+    let line = |n| format!("{{\"n\":{n},\"key\":\"k\",\"h\":\"v\"}}\n");
+    assert_eq!(folder.read("out.json"), (0..3).map(line).collect::<String>());
+}
+
+#[test]
+fn sasl_users_are_known_and_strangers_are_not() {
+    let Some(address) = peer("KAFKA_SASL") else { return };
+    let folder = Folder::new();
+    let program = format!(
+        "source k from kafka \"{address}\" with topics = \"t\", group = \"g\",
+           sasl = {{\"username\": \"nobody\", \"password\": \"wrong\"}} end;
+         k |> out"
+    );
+    let mut process = start(&folder, "read.tmb", &program);
+    wait_for("the refusal", || process.err().contains("uthentication").then_some(()));
+    assert!(process.status().is_none());
+    process.kill();
+}
