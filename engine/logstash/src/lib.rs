@@ -28,6 +28,7 @@ pub mod program;
 pub mod codec;
 pub mod input;
 pub mod output;
+pub mod network;
 pub mod operator;
 pub mod steps;
 mod yaml;

@@ -5,6 +5,7 @@ use super::catalog::Stock;
 use super::codec::Encoder;
 use super::complain;
 use super::event::LogEvent;
+use super::network::{self, PerEvent};
 use super::options::{Arguments, OptionSpec, Takes, option, required};
 use super::settings::Settings;
 use super::syntax::tree::Plugin;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use temblor_codec::interceptor::{Packing, Postprocessor};
 use temblor_connect::sink::{Absent, Care, FileMode, SinkConfig};
+use temblor_declare::Ends;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::{Arena, Value};
 
@@ -97,6 +99,8 @@ pub struct Outlet {
     pub place: Option<Template>,
     /// The place of events whose own would be elsewhere.
     pub otherwise: String,
+    /// What a connector gets to know of each event, by name.
+    pub told: Vec<(String, PerEvent)>,
 }
 
 /// Where an output's events go.
@@ -104,6 +108,8 @@ pub struct Outlet {
 pub enum Destination {
     /// To a sink of the engine.
     Sink(SinkConfig, Option<Box<[Postprocessor]>>),
+    /// To a connector.
+    Network(Box<network::Sink>),
     /// To the pipelines that listen to these addresses.
     Addresses(Vec<String>),
 }
@@ -116,13 +122,16 @@ const PERMISSIONS_MAX: u32 = 0o7777;
 /// The metadata field that names the place of an event.
 pub const PLACE: &str = "place";
 
-/// Reads an output plugin; `None` when it cannot be run, which has been said.
+/// Reads an output plugin, whose sink is called so; `None` when it cannot be run, which has been said.
 pub fn compile(
-    plugin: &Plugin,
+    (called, plugin): (&str, &Plugin),
     settings: &Settings,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(Outlet, Destination)> {
     let name = &*plugin.name.text;
+    if let Some(row) = network::here(plugin, Ends::Sink, settings) {
+        return network::output(row, (called, plugin), settings, diagnostics);
+    }
     let Some(declaration) = OUTPUTS.iter().find(|one| one.name == name) else {
         absent(plugin, settings, diagnostics);
         return None;
@@ -270,6 +279,7 @@ impl Outlet {
             encoder,
             place: arguments.text("place").map(|text| Template::parse(&text)),
             otherwise: arguments.text("otherwise").unwrap_or_default(),
+            told: Vec::new(),
         }
     }
 
@@ -284,6 +294,13 @@ impl Outlet {
             Some(encoder) => encoder.encode(event, arena, now),
             None => event.data.to_value(arena),
         };
+        if !self.told.is_empty() {
+            let mut meta = arena.record_builder(self.told.len());
+            for (name, told) in &self.told {
+                meta.append(name, told.value(event, arena, now));
+            }
+            return (value, meta.finish());
+        }
         let Some(place) = &self.place else { return (value, event.metadata.to_value(arena)) };
         let place = place.render(event, arena, now);
         let leaves = place.split('/').any(|part| part == "..");

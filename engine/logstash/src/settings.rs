@@ -3,6 +3,7 @@
 
 use super::libraries::Libraries;
 use std::collections::HashMap;
+use temblor_pipeline::registry::Registry;
 
 /// Which field names plugins use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -50,6 +51,8 @@ pub struct Settings {
     pub keeps_variables: bool,
     /// The patterns of grok that plugins share.
     pub libraries: Libraries,
+    /// What plugins over the network are made of; without it they cannot be run.
+    pub connectors: Option<&'static Registry>,
 }
 
 impl Settings {

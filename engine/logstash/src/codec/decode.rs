@@ -113,7 +113,28 @@ impl Decoder {
     /// The decoder that a plugin's option `codec` names, or the usual one; `None` when it is wrong or not
     /// here, which has been said.
     pub fn of(arguments: &mut Arguments<'_>) -> Option<Self> {
-        super::with_codec(arguments, "plain", Self::compile)
+        Self::or(arguments, "plain")
+    }
+
+    /// The same, of a plugin with another usual one.
+    pub fn or(arguments: &mut Arguments<'_>, usual: &str) -> Option<Self> {
+        super::with_codec(arguments, usual, Self::compile)
+    }
+
+    /// The same, with filters behind it that read the message.
+    #[must_use]
+    pub fn then(self, program: Program) -> Self {
+        match self.kind {
+            Kind::Text => Self { kind: Kind::Filter(Box::new(program)), ..self },
+            // What has fields of its own has no header to be read.
+            _ => self,
+        }
+    }
+
+    /// The decoder of bodies that are JSON.
+    #[must_use]
+    pub fn json(ecs: Ecs) -> Self {
+        Self { kind: Kind::Json, original: None, ..Self::text(ecs) }
     }
 
     fn compile(name: &str, arguments: &mut Arguments<'_>) -> Option<Self> {

@@ -91,7 +91,8 @@ impl Filters<'_, '_> {
         self.page.comments_until(plugin.span, plugin.span.end);
         let (what, place) = (format!("input {name}"), self.page.place(plugin.span));
         let mut diagnostics = Vec::new();
-        let Some(made) = input::compile(plugin, &pipeline.settings, &mut diagnostics) else {
+        let alone = without_connectors(&pipeline.settings);
+        let Some(made) = input::compile((name, plugin), &alone, &mut diagnostics) else {
             self.page.begin("in");
             return self.undecided_edge(plugin, &what, &diagnostics);
         };
@@ -109,10 +110,11 @@ impl Filters<'_, '_> {
                 self.page.note_head(&statements.replace("{place}", &place));
                 source
             }
+            Origin::Network(_) => unreachable!("{NO_CONNECTORS}"),
         };
         let remark = match &made.origin {
             Origin::Source(config, _) => source_remark(config),
-            Origin::Address(_) => None,
+            Origin::Address(_) | Origin::Network(_) => None,
         };
         let coverage = remark.map_or(Coverage::Exact, |_| Coverage::Remarks);
         self.page.note(plugin.span, &what, coverage, remark.unwrap_or_default());
@@ -243,7 +245,8 @@ impl Filters<'_, '_> {
         self.page.comments_until(plugin.span, plugin.span.end);
         let (what, place) = (format!("output {name}"), self.page.place(plugin.span));
         let mut diagnostics = Vec::new();
-        let made = output::compile(plugin, &pipeline.settings, &mut diagnostics);
+        let alone = without_connectors(&pipeline.settings);
+        let made = output::compile((name, plugin), &alone, &mut diagnostics);
         let Some((outlet, destination)) = made else {
             self.begin_at(from);
             self.undecided_edge(plugin, &what, &diagnostics);
@@ -251,6 +254,7 @@ impl Filters<'_, '_> {
         };
         self.page.note(plugin.span, &what, Coverage::Exact, "");
         match destination {
+            Destination::Network(_) => unreachable!("{NO_CONNECTORS}"),
             Destination::Addresses(addresses) => {
                 let all = self.page.several(from, addresses.len());
                 for address in addresses {
@@ -452,6 +456,14 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
         }
     };
     format!("# {{place}}\nsource {name} from {kind} with {settings} end;\n")
+}
+
+/// Why no plugin is a connector here.
+const NO_CONNECTORS: &str = "edges are read without connectors";
+
+/// Plugins over the network are for a person to convert.
+fn without_connectors(settings: &Settings) -> Settings {
+    Settings { connectors: None, ..settings.clone() }
 }
 
 /// Why a source cannot be said in a Temblor file.

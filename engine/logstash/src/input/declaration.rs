@@ -1,5 +1,6 @@
 //! The inputs that are here, each with its options.
 
+use crate::network::Arrival;
 use crate::options::{OptionSpec, Takes, option, required};
 
 /// The options that every input has.
@@ -33,6 +34,8 @@ pub(super) enum Kind {
     Exec,
     Pipe,
     Pipeline,
+    /// One of [`crate::network::PLUGINS`].
+    Network(&'static Arrival),
 }
 
 /// All inputs that are here.

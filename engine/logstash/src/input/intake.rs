@@ -5,6 +5,7 @@ use crate::codec::{DecodeState, Decoder, Moment};
 use crate::datum::Datum;
 use crate::event::LogEvent;
 use crate::filter::{Name, add, added_texts};
+use crate::network::{self, Arrival, Arrives, is_json, note};
 use crate::options::Arguments;
 use crate::reference::FieldRef;
 use crate::settings::Settings;
@@ -12,6 +13,7 @@ use crate::template::Template;
 use temblor_lang::value::{Arena, Value};
 use temblor_pipeline::event::Event;
 use temblor_pipeline::operator::Surroundings;
+use temblor_runtime::framing::Framing;
 
 /// What the events of an input are made of.
 #[derive(Debug)]
@@ -30,6 +32,19 @@ pub struct Intake {
     /// How many events a heartbeat makes.
     threads: u64,
     host: String,
+    /// What an input over the network has besides.
+    over_network: Option<OverNetwork>,
+}
+
+/// What only inputs over the network have.
+#[derive(Debug)]
+struct OverNetwork {
+    /// Reads bodies that say that they are JSON.
+    json: Option<Decoder>,
+    /// The tags of events whose message the codec read, and of those without one.
+    tags: Option<[String; 2]>,
+    /// Paths in the metadata of connectors, and the fields that they become.
+    notes: Vec<(&'static str, FieldRef)>,
 }
 
 /// The fields in which events say where they come from.
@@ -59,7 +74,7 @@ impl Traces {
     fn of(kind: Kind, beat: &Beat, ecs: bool) -> Self {
         // Each with its name of today and its name without a schema.
         let host = match kind {
-            Kind::Pipeline => None,
+            Kind::Pipeline | Kind::Network(_) => None,
             Kind::Stdin => Some(("[host][hostname]", "host")),
             _ => Some(("[host][name]", "host")),
         };
@@ -99,6 +114,37 @@ impl Intake {
     /// Reads the options that say what becomes of frames.
     pub(super) fn of(kind: Kind, arguments: &mut Arguments<'_>) -> Option<Self> {
         let decoder = Decoder::of(arguments);
+        Self::with(kind, decoder, arguments)
+    }
+
+    /// The same for an input over the network, with its usual codec.
+    pub fn of_network(
+        arrival: &'static Arrival,
+        codec: &str,
+        arguments: &mut Arguments<'_>,
+    ) -> Option<Self> {
+        let decoder = match arrival.arrives {
+            Arrives::Syslog => Decoder::or(arguments, codec)
+                .zip(network::syslog(arguments))
+                .map(|(codec, program)| codec.then(program)),
+            _ => Decoder::or(arguments, codec),
+        };
+        let over_network = OverNetwork::of(arrival, arguments);
+        let intake = Self::with(Kind::Network(arrival), decoder, arguments)?;
+        Some(Self { over_network: Some(over_network), ..intake })
+    }
+
+    /// How a stream of its frames is cut.
+    #[must_use]
+    pub fn framing(&self) -> Framing {
+        match self.decoder.delimiter {
+            _ if self.decoder.reads_messages() => Framing::Whole,
+            Some(byte) => Framing::Separated(byte),
+            None => Framing::Lines,
+        }
+    }
+
+    fn with(kind: Kind, decoder: Option<Decoder>, arguments: &mut Arguments<'_>) -> Option<Self> {
         let mut added = Vec::new();
         for (key, value) in arguments.pairs("add_field") {
             added.push((Name::compile(&key, value.span, arguments), added_texts(&value)));
@@ -116,6 +162,7 @@ impl Intake {
             beat,
             threads: arguments.number("threads").map_or(1, |number| number.max(1.0) as u64),
             host: gethostname::gethostname().to_string_lossy().into_owned(),
+            over_network: None,
         })
     }
 
@@ -133,6 +180,7 @@ impl Intake {
             beat: Beat::Sequence,
             threads: 1,
             host: String::new(),
+            over_network: None,
         }
     }
 
@@ -200,6 +248,16 @@ impl Intake {
                     self.decoder.decode_whole(state, stream, bytes, moment, out);
                 }
             }
+            (Kind::Network(arrival), value) => {
+                self.arrive(state, (arrival.arrives, value, event.meta), stream, moment, out);
+                if let Some(OverNetwork { notes, .. }) = &self.over_network {
+                    for made in &mut out[first..] {
+                        for (path, field) in notes {
+                            note(made, field, (path, event.meta), moment.arena);
+                        }
+                    }
+                }
+            }
             (_, Value::Bytes(bytes)) => self.decoder.decode(state, stream, bytes, moment, out),
             (_, Value::Str(text)) => self.decoder.decode_text(state, stream, text, moment, out),
             (_, value) => {
@@ -214,6 +272,50 @@ impl Intake {
         }
         for event in &mut out[first..] {
             self.decorate(event, whence, moment);
+        }
+    }
+
+    /// The events of what a connector handed over.
+    fn arrive<'a>(
+        &'a self,
+        state: &mut DecodeState,
+        (arrives, value, meta): (Arrives, Value<'a>, Value<'a>),
+        stream: &str,
+        moment: Moment<'a>,
+        out: &mut Vec<LogEvent<'a>>,
+    ) {
+        let own = self.over_network.as_ref();
+        match value {
+            Value::Bytes(bytes) => match (arrives, own.and_then(|own| own.json.as_ref())) {
+                (Arrives::Frames | Arrives::Syslog, _) => {
+                    self.decoder.decode(state, stream, bytes, moment, out)
+                }
+                (Arrives::Bodies, Some(json)) if is_json(meta) => {
+                    json.decode_whole(state, stream, bytes, moment, out);
+                }
+                _ => self.decoder.decode_whole(state, stream, bytes, moment, out),
+            },
+            Value::Str(text) => self.decoder.decode_text(state, stream, text, moment, out),
+            value => {
+                let mut sent = LogEvent::from_value(value, moment.arena, moment.now);
+                let tags = own.and_then(|own| own.tags.as_ref());
+                let Some(message) = sent.data.get("message").and_then(Datum::as_str) else {
+                    tags.iter().for_each(|[_, without]| sent.tag(without));
+                    return out.push(sent);
+                };
+                let first = out.len();
+                self.decoder.decode_text(state, stream, message, moment, out);
+                for made in &mut out[first..] {
+                    for (name, value) in sent.data.iter() {
+                        // What was sent says when and what it was; the codec says what its message means.
+                        if name == "@timestamp" || made.data.get(name).is_none() {
+                            made.data.insert(name, value.clone());
+                        }
+                    }
+                    made.metadata = sent.metadata.clone();
+                    tags.iter().for_each(|[with, _]| made.tag(with));
+                }
+            }
         }
     }
 
@@ -293,6 +395,32 @@ impl Intake {
             let seconds = Datum::Float(nanoseconds as f64 / 1e9);
             put(event, elapsed, if is_schema { Datum::whole(nanoseconds) } else { seconds });
         }
+    }
+}
+
+impl OverNetwork {
+    fn of(arrival: &'static Arrival, arguments: &mut Arguments<'_>) -> Self {
+        let says_codec = arguments.get("codec").is_some();
+        let json = arrival.arrives == Arrives::Bodies && !says_codec;
+        let codec = arguments.text("codec").unwrap_or_else(|| "plain".to_string());
+        let tagged =
+            arrival.arrives == Arrives::Events && arguments.flag("include_codec_tag", true);
+        let tags = tagged.then(|| {
+            let with = format!("beats_input_codec_{codec}_applied");
+            [with, "beats_input_raw_event".to_string()]
+        });
+        let mut notes = Vec::new();
+        for one in arrival.notes {
+            let usual = if arguments.ecs.is_on() { one.schema } else { one.old };
+            let chosen = Some(one.option).filter(|option| !option.is_empty());
+            let field = match chosen.and_then(|option| arguments.field_or_none(option)) {
+                Some(field) => field,
+                None if usual.is_empty() => continue,
+                None => FieldRef::parse(usual).expect("names of the table are references"),
+            };
+            notes.push((one.from, field));
+        }
+        Self { json: json.then(|| Decoder::json(arguments.ecs)), tags, notes }
     }
 }
 

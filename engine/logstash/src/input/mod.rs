@@ -13,9 +13,11 @@ pub use origin::Origin;
 use super::catalog::Stock;
 use super::codec::Decoder;
 use super::complain;
+use super::network;
 use super::options::{Arguments, OptionSpec, Takes, option};
 use super::settings::Settings;
 use super::syntax::tree::Plugin;
+use temblor_declare::Ends;
 use temblor_lang::diagnostic::Diagnostic;
 
 /// An input that can be run.
@@ -27,13 +29,16 @@ pub struct Input {
     pub origin: Origin,
 }
 
-/// Reads an input plugin; `None` when it cannot be run, which has been said.
+/// Reads an input plugin, whose source is called so; `None` when it cannot be run, which has been said.
 pub fn compile(
-    plugin: &Plugin,
+    (called, plugin): (&str, &Plugin),
     settings: &Settings,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Input> {
     let name = &*plugin.name.text;
+    if let Some(row) = network::here(plugin, Ends::Source, settings) {
+        return network::input(row, (called, plugin), settings, diagnostics);
+    }
     let Some(declaration) = INPUTS.iter().find(|one| one.name == name) else {
         absent(plugin, settings, diagnostics);
         return None;

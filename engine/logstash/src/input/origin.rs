@@ -3,8 +3,8 @@
 use super::declaration::Kind;
 use super::files;
 use super::intake::Intake;
-use crate::codec::Decoder;
 use crate::complain;
+use crate::network::Sources;
 use crate::options::Arguments;
 use temblor_codec::Format;
 use temblor_codec::InputCodec;
@@ -21,6 +21,8 @@ pub enum Origin {
     Source(Box<SourceConfig>, InputCodec),
     /// From the pipelines that send to this address.
     Address(String),
+    /// From connectors.
+    Network(Sources),
 }
 
 impl Origin {
@@ -31,14 +33,9 @@ impl Origin {
         intake: Option<&Intake>,
     ) -> Option<Self> {
         let bytes = InputCodec::Format(Format::Binary);
-        let framing = match intake {
-            Some(intake) if intake.decoder.reads_messages() => Framing::Whole,
-            Some(Intake { decoder: Decoder { delimiter: Some(byte), .. }, .. }) => {
-                Framing::Separated(*byte)
-            }
-            _ => Framing::Lines,
-        };
+        let framing = intake.map_or(Framing::Lines, Intake::framing);
         let source = match kind {
+            Kind::Network(_) => return None,
             Kind::Pipeline => return Some(Origin::Address(arguments.text("address")?)),
             Kind::Stdin => (SourceConfig::Stdin { framing }, bytes),
             Kind::File => (files::source(arguments, framing)?, bytes),

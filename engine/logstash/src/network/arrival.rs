@@ -1,0 +1,89 @@
+//! How what a connector of an input hands over becomes events, and which fields say where it came from.
+
+use crate::datum::Datum;
+use crate::event::LogEvent;
+use crate::reference::FieldRef;
+use temblor_lang::value::{Arena, Key, Value};
+
+/// What a connector hands over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrives {
+    /// Streams of bytes, which are cut into frames.
+    Frames,
+    /// Whole messages.
+    Messages,
+    /// Bodies, which are JSON when their type of content says so.
+    Bodies,
+    /// Lines of syslog, from streams and datagrams.
+    Syslog,
+    /// Events as they were sent, whose `message` the codec reads.
+    Events,
+}
+
+/// A field that says where an event came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// Where the connector's metadata has it: `tcp.peer.host`.
+    pub from: &'static str,
+    /// The field with a schema; none when empty.
+    pub schema: &'static str,
+    /// The field without; none when empty.
+    pub old: &'static str,
+    /// The option that names another field; none when empty.
+    pub option: &'static str,
+}
+
+/// How an input over the network makes events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// What comes.
+    pub arrives: Arrives,
+    /// What is said of it.
+    pub notes: &'static [Note],
+}
+
+/// What the metadata of a connector has at a path.
+pub fn found<'a>(meta: Value<'a>, path: &str) -> Option<Value<'a>> {
+    path.split('.').try_fold(meta, |value, name| value.get(&Key::new(name)))
+}
+
+/// Whether a body says that it is JSON.
+pub fn is_json(meta: Value<'_>) -> bool {
+    let kind = found(meta, "http.request.headers.content-type").and_then(Value::as_str);
+    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// Writes a field from the connector's metadata, unless the event has it.
+pub fn note<'a>(
+    event: &mut LogEvent<'a>,
+    field: &'a FieldRef,
+    (path, meta): (&str, Value<'a>),
+    arena: &'a Arena,
+) {
+    let Some(value) = found(meta, path) else { return };
+    if event.includes(field) {
+        return;
+    }
+    let value = match (path.ends_with("headers"), Datum::from_value(value, arena)) {
+        (true, Datum::Map(headers)) => {
+            let mut named = crate::datum::Map::default();
+            for (name, value) in headers.into_entries() {
+                named.insert(arena.str(&header(name)), value);
+            }
+            Datum::Map(named)
+        }
+        (_, value) => value,
+    };
+    // A scalar in the way keeps its place.
+    let _ = event.add(field, value, arena);
+}
+
+/// The name that Logstash gives a header: `http_user_agent`.
+fn header(name: &str) -> String {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    match &*name {
+        "accept" | "host" | "user_agent" => format!("http_{name}"),
+        _ => name,
+    }
+}
