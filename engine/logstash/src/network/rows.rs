@@ -504,3 +504,30 @@ pub static PLUGINS: &[NetworkPlugin] = &[
 pub fn find(name: &str, end: Ends) -> Option<&'static NetworkPlugin> {
     PLUGINS.iter().find(|one| one.name == name && one.end == end)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PLUGINS;
+    use crate::catalog;
+    use temblor_declare::Ends;
+
+    #[test]
+    fn rows_are_options_that_logstash_has() {
+        let declared = |name: &str, end: Ends| {
+            let kind = if end == Ends::Source { "input" } else { "output" };
+            catalog::find(kind, name).unwrap_or_else(|| panic!("{kind} {name} is in no table"))
+        };
+        for plugin in PLUGINS {
+            declared(plugin.name, plugin.end);
+            assert_eq!(plugin.end == Ends::Source, plugin.arrival.is_some(), "{}", plugin.name);
+            for (option, _) in plugin.options.iter().flat_map(|rows| rows.iter()) {
+                // Groups of rows are shared by plugins of which not each has all options.
+                let known = PLUGINS.iter().any(|one| {
+                    let options = &declared(one.name, one.end).options;
+                    options.iter().any(|spec| spec.name == *option && spec.gone.is_none())
+                });
+                assert!(known, "{}: no plugin has an option `{option}`", plugin.name);
+            }
+        }
+    }
+}
