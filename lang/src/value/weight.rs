@@ -55,6 +55,7 @@ impl Arena {
 /// a few values, none of them long, and fewer that stand on the tape.
 #[inline]
 pub(crate) fn is_modest(value: Value<'_>) -> bool {
+    /// Values that are looked at one by one; more are weighed.
     const VALUES_MAX: usize = 256;
     match value {
         // All of its few fields are parts of one text.
@@ -66,6 +67,7 @@ pub(crate) fn is_modest(value: Value<'_>) -> bool {
 /// Whether so many `values` are no more than are left.
 #[inline]
 fn are_modest<'a>(values: impl Iterator<Item = Value<'a>>, count: usize, left: &mut usize) -> bool {
+    /// Texts and bytes that are no longer than this are short.
     const SHORT_BYTES_MAX: usize = 64 << 10;
     if count > *left {
         return false;

@@ -101,7 +101,8 @@ fn every_default_is_what_its_setting_takes() {
 #[test]
 fn every_example_compiles() {
     for one in registry().connectors() {
-        assert!(!one.examples.is_empty(), "{} has no example", one.kind);
+        let is_ours = one.notation == Notation::Temblor;
+        assert!(!is_ours || !one.examples.is_empty(), "{} has no example", one.kind);
         let language = match one.notation {
             Notation::Temblor => Language::Temblor,
             Notation::Tremor => Language::Deploy,

@@ -68,6 +68,8 @@ impl Completions {
     /// Does what was asked for, once the run has come to its end.
     pub fn carry_out(&self, ledger: &Ledger, console: &Console, troubles: &Troubles) {
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // In the order of the plan, whichever source was the first to end.
+        files.sort_by_key(|file| file.source);
         for file in files.drain(..) {
             let place = file.path.display().to_string();
             if !ledger.is_settled(file.source) {
