@@ -118,7 +118,9 @@ fn read(path: &Path) -> Result<String, String> {
 /// The configuration, with its own outputs or with the events that reach them.
 fn configured(args: &DiffArgs, path: &Path, stdout: bool) -> Result<Side, String> {
     let ecs = args.ecs.into();
-    let settings = Settings { ecs, escapes: args.support_escapes, ..Settings::of_environment() };
+    let connectors = Some(registry());
+    let escapes = args.support_escapes;
+    let settings = Settings { ecs, escapes, connectors, ..Settings::of_environment() };
     let mut wishes = Wishes { settings, stdin: false, stdout };
     let mut found = configuration::load(path, &wishes)?;
     if found.loaded.endpoints.sources.is_empty() {

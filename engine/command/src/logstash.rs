@@ -66,7 +66,8 @@ impl ConfigurationArgs {
     pub(super) fn settings(&self) -> Settings {
         let (ecs, escapes) = (self.ecs.into(), self.support_escapes);
         let explains = !self.strict_logstash;
-        Settings { ecs, escapes, explains, ..Settings::of_environment() }
+        let connectors = Some(temblor_catalog::registry());
+        Settings { ecs, escapes, explains, connectors, ..Settings::of_environment() }
     }
 }
 
