@@ -165,6 +165,7 @@ impl Filter for Aggregate {
     fn save<'a>(&self, memory: &dyn Any, arena: &'a Arena) -> Datum<'a> {
         let Some(tasks) = memory.downcast_ref::<Tasks>() else { return Datum::Null };
         let heap = tasks.memory.heap();
+        heap.begin_apart();
         let named = tasks.order.values().filter_map(|id| {
             let (_, task) = tasks.by_id.get(id)?;
             Some((arena.str(id), task))

@@ -279,6 +279,7 @@ fn loops_without_an_end_are_stopped() {
     let mut session = session(&["[1,2,3,4,5,6,7,8,9,10]"]);
     let loops = "for event of case (k, v) => ".repeat(9) + "1" + &" end".repeat(9);
     let reply = session.enter(&loops);
-    assert!(reply.failed && reply.text.contains("E0440"), "{}", reply.text);
+    let is_stopped = ["E0440", "E0442"].iter().any(|code| reply.text.contains(code));
+    assert!(reply.failed && is_stopped, "{}", reply.text);
     shows(&mut session, &["1 + 1"], "2\n");
 }

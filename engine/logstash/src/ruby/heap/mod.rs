@@ -149,6 +149,12 @@ impl Heap {
         self.budget.held()
     }
 
+    /// Begins work that is no part of an event, such as saving: what the last event has used up does not
+    /// count.
+    pub(crate) fn begin_apart(&self) {
+        self.budget().begin();
+    }
+
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
     }
