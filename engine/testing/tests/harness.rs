@@ -45,8 +45,11 @@ fn more_than_a_pipe_holds_goes_through() {
 
 #[test]
 fn a_free_port_can_be_listened_on() {
-    let port = free_port();
-    let _listener = std::net::TcpListener::bind(("127.0.0.1", port)).expect("it is free");
+    // Tests beside this one may take a port in between.
+    let tries = (0..20).map(|_| free_port());
+    let mut bound = tries
+        .filter_map(|port| Some((port, std::net::TcpListener::bind(("127.0.0.1", port)).ok()?)));
+    let (port, _listener) = bound.next().expect("one of twenty is free");
     wait_for_listener(&format!("127.0.0.1:{port}"));
 }
 
