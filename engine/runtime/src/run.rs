@@ -3,15 +3,10 @@
 //! Invariant: the run ends by its sources ending (input over, or asked to stop), and the end travels
 //! with the data: queue, workers, outbox, writer. Only an error takes the short way.
 //!
-//! What comes later fits in here without another shape:
-//! - A network source is a task that builds the same [`Batch`](crate::batch::Batch)es and hands them to
-//!   [`Queue::send_async`]; it holds its reply or broker acknowledgement back until the ledger's mark
-//!   has passed the batch. Its `Position` is the broker's offset or delivery tag.
-//! - A broker or network sink takes a chunk and clones of the result's tokens, and lets them go when
-//!   the other side has confirmed. The writer does not wait; the mark does.
-//! - A disk buffer is a sink and a source: it lets the tokens go once a segment is on disk, and opens
-//!   new ones when it reads the segment back.
-//! - Following a growing file is the `file` source that, at the end, waits instead of finishing.
+//! Networks take part through two modules: tasks of a source hand batches over and learn when these are
+//! settled ([`intake`](crate::intake)); a sink that confirms later takes parcels with their tokens, and lets
+//! them go when the other side has confirmed ([`outlet`](crate::outlet)). The writer does not wait for
+//! that; the mark does.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -152,13 +147,13 @@ pub fn run(
 ) -> Result<Summary, Error> {
     check(&plan)?;
     let console = plan.console.take().unwrap_or_else(|| Console::new(Box::new(std::io::stderr())));
-    let (keeper, found, sources) = open(&plan)?;
+    let (keeper, found, mut sources) = open(&plan)?;
     let mut processors =
         (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
     let saves = plan.state.is_some() && processors.iter().any(|one| one.keeps_state());
     let saved = go_on(&plan, found.as_ref(), saves, &mut processors)?;
     // Only now is it certain that the run can go on from there: outputs are cut last.
-    let sinks = open_outputs(&plan, found.as_ref(), &console)?;
+    let mut sinks = open_outputs(&plan, found.as_ref(), &console)?;
     if saves {
         // Only in order does a moment lie between two batches.
         plan.order = Order::Source;
@@ -187,17 +182,7 @@ pub fn run(
         console: Arc::new(console),
         plan,
     };
-    let mut sinks = sinks;
-    for (index, sink) in sinks.iter_mut().enumerate() {
-        sink.start(&run.desk(index))?;
-    }
-    let mut sources = sources;
-    for (index, source) in sources.iter_mut().enumerate() {
-        if source.follows() {
-            run.shop.queue.follow();
-        }
-        source.prepare(&run.feed(index));
-    }
+    run.prepare(&mut sources, &mut sinks)?;
     let ended = run.perform(sources, processors, sinks, keeper, control);
     if matches!(ended, Ended::AtEnd) {
         run.completions.carry_out(&run.ledger, &run.console, &run.troubles);
@@ -333,6 +318,24 @@ struct Run {
 }
 
 impl Run {
+    /// Starts the tasks of sinks, and says to sources what will follow them.
+    fn prepare(
+        &self,
+        sources: &mut [Box<dyn Source>],
+        sinks: &mut [Box<dyn Sink>],
+    ) -> Result<(), Error> {
+        for (index, sink) in sinks.iter_mut().enumerate() {
+            sink.start(&self.desk(index))?;
+        }
+        for (index, source) in sources.iter_mut().enumerate() {
+            if source.follows() {
+                self.shop.queue.follow();
+            }
+            source.prepare(&self.feed(index));
+        }
+        Ok(())
+    }
+
     fn perform(
         &self,
         sources: Vec<Box<dyn Source>>,
