@@ -15,9 +15,13 @@ pub mod measure;
 mod misspelt;
 mod parameters;
 mod convert;
+mod ctl;
 mod diff;
 mod generate;
+mod layout;
+mod operate;
 mod run;
+mod runner;
 mod tables;
 mod repl;
 mod shell;
@@ -25,7 +29,7 @@ mod test;
 mod threads;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use temblor_codec::InputCodec;
 use temblor_pipeline::graph::Picture;
@@ -67,6 +71,8 @@ enum Verb {
     Man(shell::ManArgs),
     /// Print generated events
     Generate(GenerateArgs),
+    /// Ask a running Temblor: status, reload, drain, log
+    Ctl(ctl::CtlArgs),
     /// Run a Logstash configuration and a program side by side and show where events differ
     Diff(diff::DiffArgs),
     /// Make a Temblor file from the configuration of another engine
@@ -74,7 +80,7 @@ enum Verb {
 }
 
 /// Where the program comes from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct ProgramArgs {
     /// Program text: a chain such as 'where event.status >= 500'
     #[arg(short, long, value_name = "CHAIN", conflicts_with = "file")]
@@ -100,6 +106,21 @@ impl ProgramArgs {
         self.load_with_errors(false)
     }
 
+    /// Loads it once more, or another file with the same arguments.
+    fn load_again(&self, file: Option<&Path>, errors_leave: bool) -> Result<Loaded, String> {
+        match file {
+            Some(file) => {
+                let (file, logstash) = (Some(file.to_path_buf()), self.logstash.none());
+                ProgramArgs { file, logstash, expression: None, ..self.clone() }
+                    .load_with_errors(errors_leave)
+            }
+            None if self.expression.is_some() => {
+                Err("the program stands on the command line; there is no file to read again".to_string())
+            }
+            None => self.load_with_errors(errors_leave),
+        }
+    }
+
     /// The same; `errors_leave` says that what fails leaves by the port `err`, even without a sink there.
     fn load_with_errors(&self, errors_leave: bool) -> Result<Loaded, String> {
         if let Some(loaded) = self.logstash.load() {
@@ -117,7 +138,7 @@ impl ProgramArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
@@ -125,6 +146,8 @@ struct RunArgs {
     ends: ends::EndArgs,
     #[command(flatten)]
     threads: threads::ThreadArgs,
+    #[command(flatten)]
+    operate: operate::OperateArgs,
     /// Keep checkpoints and what operators remember in this directory, and go on from there
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -344,6 +367,7 @@ pub fn main() -> ExitCode {
         Verb::Man(args) => shell::man(&args),
         Verb::Generate(args) => generate::generate(&args),
         Verb::Convert(args) => convert::convert(&args),
+        Verb::Ctl(args) => ctl::ctl(&args),
         Verb::Diff(args) => diff::diff(&args),
     };
     ExitCode::from(code)

@@ -6,6 +6,7 @@ use crate::endpoint::{EndpointSource, QUEUE, SinkEndpoint, SourceEndpoint};
 use crate::flow::chains;
 use crate::flow::settings::Settings as Shared;
 use crate::pipeline::Attribute;
+use std::sync::Arc;
 use temblor_codec::interceptor::Preprocessor;
 use temblor_codec::{Encoding, InputCodec, OutputCodec, names};
 use temblor_declare::{
@@ -16,9 +17,13 @@ use temblor_lang::diagnostic::{Class, Diagnostic};
 use temblor_lang::lower::Compiler;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Binding, EndpointDef, EndpointRole, StringLit};
+use temblor_runtime::checkpoint::FileMark;
+use temblor_runtime::error::Error;
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::outlet::QueuePolicy;
+use temblor_runtime::sink::{OpenSink, Sink};
+use temblor_runtime::source::{OpenSource, Source};
 
 /// Settings of every connector that is a source in a `.tmb` file.
 const READING: [&str; 4] = ["codec", "framing", "preprocessors", "separator"];
@@ -146,7 +151,7 @@ pub fn build(
                     Diagnostic::warning("W0527", Class::Behaviour, settings.span, warning.clone());
                 compiler.diagnostics.push(warning);
             }
-            Some(built)
+            Some(named(built, connector, &what))
         }
         Err(Wrong { setting, message, help }) => {
             let span = setting.map_or(settings.span, |setting| settings.span_of(setting));
@@ -155,6 +160,45 @@ pub fn build(
             compiler.diagnostics.push(complaint);
             None
         }
+    }
+}
+
+/// Lets source and sink say what they were made of, so that a program that is read again can be compared.
+fn named(mut built: Built, connector: &Connector, what: &Build<'_>) -> Built {
+    let Build { settings, codec, framing, preprocessors, .. } = what;
+    let made_of =
+        format!("{} {settings:?} {codec:?} {framing:?} {preprocessors:?}", connector.kind);
+    if let Some(source) = built.source.take() {
+        built.source = Some(Arc::new(MadeOf { open: source, made_of: made_of.clone() }));
+    }
+    if let Some(sink) = &mut built.sink {
+        let open = Arc::clone(&sink.open);
+        sink.open = Arc::new(MadeOf { open, made_of });
+    }
+    built
+}
+
+/// A source or a sink, whose `Debug` is what it was made of.
+struct MadeOf<T> {
+    open: T,
+    made_of: String,
+}
+
+impl<T> std::fmt::Debug for MadeOf<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.made_of)
+    }
+}
+
+impl OpenSource for MadeOf<Arc<dyn OpenSource>> {
+    fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error> {
+        self.open.open(marks)
+    }
+}
+
+impl OpenSink for MadeOf<Arc<dyn OpenSink>> {
+    fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error> {
+        self.open.open(resumed)
     }
 }
 

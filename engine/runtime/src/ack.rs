@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::checkpoint::FileMark;
 use crate::clock::{Timestamp, system_time};
 use crate::identity::Identity;
+use crate::latency::Latency;
 
 /// Which source of the plan a batch came from.
 pub type SourceId = usize;
@@ -93,13 +94,13 @@ impl Token {
 impl Drop for Pending {
     fn drop(&mut self) {
         let failed = *self.failed.get_mut();
-        self.ledger.settle(self.source, self.number, !failed);
+        let took_ns = system_time().saturating_sub(self.opened_ns);
+        self.ledger.settle(self.source, self.number, !failed, took_ns);
         if let Some(witness) = &self.witness {
             witness.settled(!failed);
         }
         let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !watchers.is_empty() {
-            let took_ns = system_time().saturating_sub(self.opened_ns);
             watchers.iter().for_each(|watcher| watcher.answered(took_ns, !failed));
         }
     }
@@ -152,6 +153,8 @@ impl Drop for Delivery {
 struct Account {
     /// How many batches were opened: the number of the next.
     opened: u64,
+    /// How many of them were settled, well or badly.
+    ended: u64,
     /// The oldest first; the number of the first is `marked`. The value says whether it is settled.
     open: VecDeque<(Position, bool)>,
     /// How many batches the mark covers.
@@ -164,6 +167,12 @@ struct Account {
     done: Vec<Option<Position>>,
     /// The files of the source that have been opened, where they can be told from others.
     names: Vec<Option<FileName>>,
+    /// How long batches took from being read to being settled well.
+    latency: Latency,
+    /// The marks of a source whose place this one took, by the number of this one.
+    inherited: Vec<FileMark>,
+    /// Where the source stands in the program, if that is not its number; nothing when it was closed.
+    place: Option<Option<usize>>,
     /// The first batch that failed. The mark never gets there, so what follows is not remembered.
     failed: Option<u64>,
 }
@@ -190,6 +199,37 @@ impl Ledger {
         let accounts = std::iter::repeat_with(Account::default).take(sources).collect();
         let (deliveries, written) = (Mutex::default(), Condvar::new());
         Arc::new(Ledger { sources: Mutex::new(accounts), deliveries, written })
+    }
+
+    /// One more source; gives its number.
+    pub fn add_source(&self) -> SourceId {
+        let mut sources = self.lock();
+        sources.push(Account::default());
+        sources.len() - 1
+    }
+
+    /// A source goes on where another one stopped that was closed.
+    pub fn follow(&self, source: SourceId, closed: SourceId) {
+        let mut sources = self.lock();
+        let account = &sources[closed];
+        let marks = account.numbered_marks(source, &account.marks);
+        let inherited: Vec<_> = marks.chain(account.inherited.iter().cloned()).collect();
+        sources[source].inherited =
+            inherited.into_iter().map(|mark| FileMark { source, ..mark }).collect();
+    }
+
+    /// States where each source stands in the program; checkpoints name sources by that.
+    pub fn place(&self, places: &[Option<usize>]) {
+        for (account, place) in self.lock().iter_mut().zip(places) {
+            account.place = Some(*place);
+        }
+    }
+
+    /// The marks of a source, and what it has inherited, under its own number.
+    pub fn marks_of(&self, source: SourceId) -> Vec<FileMark> {
+        let account = &self.lock()[source];
+        let inherited = account.inherited.iter().cloned();
+        inherited.chain(account.numbered_marks(source, &account.marks)).collect()
     }
 
     /// Opens an entry for the next batch of `source`, which ends at `position`.
@@ -315,9 +355,20 @@ impl Ledger {
         self.lock()[source].marks.get(file).copied().flatten()
     }
 
-    fn settle(&self, source: SourceId, number: u64, good: bool) {
+    /// How long the batches of a source took from being read to being settled well, and how many are under
+    /// way now.
+    pub fn latency(&self, source: SourceId) -> (Latency, u64) {
+        let account = &self.lock()[source];
+        (account.latency.clone(), account.opened - account.ended)
+    }
+
+    fn settle(&self, source: SourceId, number: u64, good: bool, took_ns: u64) {
         let mut sources = self.lock();
         let account = &mut sources[source];
+        account.ended += 1;
+        if good {
+            account.latency.record(took_ns);
+        }
         if account.failed.is_some_and(|failed| number >= failed) {
             return;
         }
@@ -338,6 +389,23 @@ impl Ledger {
 
 impl Account {
     fn file_marks(
+        &self,
+        number: SourceId,
+        marks: &[Option<Position>],
+    ) -> impl Iterator<Item = FileMark> {
+        // What a closed source has read is remembered by the source that follows it.
+        let place = self.place.unwrap_or(Some(number));
+        let own: Vec<_> = self.numbered_marks(number, marks).collect();
+        let is_read = |mark: &FileMark| own.iter().any(|one| one.identity == mark.identity);
+        let inherited = self.inherited.iter().filter(|mark| !is_read(mark)).cloned();
+        let all: Vec<_> = inherited.chain(own.iter().cloned()).collect();
+        let placed = place.map(|source| {
+            all.into_iter().map(move |mark| FileMark { source, ..mark })
+        });
+        placed.into_iter().flatten()
+    }
+
+    fn numbered_marks(
         &self,
         source: SourceId,
         marks: &[Option<Position>],

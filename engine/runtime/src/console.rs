@@ -20,8 +20,13 @@ pub struct Console {
     state: Mutex<State>,
 }
 
+/// Takes each message; whoever is told adds time and place.
+type Tell = Box<dyn Fn(&str) + Send>;
+
 struct State {
     out: Box<dyn Write + Send>,
+    /// Messages go there instead, to a log.
+    tell: Option<Tell>,
     /// A progress line stands on the terminal's last line.
     progress_shown: bool,
     errors_printed: u64,
@@ -31,8 +36,16 @@ struct State {
 impl Console {
     /// A console that writes to `out` (standard error, but for tests).
     pub fn new(out: Box<dyn Write + Send>) -> Self {
-        let state = State { out, progress_shown: false, errors_printed: 0, errors_hidden: 0 };
+        let (progress_shown, tell) = (false, None);
+        let state = State { out, tell, progress_shown, errors_printed: 0, errors_hidden: 0 };
         Console { state: Mutex::new(state) }
+    }
+
+    /// A console whose messages go to a log, and that shows no progress.
+    pub fn telling(tell: impl Fn(&str) + Send + 'static) -> Self {
+        let console = Console::new(Box::new(std::io::sink()));
+        console.lock().tell = Some(Box::new(tell));
+        console
     }
 
     /// Prints a message that ends its line. A console that cannot be written to stays silent.
@@ -85,6 +98,9 @@ impl Console {
 impl State {
     fn message(&mut self, text: &str) {
         self.wipe();
+        if let Some(tell) = &self.tell {
+            return tell(text);
+        }
         let _ = writeln!(self.out, "{text}");
     }
 

@@ -3,6 +3,7 @@
 //! Invariant: no event passes here; the moving of bytes does not depend on this thread being prompt.
 
 use std::future::pending;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -11,8 +12,10 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::clock::system_time;
 use crate::console::Console;
+use crate::drain::Drain;
 use crate::error::Error;
 use crate::limits::{PROGRESS_INTERVAL, TICK_INTERVAL};
+use crate::outbox::Outbox;
 use crate::queue::Queue;
 use crate::report::progress_line;
 use crate::stats::Stats;
@@ -21,10 +24,24 @@ use crate::stop::Stop;
 /// The exit code after a second signal.
 const EXIT_AT_ONCE: i32 = 130;
 
+/// What is said when a second signal ends the process.
+const AT_ONCE: &str = "stopped at once: what was under way is not acknowledged; a run with --state goes on from \
+                       its last checkpoint";
+/// What is said to SIGHUP where there is no file to read again.
+const NO_RELOAD: &str = "note: SIGHUP reads the program file again, and this program is no file";
+/// How long workers and writer may take to end what they have in hands once sinks were given up.
+const LAST_WORK_MAX: Duration = Duration::from_secs(2);
+
 /// What the control watches and steers.
 pub struct Control<'a> {
     /// Gets the ticks.
     pub queue: &'a Queue,
+    /// Is given up, like the queue, when the end takes too long.
+    pub outbox: &'a Outbox,
+    /// How long the end may take.
+    pub drain: &'a Drain,
+    /// What SIGHUP brings about.
+    pub on_reload: Option<&'a (dyn Fn() + Send + Sync)>,
     /// Is asked for by the first signal.
     pub stop: &'a Stop,
     /// Where the progress line is drawn.
@@ -41,25 +58,34 @@ pub struct Control<'a> {
     pub progress_width: Option<usize>,
 }
 
-/// Ctrl-C and SIGTERM, caught from the moment this value exists.
+/// Ctrl-C, SIGTERM and SIGHUP, caught from the moment this value exists.
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Signal,
 }
 
 impl Signals {
     fn catch(runtime: &Runtime) -> std::io::Result<Self> {
         let _within = runtime.enter();
         let interrupt = signal(SignalKind::interrupt())?;
-        Ok(Signals { interrupt, terminate: signal(SignalKind::terminate())? })
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Signals { interrupt, terminate, hang_up: signal(SignalKind::hangup())? })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Wish {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Wish::Stop,
+            _ = self.terminate.recv() => Wish::Stop,
+            _ = self.hang_up.recv() => Wish::Reload,
         }
     }
+}
+
+/// What a signal asks for.
+enum Wish {
+    Stop,
+    Reload,
 }
 
 /// The runtime that a control runs on, and the signals when they are to be caught. Both are made before
@@ -85,6 +111,7 @@ impl Control<'_> {
             () = self.tick() => {}
             () = self.draw_progress() => {}
             () = self.watch(signals) => {}
+            () = self.bound_the_end() => {}
         }
     }
 
@@ -115,13 +142,35 @@ impl Control<'_> {
     async fn watch(&self, signals: Option<Signals>) {
         let Some(mut signals) = signals else { return pending().await };
         loop {
-            signals.next().await;
-            if self.stop.is_asked() {
-                self.console.end_progress();
-                std::process::exit(EXIT_AT_ONCE);
+            match (signals.next().await, self.on_reload) {
+                (Wish::Stop, _) if self.stop.is_asked() => {
+                    self.console.end_progress();
+                    self.console.message(AT_ONCE);
+                    std::process::exit(EXIT_AT_ONCE);
+                }
+                (Wish::Stop, _) => {
+                    self.stop.ask();
+                    self.console.message("stopping: finishing what was read (again: stop at once)");
+                }
+                (Wish::Reload, Some(reload)) => reload(),
+                (Wish::Reload, None) => self.console.message(NO_RELOAD),
             }
-            self.stop.ask();
-            self.console.message("stopping: finishing what was read (again: stop at once)");
         }
+    }
+
+    /// What the run may take to stop is bounded: then nothing waits for sinks any more.
+    async fn bound_the_end(&self) {
+        self.stop.asked().await;
+        tokio::time::sleep(self.drain.left()).await;
+        let limit = self.drain.limit;
+        self.console.message(&format!(
+            "stopping: not all that was read got where it should within {limit:?} (--drain-timeout); \
+             the rest stays unacknowledged"
+        ));
+        self.drain.give_up();
+        tokio::time::sleep(LAST_WORK_MAX).await;
+        self.queue.abort();
+        self.outbox.abort();
+        pending().await
     }
 }

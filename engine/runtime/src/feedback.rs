@@ -52,6 +52,10 @@ impl Source for FeedbackSource {
             if feed.queue.is_aborted() {
                 break;
             }
+            if feed.stop.is_closed() {
+                feed.queue.unfollow();
+                break;
+            }
             std::thread::sleep(PATIENCE);
         }
         Ok(())

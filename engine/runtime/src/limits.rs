@@ -22,6 +22,29 @@ pub const WHOLE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// How many first bytes of a bad frame are kept for the report.
 pub const BAD_FRAME_BYTES_KEPT: usize = 256;
 
+/// Durations up to which latencies are counted together, in nanoseconds: 0.1 ms to 100 s, in steps of 1, 2.5, 5.
+pub const LATENCY_BOUNDS_NS: [u64; 19] = [
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_500_000_000,
+    5_000_000_000,
+    10_000_000_000,
+    25_000_000_000,
+    50_000_000_000,
+    100_000_000_000,
+];
+
 /// Free buffers that the pool keeps; further ones go back to the allocator.
 pub const POOL_BUFFERS_MAX: usize = 32;
 

@@ -3,7 +3,9 @@
 //! Invariant: tokens are let go only after all bytes that stem from them are with the operating
 //! system; one thread does all this, so lengths and marks in a checkpoint belong together.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::ack::Ledger;
@@ -18,7 +20,7 @@ use crate::outputs::{Chunk, Count, Outputs, SinkId};
 use crate::queue::Queue;
 use crate::sink::{Delivered, Sink, WriteFailure};
 use crate::snapshot::Snapshot;
-use crate::stats::Stats;
+use crate::stats::{Health, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 
@@ -26,8 +28,12 @@ use crate::troubles::Troubles;
 pub struct Writer<'a> {
     /// Where results come from.
     pub outbox: &'a Outbox,
-    /// By their index in the plan.
+    /// By their index in the plan; those that came later behind them.
     pub sinks: Vec<Box<dyn Sink>>,
+    /// Sinks that have come since.
+    pub newcomers: &'a Mutex<VecDeque<Box<dyn Sink>>>,
+    /// Closed sinks that still deliver what they were given.
+    pub closing: Vec<JoinHandle<()>>,
     /// The batches under way.
     pub ledger: &'a Arc<Ledger>,
     /// Keeps checkpoints, when the run has a state directory.
@@ -84,7 +90,9 @@ impl Writer<'_> {
     pub fn run(mut self) -> Ended {
         let ended = self.write_all();
         // What sinks confirm last still belongs to the checkpoint.
+        self.take_newcomers();
         self.sinks.iter_mut().for_each(|sink| sink.finish());
+        self.closing.drain(..).for_each(|one| drop(one.join()));
         self.pass_pending();
         self.store_checkpoint(matches!(ended, Ended::AtEnd));
         ended
@@ -101,6 +109,7 @@ impl Writer<'_> {
                     }
                 }
                 Taken::Nothing => self.checkpoint(),
+                Taken::End if self.queue.is_aborted() => return Ended::Failed(not_all_done()),
                 Taken::End => return self.exit.map_or(Ended::AtEnd, Ended::Asked),
             }
         }
@@ -108,6 +117,7 @@ impl Writer<'_> {
 
     /// Deals with one result; says when it ends the run.
     fn handle(&mut self, mut outputs: Box<Outputs>) -> Option<Ended> {
+        self.take_newcomers();
         self.stats.add_outputs(&outputs);
         self.console.event_errors(&outputs.errors, outputs.unrouted);
         self.record_new_files(&outputs);
@@ -125,6 +135,7 @@ impl Writer<'_> {
             self.ledger.written(source, token.position());
         }
         let fatal = outputs.fatal.take();
+        self.close_sinks(&std::mem::take(&mut outputs.closed_sinks));
         if let (Some((snapshot, took)), Ok(())) = (outputs.snapshot.take(), &written) {
             self.reach_barrier(snapshot, took);
         }
@@ -142,6 +153,27 @@ impl Writer<'_> {
             self.checkpoint();
         }
         None
+    }
+
+    fn take_newcomers(&mut self) {
+        if self.sinks.len() < self.stats.sinks.count() {
+            let mut newcomers = self.newcomers.lock().unwrap_or_else(PoisonError::into_inner);
+            self.unrecorded |= !newcomers.is_empty();
+            self.sinks.extend(newcomers.drain(..));
+        }
+    }
+
+    /// Sinks that the program has no more deliver what they were given, and hold up nobody meanwhile.
+    fn close_sinks(&mut self, closed: &[SinkId]) {
+        for sink in closed {
+            let mut closing = std::mem::replace(&mut self.sinks[*sink], Box::new(Closed));
+            self.closing.push(std::thread::spawn(move || closing.finish()));
+            self.stats.sinks[*sink].condition.set(Health::Ended);
+        }
+        if !closed.is_empty() {
+            self.closing.retain(|one| !one.is_finished());
+            self.checkpoint();
+        }
     }
 
     /// It is time for a checkpoint. A program that remembers is asked for its state first.
@@ -209,11 +241,15 @@ impl Writer<'_> {
         let mut cut = Ok(());
         let Outputs { chunks, placed, tokens, .. } = outputs;
         for (sink, place, chunk) in filled(chunks, placed) {
-            let error = match self.sinks[sink].deliver(place, chunk, tokens) {
+            let began = Instant::now();
+            let delivered = self.sinks[sink].deliver(place, chunk, tokens);
+            self.stats.sinks[sink].add_busy(began.elapsed());
+            let error = match delivered {
                 Ok(Delivered::Later) => continue,
                 Ok(Delivered::Written) => {
                     let (events, bytes) = (chunk.events, chunk.bytes.len() as u64);
                     self.stats.sinks[sink].add(Count { events, bytes });
+                    self.stats.sinks[sink].succeed();
                     continue;
                 }
                 Err(WriteFailure::NobodyReads) => return Err(Cut::NobodyReads),
@@ -230,6 +266,7 @@ impl Writer<'_> {
                 Err(WriteFailure::Refused(error)) => {
                     tokens.iter().for_each(|token| token.fail());
                     self.barrier.iter_mut().for_each(Barrier::give_up);
+                    self.stats.sinks[sink].fail_attempt(&error.to_string());
                     error
                 }
             };
@@ -267,6 +304,21 @@ impl Writer<'_> {
             self.troubles.report(self.console, error);
         }
     }
+}
+
+/// The place of a sink that was closed. No program writes to it any more.
+struct Closed;
+
+impl Sink for Closed {
+    fn write(&mut self, _: &str, _: &[u8]) -> Result<(), WriteFailure> {
+        let error = Error::bug("closed sink", "something was written to it");
+        Err(WriteFailure::Refused(error))
+    }
+}
+
+fn not_all_done() -> Error {
+    let reason = "the run was stopped before all that was read got where it should";
+    Error::output("sinks", reason, "run again with the same --state: it goes on where this run stopped")
 }
 
 /// Why the writing stops before its end.

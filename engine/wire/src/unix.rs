@@ -409,7 +409,7 @@ impl UnixDatagramSink {
             if !away.contains(&error.kind()) {
                 return Err(error);
             }
-            desk.stats.add_error("sink");
+            desk.fail_attempt(&error.to_string());
             let Some(wait) = self.retry.fail(retry::chance()) else {
                 return Err(io::Error::other(format!("the attempts are used up: {error}")));
             };

@@ -101,7 +101,7 @@ impl Client {
                     Ok(()) => return,
                     Err(error) => error.to_string(),
                 };
-            desk.stats.add_error("sink");
+            desk.fail_attempt(&reason);
             attempt += 1;
             traffic.rewind();
             if !was_down {
