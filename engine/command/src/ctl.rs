@@ -11,7 +11,7 @@ const REFUSED: u8 = 1;
 #[derive(Debug, Args)]
 pub struct CtlArgs {
     /// The control socket of the run
-    #[arg(long, value_name = "PATH", required_unless_present = "state", global = true)]
+    #[arg(long, value_name = "PATH", global = true)]
     control: Option<PathBuf>,
     /// The state directory of the run, which holds its control socket
     #[arg(long, value_name = "DIR", global = true)]
@@ -58,8 +58,10 @@ pub fn ctl(args: &CtlArgs) -> u8 {
         What::Metrics => ("GET", "/metrics".to_string()),
         What::Reload { program, dry_run } => {
             // The run may have another working directory.
-            let absolute = program.as_ref().map(|one| std::path::absolute(one).unwrap_or(one.clone()));
-            let program = absolute.map(|one| format!("&program={}", encoded(&one.to_string_lossy())));
+            let absolute =
+                program.as_ref().map(|one| std::path::absolute(one).unwrap_or(one.clone()));
+            let program =
+                absolute.map(|one| format!("&program={}", encoded(&one.to_string_lossy())));
             ("POST", format!("/reload?dry_run={dry_run}{}", program.unwrap_or_default()))
         }
         What::Drain => ("POST", "/drain".to_string()),

@@ -160,7 +160,10 @@ fn take(slots: &mut Vec<Slot>, wanted: &[Slot], difference: &mut Difference) -> 
     let mut found = Vec::with_capacity(wanted.len());
     for one in wanted {
         let is_same = |(number, slot): (usize, &Slot)| {
-            !taken[number] && slot.made_of.is_some() && slot.name == one.name && slot.made_of == one.made_of
+            !taken[number]
+                && slot.made_of.is_some()
+                && slot.name == one.name
+                && slot.made_of == one.made_of
         };
         let same = slots.iter().enumerate().position(is_same);
         if let Some(number) = same {

@@ -115,7 +115,8 @@ impl ProgramArgs {
                     .load_with_errors(errors_leave)
             }
             None if self.expression.is_some() => {
-                Err("the program stands on the command line; there is no file to read again".to_string())
+                Err("the program stands on the command line; there is no file to read again"
+                    .to_string())
             }
             None => self.load_with_errors(errors_leave),
         }

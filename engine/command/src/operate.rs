@@ -4,10 +4,10 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_operate::api;
 use temblor_operate::control::{self, SOCKET_NAME, Socket};
 use temblor_operate::log::{Log, LogFormat};
 use temblor_operate::operations::Operations;
-use temblor_operate::api;
 use temblor_runtime::error::Error;
 
 #[derive(Clone, Debug, Args)]

@@ -129,7 +129,9 @@ impl Runner {
             Err(reason) => {
                 reloads.failed += 1;
                 reloads.last_error = Some(reason.clone());
-                self.tell(&format!("error: the program was not reloaded, the old one goes on: {reason}"));
+                self.tell(&format!(
+                    "error: the program was not reloaded, the old one goes on: {reason}"
+                ));
             }
         }
         result

@@ -87,9 +87,7 @@ fn answer(
     }
     match path {
         "/metrics" => match Reading::of(operations) {
-            Some(reading) => {
-                with_type(StatusCode::OK, metrics::MEDIA_TYPE, metrics::text(reading))
-            }
+            Some(reading) => with_type(StatusCode::OK, metrics::MEDIA_TYPE, metrics::text(reading)),
             None => plain(StatusCode::SERVICE_UNAVAILABLE, "the run has not begun\n"),
         },
         "/health" => json(StatusCode::OK, &json!({"live": true})),

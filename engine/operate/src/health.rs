@@ -37,8 +37,9 @@ pub fn ready(operations: &dyn Operations) -> (bool, Value) {
         }
         _ => None,
     });
-    let notes: Vec<String> =
-        notes.chain(reading.reloads.last_error.iter().map(|why| format!("last reload: {why}"))).collect();
+    let notes: Vec<String> = notes
+        .chain(reading.reloads.last_error.iter().map(|why| format!("last reload: {why}")))
+        .collect();
     if !notes.is_empty() && is_stuck(&reading) {
         reasons.push("the queue to the workers is full, and a sink takes nothing".to_string());
     }
@@ -105,5 +106,9 @@ pub fn status(operations: &dyn Operations) -> Value {
 }
 
 fn reasons(reasons: &[(String, u64)]) -> Value {
-    reasons.iter().map(|(name, count)| (name.clone(), Value::from(*count))).collect::<serde_json::Map<_, _>>().into()
+    reasons
+        .iter()
+        .map(|(name, count)| (name.clone(), Value::from(*count)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }

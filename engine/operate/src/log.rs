@@ -141,7 +141,8 @@ mod tests {
     #[test]
     fn repeats_are_counted_and_told_in_the_next_window() {
         let (mut repeats, start) = (Repeats::default(), Instant::now());
-        let shown = (0..9).filter(|port| repeats.see(&format!("warning: peer:{port}"), start).is_shown);
+        let shown =
+            (0..9).filter(|port| repeats.see(&format!("warning: peer:{port}"), start).is_shown);
         assert_eq!(shown.count() as u32, REPEATS_MAX);
         assert!(repeats.see("warning: another", start).is_shown);
         let later = repeats.see("warning: peer:77", start + WINDOW);
@@ -152,7 +153,11 @@ mod tests {
     fn what_is_remembered_of_messages_is_bounded() {
         let (mut repeats, start) = (Repeats::default(), Instant::now());
         let name = |number: usize| {
-            number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect::<String>()
+            number
+                .to_string()
+                .bytes()
+                .map(|digit| char::from(digit - b'0' + b'a'))
+                .collect::<String>()
         };
         for number in 0..2 * MESSAGES_MAX {
             assert!(repeats.see(&name(number), start).is_shown);

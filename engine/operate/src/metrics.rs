@@ -101,12 +101,20 @@ const fn gauge(
 
 /// All metrics, in the order in which they are shown.
 pub static METRICS: &[Metric] = &[
-    counter("temblor_source_events", Measure::None, &["source"], "Events that were received.", |seen| {
-        of_sources(seen, |one| Value::Whole(one.row.events))
-    }),
-    counter("temblor_source", Measure::Bytes, &["source"], "Bytes of frames that were received.", |seen| {
-        of_sources(seen, |one| Value::Whole(one.row.bytes))
-    }),
+    counter(
+        "temblor_source_events",
+        Measure::None,
+        &["source"],
+        "Events that were received.",
+        |seen| of_sources(seen, |one| Value::Whole(one.row.events)),
+    ),
+    counter(
+        "temblor_source",
+        Measure::Bytes,
+        &["source"],
+        "Bytes of frames that were received.",
+        |seen| of_sources(seen, |one| Value::Whole(one.row.bytes)),
+    ),
     counter(
         "temblor_source_errors",
         Measure::None,
@@ -168,9 +176,13 @@ pub static METRICS: &[Metric] = &[
     gauge("temblor_queue_limit", Measure::Bytes, &[], "How much that may be.", |seen| {
         one(Value::Whole(seen.queue.bytes_max as u64))
     }),
-    gauge("temblor_queue_batches", Measure::None, &[], "Batches that wait for the workers.", |seen| {
-        one(Value::Whole(seen.queue.batches as u64))
-    }),
+    gauge(
+        "temblor_queue_batches",
+        Measure::None,
+        &[],
+        "Batches that wait for the workers.",
+        |seen| one(Value::Whole(seen.queue.batches as u64)),
+    ),
     gauge("temblor_workers", Measure::None, &[], "Worker threads.", |seen| {
         one(Value::Whole(seen.workers as u64))
     }),
@@ -181,12 +193,20 @@ pub static METRICS: &[Metric] = &[
         "Time that workers have waited for work, all together: nothing came from upstream.",
         |seen| one(Value::Real(seen.idle.as_secs_f64())),
     ),
-    counter("temblor_step_events", Measure::None, &["step"], "Events that came to the step.", |seen| {
-        of_steps(seen, |one| one.events)
-    }),
-    counter("temblor_step_errors", Measure::None, &["step"], "Events that failed in the step.", |seen| {
-        of_steps(seen, |one| one.failed)
-    }),
+    counter(
+        "temblor_step_events",
+        Measure::None,
+        &["step"],
+        "Events that came to the step.",
+        |seen| of_steps(seen, |one| one.events),
+    ),
+    counter(
+        "temblor_step_errors",
+        Measure::None,
+        &["step"],
+        "Events that failed in the step.",
+        |seen| of_steps(seen, |one| one.failed),
+    ),
     counter(
         "temblor_step_dropped",
         Measure::None,
@@ -201,9 +221,13 @@ pub static METRICS: &[Metric] = &[
         "Keys, groups or events that the step keeps.",
         |seen| of_tables(seen, |kept| kept.entries),
     ),
-    gauge("temblor_step_memory", Measure::Bytes, &["step"], "Bytes of what the step keeps.", |seen| {
-        of_tables(seen, |kept| kept.bytes)
-    }),
+    gauge(
+        "temblor_step_memory",
+        Measure::Bytes,
+        &["step"],
+        "Bytes of what the step keeps.",
+        |seen| of_tables(seen, |kept| kept.bytes),
+    ),
     counter(
         "temblor_step_evicted",
         Measure::None,
@@ -211,12 +235,27 @@ pub static METRICS: &[Metric] = &[
         "Entries that the step gave up for lack of room.",
         |seen| of_tables(seen, |kept| kept.evicted),
     ),
-    counter("temblor_port_events", Measure::None, &["port"], "Events that left by the port.", |seen| {
-        seen.ports.iter().map(|row| (vec![row.name.clone()], Value::Whole(row.events))).collect()
-    }),
-    counter("temblor_port", Measure::Bytes, &["port"], "Encoded bytes that left by the port.", |seen| {
-        seen.ports.iter().map(|row| (vec![row.name.clone()], Value::Whole(row.bytes))).collect()
-    }),
+    counter(
+        "temblor_port_events",
+        Measure::None,
+        &["port"],
+        "Events that left by the port.",
+        |seen| {
+            seen.ports
+                .iter()
+                .map(|row| (vec![row.name.clone()], Value::Whole(row.events)))
+                .collect()
+        },
+    ),
+    counter(
+        "temblor_port",
+        Measure::Bytes,
+        &["port"],
+        "Encoded bytes that left by the port.",
+        |seen| {
+            seen.ports.iter().map(|row| (vec![row.name.clone()], Value::Whole(row.bytes))).collect()
+        },
+    ),
     counter(
         "temblor_sink_events",
         Measure::None,
@@ -265,9 +304,13 @@ pub static METRICS: &[Metric] = &[
         "0 while attempts to deliver fail and are made again, else 1.",
         |seen| of_sinks(seen, |one| up(&one.health)),
     ),
-    counter("temblor_errors", Measure::None, &["reason"], "Errors of all kinds, by kind.", |seen| {
-        of_reasons(&seen.errors)
-    }),
+    counter(
+        "temblor_errors",
+        Measure::None,
+        &["reason"],
+        "Errors of all kinds, by kind.",
+        |seen| of_reasons(&seen.errors),
+    ),
     counter(
         "temblor_dropped",
         Measure::None,
@@ -291,9 +334,13 @@ pub static METRICS: &[Metric] = &[
     gauge("temblor_uptime", Measure::Seconds, &[], "Time since the run began.", |seen| {
         one(Value::Real(seen.uptime.as_secs_f64()))
     }),
-    gauge("temblor_build_info", Measure::None, &["version"], "Always 1; the label is what counts.", |_| {
-        vec![(vec![env!("CARGO_PKG_VERSION").to_string()], Value::Whole(1))]
-    }),
+    gauge(
+        "temblor_build_info",
+        Measure::None,
+        &["version"],
+        "Always 1; the label is what counts.",
+        |_| vec![(vec![env!("CARGO_PKG_VERSION").to_string()], Value::Whole(1))],
+    ),
 ];
 
 fn one(value: Value) -> Series {
@@ -336,7 +383,7 @@ fn up(health: &Health) -> Value {
 
 fn latency(source: &SourceSeen) -> Value {
     let seconds = |ns: u64| match ns {
-        u64::MAX => f64::MAX,
+        u64::MAX => f64::INFINITY,
         ns => ns as f64 / 1e9,
     };
     let buckets = source.latency.buckets().map(|(bound, count)| (seconds(bound), count));
@@ -403,8 +450,12 @@ fn put(encoder: &mut MetricEncoder<'_>, shape: Shape, value: &Value) -> std::fmt
         (Value::Histogram(sum, count, buckets), _) => {
             encoder.encode_histogram::<NoLabelSet>(*sum, *count, buckets, None)
         }
-        (Value::Whole(whole), Shape::Counter) => encoder.encode_counter::<NoLabelSet, _, u64>(whole, None),
-        (Value::Real(real), Shape::Counter) => encoder.encode_counter::<NoLabelSet, _, f64>(real, None),
+        (Value::Whole(whole), Shape::Counter) => {
+            encoder.encode_counter::<NoLabelSet, _, u64>(whole, None)
+        }
+        (Value::Real(real), Shape::Counter) => {
+            encoder.encode_counter::<NoLabelSet, _, f64>(real, None)
+        }
         (Value::Whole(whole), _) => encoder.encode_gauge(whole),
         (Value::Real(real), _) => encoder.encode_gauge(real),
     }

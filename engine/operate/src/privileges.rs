@@ -29,7 +29,8 @@ pub fn become_user(name: &str) -> Result<(), Error> {
 }
 
 fn find(name: &str) -> Result<(Uid, Gid), String> {
-    let (user, group) = name.split_once(':').map_or((name, None), |(user, group)| (user, Some(group)));
+    let (user, group) =
+        name.split_once(':').map_or((name, None), |(user, group)| (user, Some(group)));
     let found = User::from_name(user).map_err(|error| error.to_string())?;
     let found = found.ok_or_else(|| format!("there is no user `{user}`"))?;
     let Some(group) = group else { return Ok((found.uid, found.gid)) };

@@ -399,9 +399,8 @@ impl Account {
         let is_read = |mark: &FileMark| own.iter().any(|one| one.identity == mark.identity);
         let inherited = self.inherited.iter().filter(|mark| !is_read(mark)).cloned();
         let all: Vec<_> = inherited.chain(own.iter().cloned()).collect();
-        let placed = place.map(|source| {
-            all.into_iter().map(move |mark| FileMark { source, ..mark })
-        });
+        let placed =
+            place.map(|source| all.into_iter().map(move |mark| FileMark { source, ..mark }));
         placed.into_iter().flatten()
     }
 

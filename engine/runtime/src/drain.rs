@@ -40,9 +40,8 @@ impl Drain {
 
     /// The time is over.
     pub fn give_up(&self) {
-        let outlets = std::mem::take(
-            &mut *self.outlets.lock().unwrap_or_else(PoisonError::into_inner),
-        );
+        let outlets =
+            std::mem::take(&mut *self.outlets.lock().unwrap_or_else(PoisonError::into_inner));
         outlets.iter().filter_map(Weak::upgrade).for_each(|outlet| outlet.abandon());
     }
 }

@@ -15,8 +15,7 @@ use crate::queue::Queue;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Takes what the old program remembers into the new one. Gets the old program, to put out what nobody takes.
-pub type HandOver =
-    Box<dyn FnOnce(&mut dyn Processor, &mut Outputs) -> Result<(), Error> + Send>;
+pub type HandOver = Box<dyn FnOnce(&mut dyn Processor, &mut Outputs) -> Result<(), Error> + Send>;
 
 /// The place where the workers meet.
 pub struct Exchange {

@@ -86,8 +86,7 @@ impl Run {
         let opened = opened.collect::<Result<Vec<_>, _>>()?;
         let mut started = Ok(());
         for (mut sink, (named, _)) in opened.into_iter().zip(sinks) {
-            let mut newcomers =
-                self.newcomers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut newcomers = self.newcomers.lock().unwrap_or_else(PoisonError::into_inner);
             let number = self.stats.sinks.push(PortStats::named(&named.name));
             let desk = self.desk(number, &named.name, named.queue);
             // One that cannot start has its number, too; nothing is written to it.

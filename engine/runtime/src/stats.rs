@@ -262,7 +262,8 @@ impl Stats {
         started: Instant,
     ) -> Self {
         let (errors, dropped) = (Mutex::default(), Mutex::default());
-        let (sources, ports, sinks) = (listed_once(sources), listed_once(ports), listed_once(sinks));
+        let (sources, ports, sinks) =
+            (listed_once(sources), listed_once(ports), listed_once(sinks));
         Stats { started, sources, ports, sinks, errors, dropped }
     }
 

@@ -318,7 +318,11 @@ impl Sink for Closed {
 
 fn not_all_done() -> Error {
     let reason = "the run was stopped before all that was read got where it should";
-    Error::output("sinks", reason, "run again with the same --state: it goes on where this run stopped")
+    Error::output(
+        "sinks",
+        reason,
+        "run again with the same --state: it goes on where this run stopped",
+    )
 }
 
 /// Why the writing stops before its end.

@@ -99,8 +99,10 @@ impl Sink for CommandSink {
             std::thread::sleep(LOOK);
         }
         if !thread.is_finished() {
-            let reason =
-                format!("has neither read all of its input nor ended within {:?}", desk.drain.limit);
+            let reason = format!(
+                "has neither read all of its input nor ended within {:?}",
+                desk.drain.limit
+            );
             let help = "what it has not read stays unacknowledged";
             desk.trouble(Error::output(&*desk.name, reason, help));
             outlet.abandon();

@@ -80,7 +80,10 @@ impl Graph {
     }
 
     /// The nodes of `old` that remember something, and the node that takes each one's place.
-    fn places((graph, sources): Made<'_>, (old, old_sources): Made<'_>) -> Vec<(usize, Option<usize>)> {
+    fn places(
+        (graph, sources): Made<'_>,
+        (old, old_sources): Made<'_>,
+    ) -> Vec<(usize, Option<usize>)> {
         let keys = graph.keys(sources);
         let nodes: Vec<usize> = graph.remembering().collect();
         let old_keys = old.keys(old_sources);

@@ -249,7 +249,15 @@ impl Graph {
 
 impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
-        Self { name: name.into(), step, span: None, edges: Vec::new(), rest: None, fallbacks: &[], counts: Counts::default() }
+        Self {
+            name: name.into(),
+            step,
+            span: None,
+            edges: Vec::new(),
+            rest: None,
+            fallbacks: &[],
+            counts: Counts::default(),
+        }
     }
 
     fn made_of(mut self, span: Span) -> Self {

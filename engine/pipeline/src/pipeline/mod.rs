@@ -11,7 +11,7 @@ pub use arrival::{ErrorInput, Input};
 pub use encode::describe;
 pub use encode::{Attribute, Output, Place};
 
-use crate::graph::{Graph, Lost, Memory, StepCounts, States};
+use crate::graph::{Graph, Lost, Memory, States, StepCounts};
 use crate::operator::Surroundings;
 use arrival::Arrived;
 use encode::{Encoder, Frame};
