@@ -9,7 +9,7 @@ use temblor_operate::control::{self, SOCKET_NAME};
 const REFUSED: u8 = 1;
 
 #[derive(Debug, Args)]
-pub struct CtlArgs {
+pub(crate) struct CtlArgs {
     /// The control socket of the run
     #[arg(long, value_name = "PATH", global = true)]
     control: Option<PathBuf>,
@@ -46,7 +46,7 @@ enum What {
 }
 
 /// Asks, and prints the answer.
-pub fn ctl(args: &CtlArgs) -> u8 {
+pub(crate) fn ctl(args: &CtlArgs) -> u8 {
     let below_state = args.state.as_ref().map(|directory| directory.join(SOCKET_NAME));
     let Some(path) = args.control.clone().or(below_state) else {
         eprintln!("error: which run? give --control PATH, or --state DIR");

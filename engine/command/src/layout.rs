@@ -13,7 +13,7 @@ use temblor_runtime::run::RunPlan;
 
 /// The sources, sinks and ports of a run by their numbers.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub(crate) struct Layout {
     sources: Vec<Slot>,
     sinks: Vec<Slot>,
     ports: Vec<String>,
@@ -30,27 +30,27 @@ struct Slot {
 
 /// What changes.
 #[derive(Default)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// Sources that begin.
-    pub sources: Vec<NewSource>,
+    pub(crate) sources: Vec<NewSource>,
     /// Numbers of sources that end.
-    pub closed_sources: Vec<usize>,
+    pub(crate) closed_sources: Vec<usize>,
     /// Sinks of the new plan that begin, and whether each goes on with what one before it has written.
-    pub sinks: Vec<(usize, bool)>,
+    pub(crate) sinks: Vec<(usize, bool)>,
     /// Numbers of sinks that end.
-    pub closed_sinks: Vec<SinkId>,
+    pub(crate) closed_sinks: Vec<SinkId>,
     /// Ports that are new.
-    pub ports: Vec<String>,
+    pub(crate) ports: Vec<String>,
     /// For each source number, its place in the new plan.
-    pub places: Vec<Option<usize>>,
+    pub(crate) places: Vec<Option<usize>>,
     /// Names of what begins and ends, for people.
-    pub begins: Vec<String>,
+    pub(crate) begins: Vec<String>,
     /// The same for what ends.
-    pub ends: Vec<String>,
+    pub(crate) ends: Vec<String>,
 }
 
 /// What a source is made of, for comparison; to be asked for before it runs.
-pub fn made_of(source: &SourceEndpoint) -> String {
+pub(crate) fn made_of(source: &SourceEndpoint) -> String {
     match &source.config {
         // Counts belong to the graph that counts them.
         EndpointSource::Metrics(_) => format!("metrics of {:p}", &raw const source.config),
@@ -61,7 +61,7 @@ pub fn made_of(source: &SourceEndpoint) -> String {
 
 impl Layout {
     /// The numbers of a run that begins with this plan; `sources` are name and makings of each source.
-    pub fn of(plan: &RunPlan, sources: &[(String, String)]) -> Self {
+    pub(crate) fn of(plan: &RunPlan, sources: &[(String, String)]) -> Self {
         let slot = |(name, made_of): (String, String)| Slot { name, made_of: Some(made_of) };
         let sinks = sinks(plan, sources);
         let sources = with_their_sinks(sources, &sinks);
@@ -73,7 +73,7 @@ impl Layout {
     }
 
     /// Brings the numbers up to what the run has given meanwhile: an attempt that failed has used some up.
-    pub fn catch_up(&mut self, view: &View) {
+    pub(crate) fn catch_up(&mut self, view: &View) {
         let spare = || Slot { name: String::new(), made_of: None };
         self.sources.resize_with(view.stats.sources.count(), spare);
         self.sinks.resize_with(view.stats.sinks.count(), spare);
@@ -84,7 +84,7 @@ impl Layout {
 
     /// Wires another plan to the numbers of this run: changes the numbers in `inputs` and `outputs`, and says
     /// what changes.
-    pub fn change_to(
+    pub(crate) fn change_to(
         &mut self,
         plan: &RunPlan,
         sources: &[(String, String)],

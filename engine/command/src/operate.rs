@@ -11,7 +11,7 @@ use temblor_operate::operations::Operations;
 use temblor_runtime::error::Error;
 
 #[derive(Clone, Debug, Args)]
-pub struct OperateArgs {
+pub(crate) struct OperateArgs {
     /// Serve /metrics, /health and /ready at this address, such as 127.0.0.1:9600
     #[arg(long, value_name = "ADDRESS")]
     api: Option<String>,
@@ -54,17 +54,17 @@ const LEVEL: &str = "info";
 
 impl OperateArgs {
     /// How long the run may take to stop.
-    pub fn drain_max(&self) -> Duration {
+    pub(crate) fn drain_max(&self) -> Duration {
         self.drain_timeout
     }
 
     /// Whether the program is read again when its files change.
-    pub fn watches(&self) -> bool {
+    pub(crate) fn watches(&self) -> bool {
         self.watch
     }
 
     /// The log, if there is to be one.
-    pub fn log(&self) -> Result<Option<Arc<Log>>, String> {
+    pub(crate) fn log(&self) -> Result<Option<Arc<Log>>, String> {
         if self.log.is_none() && self.log_format.is_none() {
             return Ok(None);
         }
@@ -75,7 +75,7 @@ impl OperateArgs {
     }
 
     /// Opens the address and the socket that were asked for. The socket goes with what is given back.
-    pub fn open(
+    pub(crate) fn open(
         &self,
         state: Option<&Path>,
         operations: &Arc<dyn Operations>,

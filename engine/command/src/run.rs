@@ -22,7 +22,7 @@ use temblor_runtime::run::{RunPlan, Summary};
 use temblor_runtime::stats::Counts;
 
 /// Runs a program; gives the exit code.
-pub fn run(args: RunArgs) -> u8 {
+pub(crate) fn run(args: RunArgs) -> u8 {
     let started = Instant::now();
     if let Some(name) = &args.instance {
         temblor_stdlib::functions::name_instance(name);
@@ -125,17 +125,17 @@ fn failures(counts: &Counts) {
 const PROGRESS_WIDTH: usize = 100;
 
 /// A program that is ready to run.
-pub struct Planned {
+pub(crate) struct Planned {
     /// The program.
-    pub pipeline: Pipeline,
+    pub(crate) pipeline: Pipeline,
     /// What is to be run apart from it.
-    pub plan: RunPlan,
+    pub(crate) plan: RunPlan,
     /// Name and makings of each source of the plan.
-    pub sources: Vec<(String, String)>,
+    pub(crate) sources: Vec<(String, String)>,
 }
 
 /// Wires a program to its sources and sinks.
-pub fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Result<Planned, Error> {
+pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Result<Planned, Error> {
     let workers = if args.virtual_clock.is_some() { 1 } else { args.threads.workers() };
     let mut plan = RunPlan {
         workers,

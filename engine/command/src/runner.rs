@@ -22,7 +22,7 @@ use temblor_runtime::processor::Processor;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// The program that runs.
-pub struct Runner {
+pub(crate) struct Runner {
     args: RunArgs,
     overseer: Arc<Overseer>,
     log: Option<Arc<Log>>,
@@ -44,7 +44,7 @@ struct Current {
 
 impl Runner {
     /// The runner of a program that is about to run.
-    pub fn new(
+    pub(crate) fn new(
         args: RunArgs,
         overseer: Arc<Overseer>,
         log: Option<Arc<Log>>,
@@ -58,7 +58,7 @@ impl Runner {
 
     /// Reads the program again in a thread of its own, and says how that went. Wishes that come before that has
     /// begun are one.
-    pub fn reload_soon(self: &Arc<Self>) {
+    pub(crate) fn reload_soon(self: &Arc<Self>) {
         if self.is_asked.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -71,7 +71,7 @@ impl Runner {
     }
 
     /// Looks at the files of the program until the run is over, and reads them again when they have changed.
-    pub fn watch(self: &Arc<Self>) {
+    pub(crate) fn watch(self: &Arc<Self>) {
         let runner = Arc::downgrade(self);
         std::thread::spawn(move || {
             let mut seen = Vec::new();
