@@ -90,6 +90,10 @@ impl Source for Listening {
         self.listener.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let config = Arc::new(self.clone());
         feed.network.handle()?.block_on(async {
@@ -111,6 +115,7 @@ impl Listening {
         };
         let socket =
             UdpSocket::bind((address.host.as_str(), address.port)).await.map_err(failed)?;
+        feed.opened();
         let mut bytes = vec![0; DATAGRAM_BYTES_MAX];
         let mut last: Option<(SocketAddr, Arc<Origin>)> = None;
         loop {

@@ -4,11 +4,13 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use temblor_operate::api;
 use temblor_operate::control::{self, SOCKET_NAME, Socket};
 use temblor_operate::log::{Log, LogFormat};
 use temblor_operate::operations::Operations;
+use temblor_operate::{api, privileges};
 use temblor_runtime::error::Error;
+use temblor_runtime::overseer::{Overseer, View};
+use temblor_runtime::stats::Health;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OperateArgs {
@@ -21,6 +23,12 @@ pub(crate) struct OperateArgs {
     /// How long the run may take to stop; what is left then stays unacknowledged
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = super::parse_step)]
     drain_timeout: Duration,
+    /// Hold sources up while the process takes nearly so much memory, such as 512MiB
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory)]
+    memory: Option<u64>,
+    /// Become this user (NAME or NAME:GROUP) once all sources are open, and give up the rights of root for good
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
     /// Read the program again when its files have changed
     #[arg(long)]
     watch: bool,
@@ -49,6 +57,24 @@ impl From<LogFormatArg> for LogFormat {
     }
 }
 
+/// The least memory that can be asked for, in MiB: below that the program itself may not fit.
+const MEMORY_MIB_MIN: u64 = 32;
+
+fn parse_memory(text: &str) -> Result<u64, String> {
+    let bytes = temblor_lang::units::parse_size(text).filter(|bytes| bytes >> 20 >= MEMORY_MIB_MIN);
+    bytes.ok_or_else(|| {
+        format!("`{text}` is no size of {MEMORY_MIB_MIN}MiB or more: write it like 512MiB")
+    })
+}
+
+/// Time between two looks at whether all sources are open.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Whether no source is still to be opened.
+fn is_open(view: &View) -> bool {
+    view.stats.sources.iter().all(|(_, source)| source.condition.get() != Health::Opening)
+}
+
 /// The level of a log for which only the format is given.
 const LEVEL: &str = "info";
 
@@ -56,6 +82,34 @@ impl OperateArgs {
     /// How long the run may take to stop.
     pub(crate) fn drain_max(&self) -> Duration {
         self.drain_timeout
+    }
+
+    /// Memory above which sources are held up, in bytes.
+    pub(crate) fn memory_max(&self) -> Option<u64> {
+        self.memory
+    }
+
+    /// Gives what the run keeps on disk to the user that the process will become.
+    pub(crate) fn give_away(&self, state: Option<&Path>) -> Result<(), Error> {
+        match (&self.user, state) {
+            (Some(user), Some(directory)) => privileges::give(directory, user),
+            _ => Ok(()),
+        }
+    }
+
+    /// Becomes the user that was asked for as soon as all sources are open. A process that cannot ends: it must
+    /// not go on with rights that it was to give up.
+    pub(crate) fn become_user(&self, overseer: &Arc<Overseer>) {
+        let (Some(user), overseer) = (self.user.clone(), Arc::clone(overseer)) else { return };
+        std::thread::spawn(move || {
+            while !overseer.view().is_some_and(is_open) {
+                std::thread::sleep(LOOK);
+            }
+            if let Err(error) = privileges::become_user(&user) {
+                eprintln!("error: {error}");
+                std::process::exit(i32::from(error.exit_code()));
+            }
+        });
     }
 
     /// Whether the program is read again when its files change.

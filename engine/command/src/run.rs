@@ -68,6 +68,8 @@ fn perform(planned: Planned, args: &RunArgs) -> Result<Summary, Error> {
     let overseer = Overseer::new();
     let begun = (Arc::clone(&pipeline), Layout::of(&plan, &sources));
     let runner = Runner::new(args.clone(), Arc::clone(&overseer), log, begun);
+    args.operate.give_away(args.state.as_deref())?;
+    args.operate.become_user(&overseer);
     plan.overseer = Some(overseer);
     let reloading = Arc::clone(&runner);
     plan.on_reload = Some(Arc::new(move || reloading.reload_soon()));
@@ -147,6 +149,7 @@ pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Resul
         fail_fast: args.fail_fast,
         signals: true,
         drain_max: args.operate.drain_max(),
+        memory_max: args.operate.memory_max(),
         progress_width: progress_width(args),
         started,
         ..RunPlan::default()

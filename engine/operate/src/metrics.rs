@@ -328,6 +328,20 @@ pub static METRICS: &[Metric] = &[
             results.map(|(name, count)| (vec![name.to_string()], Value::Whole(count))).into()
         },
     ),
+    gauge(
+        "temblor_memory",
+        Measure::Bytes,
+        &[],
+        "Memory of the process, looked at where `--memory` bounds it; else 0.",
+        |seen| one(Value::Whole(seen.memory_bytes)),
+    ),
+    counter(
+        "temblor_memory_slowed",
+        Measure::Seconds,
+        &[],
+        "Time that sources were held up because the process took nearly all the memory of `--memory`.",
+        |seen| one(Value::Real(seen.slowed.as_secs_f64())),
+    ),
     gauge("temblor_draining", Measure::None, &[], "1 once the run was asked to stop.", |seen| {
         one(Value::Whole(u64::from(seen.draining)))
     }),

@@ -2,6 +2,10 @@
 //!
 //! Invariant: it either has no rights of root any more, also not by groups, or an error says so.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::{DirBuilderExt, lchown};
+use std::path::Path;
+
 use nix::unistd::{Gid, Group, Uid, User, getegid, geteuid, setgid, setgroups, setuid};
 use temblor_runtime::error::Error;
 
@@ -26,6 +30,29 @@ pub fn become_user(name: &str) -> Result<(), Error> {
         return Err(failed("the rights of root could be had again".to_string()));
     }
     Ok(())
+}
+
+/// Gives a state directory, which is made where needed, and the files in it to a user.
+///
+/// # Errors
+/// There is no such user, or the directory cannot be given away.
+pub fn give(directory: &Path, name: &str) -> Result<(), Error> {
+    if !geteuid().is_root() {
+        return Ok(());
+    }
+    let place = directory.display().to_string();
+    let failed = |reason: String| Error::config(place.clone(), reason);
+    let (user, group) = find(name).map_err(failed)?;
+    let (user, group) = (Some(user.as_raw()), Some(group.as_raw()));
+    let given = || -> std::io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        lchown(directory, user, group)?;
+        for entry in std::fs::read_dir(directory)? {
+            lchown(entry?.path(), user, group)?;
+        }
+        Ok(())
+    };
+    given().map_err(|error| failed(format!("cannot be given to `{name}`: {error}")))
 }
 
 fn find(name: &str) -> Result<(Uid, Gid), String> {

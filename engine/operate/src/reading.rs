@@ -71,6 +71,10 @@ pub struct Reading {
     pub workers: usize,
     /// How long the run goes on already.
     pub uptime: Duration,
+    /// Memory of the process when it was looked at last, in bytes; 0 without a bound on it.
+    pub memory_bytes: u64,
+    /// How long sources were held up because of it.
+    pub slowed: Duration,
     /// Whether it has been asked to stop.
     pub draining: bool,
     /// How reloading has gone.
@@ -82,7 +86,8 @@ impl Reading {
     #[must_use]
     pub fn of(operations: &dyn Operations) -> Option<Self> {
         let view = operations.view()?;
-        let Counts { sources, ports, sinks, errors, dropped, elapsed, .. } = view.stats.counts();
+        let Counts { sources, ports, sinks, errors, dropped, elapsed, slowed, .. } =
+            view.stats.counts();
         let sources = sources.into_iter().enumerate().map(|(at, row)| source(&view, at, row));
         let sinks = sinks.into_iter().enumerate().map(|(at, row)| sink(&view, at, row));
         let mut reading = Self {
@@ -96,6 +101,8 @@ impl Reading {
             idle: view.queue.idle(),
             workers: view.workers,
             uptime: elapsed,
+            memory_bytes: view.stats.memory_bytes(),
+            slowed,
             draining: view.stop.is_asked(),
             reloads: operations.reloads(),
         };

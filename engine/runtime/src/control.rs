@@ -14,7 +14,7 @@ use crate::clock::system_time;
 use crate::console::Console;
 use crate::drain::Drain;
 use crate::error::Error;
-use crate::limits::{PROGRESS_INTERVAL, TICK_INTERVAL};
+use crate::limits::{MEMORY_INTERVAL, PROGRESS_INTERVAL, TICK_INTERVAL};
 use crate::outbox::Outbox;
 use crate::queue::Queue;
 use crate::report::progress_line;
@@ -40,6 +40,8 @@ pub struct Control<'a> {
     pub outbox: &'a Outbox,
     /// How long the end may take.
     pub drain: &'a Drain,
+    /// Memory of the process above which sources are held up, in bytes.
+    pub memory_max: Option<u64>,
     /// What SIGHUP brings about.
     pub on_reload: Option<&'a (dyn Fn() + Send + Sync)>,
     /// Is asked for by the first signal.
@@ -82,6 +84,13 @@ impl Signals {
     }
 }
 
+/// Memory of the process that is in use now, in bytes, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages.saturating_mul(u64::try_from(rustix::param::page_size()).ok()?))
+}
+
 /// What a signal asks for.
 enum Wish {
     Stop,
@@ -112,6 +121,7 @@ impl Control<'_> {
             () = self.draw_progress() => {}
             () = self.watch(signals) => {}
             () = self.bound_the_end() => {}
+            () = self.bound_memory() => {}
         }
     }
 
@@ -154,6 +164,32 @@ impl Control<'_> {
                 }
                 (Wish::Reload, Some(reload)) => reload(),
                 (Wish::Reload, None) => self.console.message(NO_RELOAD),
+            }
+        }
+    }
+
+    /// Holds sources up while the process takes nearly all the memory that it may take.
+    async fn bound_memory(&self) {
+        let Some(most) = self.memory_max else { return pending().await };
+        let (high, low) = (most / 10 * 9, most / 10 * 8);
+        let mut timer = interval(MEMORY_INTERVAL);
+        timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut is_narrow, mut was_told) = (false, false);
+        loop {
+            timer.tick().await;
+            let Some(bytes) = resident_bytes() else { return pending().await };
+            self.stats.note_memory(bytes, if is_narrow { MEMORY_INTERVAL } else { Duration::ZERO });
+            let narrows = bytes > if is_narrow { low } else { high };
+            if narrows != is_narrow {
+                is_narrow = narrows;
+                self.queue.narrow(is_narrow);
+            }
+            if is_narrow && !was_told {
+                was_told = true;
+                let (now, most) = (bytes >> 20, most >> 20);
+                self.console.message(&format!(
+                    "warning: the process takes {now} MiB of {most} (--memory); sources are held up until it is less"
+                ));
             }
         }
     }

@@ -87,6 +87,9 @@ pub const TICK_INTERVAL: Duration = Duration::from_millis(100);
 /// The longest that a worker waits at a time because of a rate limit that blocks.
 pub const REST_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Time between two looks at the memory of the process, with `--memory`.
+pub const MEMORY_INTERVAL: Duration = Duration::from_millis(50);
+
 /// Time between two drawings of the progress line.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 

@@ -71,6 +71,8 @@ struct State {
     /// Batches that were put, and taken, since the start.
     put: u64,
     taken: u64,
+    /// Memory is short: one batch at a time.
+    narrow: bool,
     /// Another program is to be taken up.
     exchange: Option<Pending>,
     /// A worker has been told of the end.
@@ -191,6 +193,14 @@ impl Queue {
         }
     }
 
+    /// Takes one batch at a time from now on, or as many as fit again.
+    pub fn narrow(&self, narrow: bool) {
+        self.lock().narrow = narrow;
+        self.room.notify_all();
+        self.room_for_tasks.notify_waiters();
+        self.room_for_tasks.notify_one();
+    }
+
     /// What waits now.
     pub fn fill(&self) -> Fill {
         let state = self.lock();
@@ -308,7 +318,8 @@ impl Queue {
     }
 
     fn has_room(&self, state: &State, batch: &Batch) -> bool {
-        let fits = state.bytes + batch.held_bytes() <= self.bounds.bytes_max
+        let fits = !state.narrow
+            && state.bytes + batch.held_bytes() <= self.bounds.bytes_max
             && state.batches.len() < self.bounds.count_max;
         fits || state.batches.is_empty()
     }

@@ -156,7 +156,8 @@ impl Run {
         mut source: Box<dyn Source>,
         scope: &'scope Scope<'scope, '_>,
     ) -> Result<(), Error> {
-        self.stats.sources[number].condition.set(Health::Working);
+        let health = if source.listens() { Health::Opening } else { Health::Working };
+        self.stats.sources[number].condition.set(health);
         if !self.shop.queue.join() {
             return Err(Error::config("reload", "the run is ending"));
         }

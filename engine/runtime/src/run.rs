@@ -28,8 +28,8 @@ use crate::drain::Drain;
 use crate::error::{Error, ErrorKind};
 use crate::keeper::Keeper;
 use crate::limits::{
-    BLOCK_BYTES, DRAIN_MAX, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX, QUEUE_BATCHES_MAX,
-    QUEUE_BYTES_PER_WORKER_MAX, WORKERS_MAX,
+    BLOCK_BYTES, BLOCK_BYTES_MIN, DRAIN_MAX, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX,
+    QUEUE_BATCHES_MAX, QUEUE_BYTES_PER_WORKER_MAX, WORKERS_MAX,
 };
 use crate::network::Network;
 use crate::outbox::{Order, Outbox};
@@ -95,6 +95,8 @@ pub struct RunPlan {
     pub signals: bool,
     /// How long the run may take to stop.
     pub drain_max: Duration,
+    /// Memory of the process above which sources are held up, in bytes.
+    pub memory_max: Option<u64>,
     /// Who looks at the run and steers it while it goes on.
     pub overseer: Option<Arc<Overseer>>,
     /// What SIGHUP brings about.
@@ -122,6 +124,7 @@ impl Default for RunPlan {
             fail_fast: false,
             signals: false,
             drain_max: DRAIN_MAX,
+            memory_max: None,
             overseer: None,
             on_reload: None,
             progress_width: None,
@@ -176,7 +179,8 @@ pub fn run(
     // A program that comes later may want them.
     let wants_ticks = processors.iter().any(|processor| processor.wants_ticks());
     let ticks = plan.clock == Clock::System && (wants_ticks || plan.overseer.is_some());
-    let is_controlled = ticks || plan.signals || plan.progress_width.is_some();
+    let is_controlled =
+        plan.memory_max.is_some() || ticks || plan.signals || plan.progress_width.is_some();
     let control = if is_controlled { Some(control::prepare(plan.signals)?) } else { None };
     let (stop, stats) = (Arc::new(stop), Arc::new(stats));
     let run = Run {
@@ -291,13 +295,19 @@ fn stats(plan: &RunPlan, sources: &[Box<dyn Source>]) -> Stats {
     Stats::new(sources.collect(), ports, sinks, plan.started)
 }
 
+/// How much may wait in a queue of the run: what it holds anyway, or its part of the memory.
+fn share(usual: usize, memory_max: Option<u64>, part: u64) -> usize {
+    let part = memory_max.map(|most| usize::try_from(most / part).unwrap_or(usize::MAX));
+    usual.min(part.unwrap_or(usize::MAX)).max(BLOCK_BYTES_MIN)
+}
+
 fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>, stats: &Arc<Stats>) -> Shop {
     let inbound = Bounds {
-        bytes_max: QUEUE_BYTES_PER_WORKER_MAX * plan.workers,
+        bytes_max: share(QUEUE_BYTES_PER_WORKER_MAX * plan.workers, plan.memory_max, 8),
         count_max: QUEUE_BATCHES_MAX,
     };
     let outbound = Bounds {
-        bytes_max: OUTBOX_BYTES_PER_WORKER_MAX * plan.workers,
+        bytes_max: share(OUTBOX_BYTES_PER_WORKER_MAX * plan.workers, plan.memory_max, 8),
         count_max: OUTBOX_ITEMS_MAX,
     };
     Shop {
@@ -356,6 +366,9 @@ impl Run {
                 self.shop.queue.follow();
             }
             let feed = self.feed(index, self.stop_of(index)?);
+            if source.listens() {
+                feed.counters().condition.set(Health::Opening);
+            }
             source.prepare(&feed);
         }
         if let Some(overseer) = &self.plan.overseer {
@@ -417,6 +430,7 @@ impl Run {
             outbox: &self.shop.outbox,
             drain: &self.drain,
             on_reload: self.plan.on_reload.as_deref(),
+            memory_max: self.plan.memory_max,
             stop: &self.stop,
             console: &self.console,
             stats: &self.stats,
@@ -474,6 +488,10 @@ impl Run {
     }
 
     pub(crate) fn desk(&self, sink: SinkId, name: &str, policy: QueuePolicy) -> Desk {
+        // All sinks together get a quarter of the memory.
+        let sinks = u64::try_from(self.stats.sinks.count().max(1)).unwrap_or(u64::MAX);
+        let bytes_max = share(policy.bytes_max, self.plan.memory_max, sinks.saturating_mul(4));
+        let policy = QueuePolicy { bytes_max, ..policy };
         Desk {
             sink,
             name: name.into(),

@@ -24,6 +24,8 @@ pub struct SourceStats {
     pub total_bytes: AtomicU64,
     /// Whether it is open, and how it ended.
     pub condition: Condition,
+    /// Whether the last that happened was a failure. Beside the condition, which takes a lock.
+    is_failing: AtomicBool,
     errors: Mutex<BTreeMap<&'static str, u64>>,
     dropped: Mutex<BTreeMap<&'static str, u64>>,
 }
@@ -93,6 +95,10 @@ pub struct Stats {
     pub sinks: boxcar::Vec<PortStats>,
     errors: Mutex<BTreeMap<&'static str, u64>>,
     dropped: Mutex<BTreeMap<&'static str, u64>>,
+    /// Memory of the process when it was looked at last, in bytes; 0 where nobody looks.
+    memory_bytes: AtomicU64,
+    /// How long sources were held up because of it, in nanoseconds.
+    slowed_ns: AtomicU64,
 }
 
 /// Counts by what they count, in the order of the names.
@@ -128,6 +134,8 @@ pub struct Counts {
     pub dropped: Vec<(String, u64)>,
     /// Share of the input that has been read, where its size is known.
     pub share_read: Option<f64>,
+    /// How long sources were held up for lack of memory.
+    pub slowed: Duration,
 }
 
 impl Counts {
@@ -196,7 +204,8 @@ impl PortStats {
 
     /// The peer has taken something.
     pub fn succeed(&self) {
-        if self.is_failing.swap(false, Ordering::Relaxed) {
+        if self.is_failing.load(Ordering::Relaxed) && self.is_failing.swap(false, Ordering::Relaxed)
+        {
             self.condition.set(Health::Working);
         }
     }
@@ -233,6 +242,20 @@ impl SourceStats {
         SourceStats { name: name.to_string(), ..SourceStats::default() }
     }
 
+    /// A part of its input failed, for this reason; the rest goes on.
+    pub fn fail(&self, reason: &str) {
+        self.is_failing.store(true, Ordering::Relaxed);
+        self.condition.set(Health::Failing(reason.to_string()));
+    }
+
+    /// Something was read.
+    pub fn succeed(&self) {
+        if self.is_failing.load(Ordering::Relaxed) && self.is_failing.swap(false, Ordering::Relaxed)
+        {
+            self.condition.set(Health::Working);
+        }
+    }
+
     /// Errors of its events, by kind.
     pub fn errors(&self) -> Reasons {
         listed(&self.errors)
@@ -264,7 +287,8 @@ impl Stats {
         let (errors, dropped) = (Mutex::default(), Mutex::default());
         let (sources, ports, sinks) =
             (listed_once(sources), listed_once(ports), listed_once(sinks));
-        Stats { started, sources, ports, sinks, errors, dropped }
+        let (memory_bytes, slowed_ns) = (AtomicU64::new(0), AtomicU64::new(0));
+        Stats { started, sources, ports, sinks, errors, dropped, memory_bytes, slowed_ns }
     }
 
     /// Adds what a worker counted for one batch.
@@ -299,6 +323,18 @@ impl Stats {
         *dropped.entry(reason).or_default() += events;
     }
 
+    /// States the memory of the process, and for how long sources were held up because of it since then.
+    pub fn note_memory(&self, bytes: u64, slowed: Duration) {
+        let slowed_ns = u64::try_from(slowed.as_nanos()).unwrap_or(u64::MAX);
+        self.memory_bytes.store(bytes, Ordering::Relaxed);
+        self.slowed_ns.fetch_add(slowed_ns, Ordering::Relaxed);
+    }
+
+    /// Memory of the process when it was looked at last, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes.load(Ordering::Relaxed)
+    }
+
     /// All counts now.
     pub fn counts(&self) -> Counts {
         Counts {
@@ -309,6 +345,7 @@ impl Stats {
             errors: listed(&self.errors),
             dropped: listed(&self.dropped),
             share_read: self.share_read(),
+            slowed: Duration::from_nanos(self.slowed_ns.load(Ordering::Relaxed)),
         }
     }
 

@@ -17,4 +17,5 @@ pub use folder::{Folder, repository};
 pub use network::{free_port, wait_for_listener};
 pub use peer::{OwnPeer, peer, peers};
 pub use process::Process;
+pub use proxy::{Fault, Proxy};
 pub use wait::{wait_for, wait_until};

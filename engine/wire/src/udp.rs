@@ -145,6 +145,10 @@ impl Source for DatagramSource {
         self.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let failed = |error: IoError| {
             let help = "choose a port that is free, and an address of this machine";

@@ -261,6 +261,10 @@ impl Source for UnixStreams {
         self.file.path.display().to_string()
     }
 
+    fn listens(&self) -> bool {
+        self.connect.is_none()
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let this = self.clone();
         feed.network.handle()?.block_on(async move {
@@ -308,6 +312,10 @@ impl OpenSource for UnixDatagrams {
 impl Source for UnixDatagrams {
     fn name(&self) -> String {
         self.file.path.display().to_string()
+    }
+
+    fn listens(&self) -> bool {
+        true
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {

@@ -37,6 +37,11 @@ pub trait Source: Send {
         false
     }
 
+    /// Whether it opens what peers connect to when it runs, and says so to the feed then.
+    fn listens(&self) -> bool {
+        false
+    }
+
     /// The run is about to begin; called before any source runs.
     fn prepare(&mut self, feed: &Feed) {
         let _ = feed;
