@@ -73,7 +73,7 @@ impl ConfigurationArgs {
 
 impl LogstashArgs {
     /// The same without a configuration.
-    pub fn none(&self) -> Self {
+    pub(crate) fn none(&self) -> Self {
         let mut none = self.clone();
         none.configuration.logstash = None;
         none

@@ -78,7 +78,7 @@ pub(crate) struct Request {
 pub(crate) struct Answer(mpsc::Sender<Result<(), Error>>);
 
 impl Answer {
-    pub fn give(self, result: Result<(), Error>) {
+    pub(crate) fn give(self, result: Result<(), Error>) {
         // Whoever asked may be gone.
         let _ = self.0.send(result);
     }

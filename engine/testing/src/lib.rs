@@ -8,6 +8,7 @@ pub mod wait;
 mod folder;
 mod network;
 mod process;
+mod proxy;
 mod command;
 pub mod skipped;
 pub mod peer;

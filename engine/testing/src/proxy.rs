@@ -130,7 +130,12 @@ fn pass(mut from: TcpStream, mut to: TcpStream, told: &Arc<Mutex<Told>>) {
                 return;
             }
             Ok(count) => count,
-            Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+                ) =>
+            {
                 continue;
             }
             Err(_) => {

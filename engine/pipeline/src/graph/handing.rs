@@ -21,7 +21,7 @@ pub struct Lost {
 }
 
 /// A graph, and the texts that it was made of.
-pub type Made<'g> = (&'g Graph, &'g Sources);
+type Made<'g> = (&'g Graph, &'g Sources);
 
 impl Graph {
     /// Takes what `old` remembers into `states`, as far as there is a place for it; says what is lost.

@@ -186,10 +186,10 @@ impl Source for Server {
             Place::Tcp { address, .. } => address.to_string(),
             Place::Unix(file) => file.path.display().to_string(),
         }
+    }
 
-        fn listens(&self) -> bool {
-            true
-        }
+    fn listens(&self) -> bool {
+        true
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {

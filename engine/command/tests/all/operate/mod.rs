@@ -4,6 +4,7 @@ mod asking;
 mod watching;
 mod shutdown;
 mod reload;
+mod confines;
 mod fire;
 
 /// The page about metrics is made from their rows: `TEMBLOR_BLESS=1` writes it.

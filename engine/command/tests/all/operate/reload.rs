@@ -239,6 +239,6 @@ fn post(peer: &mut TcpStream, line: &[u8]) {
 
 #[test]
 fn an_unknown_run_is_told() {
-    let said = temblor(["ctl", "--control", "/nonexistent/socket", "status"]).failed_with(1);
+    let said = temblor(["ctl", "--control", "/nonexistent/socket", "status"]).run().failed_with(1);
     assert!(said.contains("--control"), "{said}");
 }

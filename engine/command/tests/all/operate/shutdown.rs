@@ -36,7 +36,7 @@ fn the_drain_has_a_limit_and_the_next_run_goes_on() {
     let text = std::fs::read_to_string(&program).expect("it is there");
     let text = text.replace(&format!("tcp \"127.0.0.1:{port}\""), "file \"out.json\"");
     std::fs::write(&program, text).expect("it can be written");
-    temblor(["run", "-q", "--state", "state", &program]).folder(folder.path()).succeeded();
+    temblor(["run", "-q", "--state", "state", &program]).folder(folder.path()).run().succeeded();
     let out = folder.read("out.json");
     let last = out.lines().last().unwrap_or_default();
     assert!(last.starts_with("{\"n\":199999,"), "{last}");
@@ -63,7 +63,7 @@ fn a_second_signal_ends_at_once_and_says_so() {
     let text = std::fs::read_to_string(&program).expect("it is there");
     let text = text.replace(&format!("tcp \"127.0.0.1:{port}\""), "file \"out.json\"");
     std::fs::write(&program, text).expect("it can be written");
-    temblor(["run", "-q", "--state", "state", &program]).folder(folder.path()).succeeded();
+    temblor(["run", "-q", "--state", "state", &program]).folder(folder.path()).run().succeeded();
     assert!(
         folder.read("out.json").lines().last().unwrap_or_default().starts_with("{\"n\":199999,")
     );

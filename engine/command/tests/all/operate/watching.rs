@@ -84,7 +84,7 @@ fn ready_says_why_not() {
 fn an_address_that_is_taken_is_told_and_nothing_runs() {
     let holder = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
     let address = holder.local_addr().expect("it has one").to_string();
-    let said = temblor(["run", "-e", "where true", "--api", &address]).failed_with(2);
+    let said = temblor(["run", "-e", "where true", "--api", &address]).run().failed_with(2);
     assert!(said.contains("--api") && said.contains("cannot be listened on"), "{said}");
 }
 
@@ -108,7 +108,7 @@ fn the_control_socket_is_its_owners_and_goes_with_the_process() {
     // A second run cannot take it.
     let other = socket.write("p.tmb", "in |> out");
     let taken = ["run", "--control", &path.display().to_string(), &other.display().to_string()];
-    let said = temblor(taken).failed_with(2);
+    let said = temblor(taken).run().failed_with(2);
     assert!(said.contains("another process listens there"), "{said}");
     let (said, ok) = ctl(&path, &["log", "debug"]);
     assert!(!ok && said["error"].as_str().is_some_and(|why| why.contains("--log")), "{said}");
@@ -138,6 +138,6 @@ fn messages_go_to_a_log_whose_level_changes_while_it_runs() {
     let line: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
     assert!(line["message"].as_str().is_some_and(|text| text.contains("stdin:1")), "{line}");
     run.terminate();
-    let said = temblor(["run", "--log", "loud", "-e", "where true"]).failed_with(2);
+    let said = temblor(["run", "--log", "loud", "-e", "where true"]).run().failed_with(2);
     assert!(said.contains("off, error, warn"), "{said}");
 }
