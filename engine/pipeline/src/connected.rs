@@ -194,6 +194,11 @@ impl OpenSource for MadeOf<Arc<dyn OpenSource>> {
     fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error> {
         self.open.open(marks)
     }
+
+    fn forgets(&self) -> bool {
+        // All connectors answer peers.
+        true
+    }
 }
 
 impl OpenSink for MadeOf<Arc<dyn OpenSink>> {

@@ -3,6 +3,7 @@
 //!
 //! Invariant: until the workers have met, everything can be taken back, and the old program goes on.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
@@ -72,6 +73,9 @@ impl Run {
             }
             let reason = format!("what is under way has not got where it should within {limit:?}");
             return Err(Error::config("reload", format!("{reason}: a sink holds it up")));
+        }
+        if sources.iter().any(|source| source.config.forgets()) {
+            self.forgets.store(true, Ordering::Release);
         }
         self.ledger.place(&what.places);
         let begun = sources.iter().map(|source| self.begin(source, limit, scope));

@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::scope;
 use std::time::{Duration, Instant};
@@ -190,6 +191,7 @@ pub fn run(
         shop: shop(&plan, saves, &stop, &stats),
         drain: Drain::new(plan.drain_max, Arc::clone(&stop)),
         stops: Mutex::default(),
+        forgets: AtomicBool::new(plan.sources.iter().any(|source| source.forgets())),
         configs: Mutex::new(plan.sources.clone()),
         newcomers: Mutex::default(),
         ledger: Ledger::new(sources.len()),
@@ -332,6 +334,8 @@ pub(crate) struct Run {
     drain: Arc<Drain>,
     /// The wishes to stop of single sources, by their numbers.
     stops: Mutex<Vec<Arc<Stop>>>,
+    /// Whether some source cannot read again what it has handed over.
+    pub(crate) forgets: AtomicBool,
     /// What the sources were opened from, by their numbers.
     pub(crate) configs: Mutex<Vec<Arc<dyn OpenSource>>>,
     /// Sinks that have come since the run began, on their way to the writer.
@@ -537,6 +541,7 @@ impl Run {
             outbox: &self.shop.outbox,
             sinks,
             newcomers: &self.newcomers,
+            forgets: &self.forgets,
             closing: Vec::new(),
             ledger: &self.ledger,
             keeper,

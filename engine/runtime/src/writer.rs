@@ -4,6 +4,7 @@
 //! system; one thread does all this, so lengths and marks in a checkpoint belong together.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -42,6 +43,9 @@ pub struct Writer<'a> {
     pub barrier: Option<Barrier>,
     /// Where a saved state is asked for.
     pub queue: &'a Queue,
+    /// Whether some source cannot read again what it has handed over: then outputs hold more than the marks
+    /// say, and are not cut back to them.
+    pub forgets: &'a AtomicBool,
     /// Files have been opened that no checkpoint records; at first, those with a fixed path.
     pub unrecorded: bool,
     /// The run's counters.
@@ -216,11 +220,14 @@ impl Writer<'_> {
         if !barrier.takes() {
             return;
         }
+        let forgets = self.forgets.load(Ordering::Acquire);
         let began = Instant::now();
         match keeper.store_state(&moment.snapshot) {
             Ok(number) => {
                 barrier.pass(moment.files, number, moment.took + began.elapsed());
-                let stored = keeper.store(barrier.marks(), moment.outputs, false);
+                let mut marks = barrier.marks();
+                marks.exact &= !forgets;
+                let stored = keeper.store(marks, moment.outputs, false);
                 if moment.waited {
                     barrier.soil();
                 }
@@ -298,7 +305,8 @@ impl Writer<'_> {
     fn store_checkpoint(&mut self, finished: bool) {
         let open = self.open_files();
         let Some(keeper) = &mut self.keeper else { return };
-        let marks = self.barrier.as_ref().map_or_else(|| self.ledger.marks(), Barrier::marks);
+        let mut marks = self.barrier.as_ref().map_or_else(|| self.ledger.marks(), Barrier::marks);
+        marks.exact &= !self.forgets.load(Ordering::Acquire);
         if let Err(error) = keeper.store(marks, open, finished) {
             self.stats.add_error("checkpoint");
             self.troubles.report(self.console, error);

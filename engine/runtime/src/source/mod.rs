@@ -20,6 +20,12 @@ pub trait OpenSource: Debug + Send + Sync {
     /// # Errors
     /// What is not there, or cannot be read; the run does not begin then.
     fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error>;
+
+    /// Whether what was settled once cannot be read again, because peers were answered: outputs must not be
+    /// cut back to an earlier moment then.
+    fn forgets(&self) -> bool {
+        false
+    }
 }
 
 /// A source that is ready to run.

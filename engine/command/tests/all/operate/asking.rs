@@ -7,11 +7,11 @@ use std::path::Path;
 use temblor_testing::temblor;
 
 /// Asks an address for a path; gives status and body.
-pub fn get(address: &str, path: &str) -> (u16, String) {
+pub(super) fn get(address: &str, path: &str) -> (u16, String) {
     request(address, "GET", path)
 }
 
-pub fn request(address: &str, method: &str, path: &str) -> (u16, String) {
+pub(super) fn request(address: &str, method: &str, path: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).expect("somebody listens");
     let text = format!("{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     stream.write_all(text.as_bytes()).expect("it can be written");
@@ -23,13 +23,13 @@ pub fn request(address: &str, method: &str, path: &str) -> (u16, String) {
 }
 
 /// The value of a series.
-pub fn value(metrics: &str, series: &str) -> Option<f64> {
+pub(super) fn value(metrics: &str, series: &str) -> Option<f64> {
     let line = metrics.lines().find(|line| line.starts_with(&format!("{series} ")))?;
     line.rsplit(' ').next()?.parse().ok()
 }
 
 /// What `temblor ctl` answers, as JSON, and whether it was content.
-pub fn ctl(socket: &Path, arguments: &[&str]) -> (Value, bool) {
+pub(super) fn ctl(socket: &Path, arguments: &[&str]) -> (Value, bool) {
     let socket = socket.display().to_string();
     let all = ["ctl", "--control", &socket].into_iter().chain(arguments.iter().copied());
     let ran = temblor(all).run();

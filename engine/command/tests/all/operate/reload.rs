@@ -58,7 +58,7 @@ fn a_program_with_a_fault_is_refused_and_the_old_one_goes_on() {
     // A source that cannot be opened is noticed before anything is touched.
     folder.write(
         "p.tmb",
-        "source in from stdin;\nsource more from file \"absent.log\";\nin |> out\nmore |> out\n",
+        "source in from stdin;\nsource more from file \"absent.log\";\nin |> out;\nmore |> out\n",
     );
     let (said, ok) = ctl(&socket, &["reload"]);
     assert!(!ok && said["error"].as_str().is_some_and(|why| why.contains("absent.log")), "{said}");
@@ -141,7 +141,7 @@ fn no_event_is_lost_or_repeated_over_many_reloads_under_load() {
     let text = |version: usize| {
         // Every second program has another sink beside the first, every fifth another file to follow.
         let more = if version % 2 == 1 {
-            "sink more into file \"more.json\";\nin |> where false |> more\n"
+            "sink more into file \"more.json\";\nin |> where false |> more;\n"
         } else {
             ""
         };
@@ -151,7 +151,7 @@ fn no_event_is_lost_or_repeated_over_many_reloads_under_load() {
             "source in from tcp \"127.0.0.1:{tcp}\";\nsource web from http \"127.0.0.1:{http}\";\n\
              source tail from file \"tail.log\" with follow = true, every = \"20ms\", start = \"beginning\", patterns = {tail} end;\n\
              sink out into file \"out.json\";\n{more}\
-             in |> set event.v = {version} |> out\nweb |> set event.v = {version} |> out\ntail |> set event.v = {version} |> out\n"
+             in |> set event.v = {version} |> out;\nweb |> set event.v = {version} |> out;\ntail |> set event.v = {version} |> out\n"
         )
     };
     folder.write("tail.log", "");

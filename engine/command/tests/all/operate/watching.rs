@@ -64,7 +64,7 @@ fn ready_says_why_not() {
     let holder = std::net::TcpListener::bind(("127.0.0.1", port)).expect("the port is free");
     let text = format!(
         "source in from tcp \"127.0.0.1:{port}\";\nsource more from metronome with interval = \"1s\" end;\n\
-         in |> out\nmore |> out\n"
+         in |> out;\nmore |> out\n"
     );
     let program = folder.write("p.tmb", text);
     let api = format!("127.0.0.1:{api}");
@@ -136,7 +136,7 @@ fn messages_go_to_a_log_whose_level_changes_while_it_runs() {
     assert_eq!(run.err(), before);
     let line = before.lines().next().expect("there is one");
     let line: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
-    assert!(line["message"].as_str().is_some_and(|text| text.contains("stdin:1")), "{line}");
+    assert!(line["message"].as_str().is_some_and(|text| text.contains("stdin>:1")), "{line}");
     run.terminate();
     let said = temblor(["run", "--log", "loud", "-e", "where true"]).run().failed_with(2);
     assert!(said.contains("off, error, warn"), "{said}");
