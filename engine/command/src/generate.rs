@@ -5,15 +5,17 @@ use super::{Command, GenerateArgs, Verb};
 use clap::Parser;
 use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
+use temblor_catalog::registry;
+use temblor_declare::{Ends, Notation};
 use temblor_generate::envelope::EnvelopeParts;
 use temblor_generate::eventgen::outputs::Output;
 use temblor_generate::eventgen::rotation::Rotation;
 use temblor_generate::eventgen::{self, Loaded, Stanza};
+use temblor_generate::settings::SETTINGS;
 use temblor_generate::{Spec, Stream};
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Formula;
 use temblor_lang::value::{Arena, Value};
-use temblor_pipeline::endpoint::SINK_KINDS;
 use temblor_runtime::clock::{Timestamp, nanoseconds, system_time};
 use temblor_runtime::limits::BLOCK_BYTES;
 use temblor_stdlib::formats::datetime::DateFormat;
@@ -79,7 +81,9 @@ fn given(stanza: &mut Stanza, args: &GenerateArgs) -> Result<(), String> {
         Output::Refused(reason) => {
             return Err(format!("{}: {reason}; --stdout prints the events", place()));
         }
-        Output::Sink { kind, .. } if !SINK_KINDS.contains(kind) => {
+        Output::Sink { kind, .. }
+            if !registry().kinds(Notation::Temblor, Ends::Sink).contains(kind) =>
+        {
             return Err(format!(
                 "{}: this needs the sink `{kind}`, which is not there yet; --stdout prints the events",
                 place()
@@ -131,8 +135,8 @@ fn spec(args: &GenerateArgs) -> Result<Spec, String> {
     for pair in &args.set {
         let (name, text) = pair.split_once('=').ok_or(format!("`{pair}` is not NAME=VALUE"))?;
         let name = name.trim();
-        if !temblor_generate::spec::SETTINGS.contains(&name) {
-            let known = temblor_generate::spec::SETTINGS.join(", ");
+        if !SETTINGS.iter().any(|row| row.name == name) {
+            let known = SETTINGS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
             return Err(format!("there is no setting `{name}`; known are {known}"));
         }
         record.insert(arena.str(name), value(text, &arena));

@@ -32,9 +32,11 @@ pub mod settings;
 pub mod eventgen;
 pub mod stream;
 pub mod source;
+mod connector;
 pub mod inject;
 pub mod injected;
 
+pub use connector::CONNECTORS;
 pub use rate::Rate;
 pub use spec::Spec;
 pub use stream::Stream;

@@ -6,8 +6,8 @@ mod before;
 mod gelf;
 mod packing;
 
-pub use after::{PLAIN_POSTPROCESSORS, Postprocessor, finish_event};
-pub use before::{Chain, Message, PREPROCESSORS, Preprocessor};
+pub use after::{Postprocessor, finish_event};
+pub use before::{Chain, Message, Preprocessor};
 pub use packing::{PACKINGS, Packing};
 
 /// Messages longer than this are refused.
