@@ -199,7 +199,9 @@ impl Wrong {
     #[must_use]
     pub fn diagnostic(self, settings: &Settings) -> Diagnostic {
         let span = self.setting.map_or(settings.span, |setting| settings.span_of(setting));
-        let complaint = Diagnostic::error("E0510", span, self.message);
+        let is_no_place = self.setting == Some("address") && !settings.has("address");
+        let code = if is_no_place { "E0520" } else { "E0510" };
+        let complaint = Diagnostic::error(code, span, self.message);
         if self.help.is_empty() { complaint } else { complaint.with_help(self.help) }
     }
 }

@@ -89,8 +89,8 @@ fn source(what: &Build<'_>) -> Result<Built, Wrong> {
 }
 
 fn no_path() -> Wrong {
-    let message = "`file` needs the path of a file".to_string();
-    Wrong { setting: None, message, help: "such as: source log from file \"access.log\"".into() }
+    let help = "such as: source log from file \"access.log\"";
+    Wrong::at("address", "`file` needs the path of a file", help)
 }
 
 fn plain_source(what: &Build<'_>, patterns: Vec<String>) -> Result<SourceConfig, Wrong> {

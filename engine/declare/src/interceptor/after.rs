@@ -25,11 +25,11 @@ pub struct After {
 }
 
 /// How something is compressed.
-static COMPRESSION: &[Setting] = &[
+pub(super) static COMPRESSION: &[Setting] = &[
     Setting::new(
         "algorithm",
-        Takes::Text,
-        "`br`, `gzip`, `lz4`, `snappy`, `xz2`, `zlib` or `zstd`.",
+        Takes::Word(&["br", "gzip", "lz4", "snappy", "xz2", "zlib", "zstd"]),
+        "How it is packed.",
     )
     .required(),
     Setting::new(
@@ -149,7 +149,7 @@ fn streaming(named: &Named, span: Span, diagnostics: &mut Vec<Diagnostic>) -> Op
 /// The algorithm of `compress` and its like, and its level.
 fn compression(settings: &Settings) -> Result<Stream, Wrong> {
     let name = settings.text("algorithm");
-    let packing = packing(name)?;
+    let packing = packing(name);
     let Some(level) = settings.optional_signed("level") else { return Ok((packing, None)) };
     let message = match packing.levels() {
         None => format!("`level` cannot be set: `{name}` has no levels"),

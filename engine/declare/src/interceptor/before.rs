@@ -26,13 +26,13 @@ pub static PREPROCESSORS: &[Interceptor<Preprocessor>] = &[
         doc: "Unpacks each message.",
         settings: &[Setting::new(
             "algorithm",
-            Takes::Text,
-            "`br`, `gzip`, `lz4`, `snappy`, `xz2`, `zlib`, `zstd`, or `autodetect`: what the first bytes say.",
+            Takes::Word(&["br", "gzip", "lz4", "snappy", "xz2", "zlib", "zstd", AUTODETECT]),
+            "How messages are packed; `autodetect` is what their first bytes say.",
         )
         .or(AUTODETECT)],
         build: |settings| match settings.text("algorithm") {
             AUTODETECT => Ok(Preprocessor::Decompress(None)),
-            name => Ok(Preprocessor::Decompress(Some(packing(name)?))),
+            name => Ok(Preprocessor::Decompress(Some(packing(name)))),
         },
     },
     Interceptor {
