@@ -69,12 +69,8 @@ pub static PREPROCESSORS: &[Interceptor<Preprocessor>] = &[
                 Takes::Whole { least: 1, most: u64::MAX },
                 "Messages of more bytes are left out.",
             ),
-            Setting::new(
-                "buffered",
-                Takes::Flag,
-                "Whether a message may go on in the next chunk.",
-            )
-            .or("true"),
+            Setting::new("buffered", Takes::Flag, "Whether a message may go on in the next chunk.")
+                .or("true"),
         ],
         build: |settings| {
             let most = settings.optional_whole("max_length").unwrap_or(u64::MAX);
