@@ -11,7 +11,7 @@ use temblor_generate::envelope::EnvelopeParts;
 use temblor_generate::eventgen::outputs::Output;
 use temblor_generate::eventgen::rotation::Rotation;
 use temblor_generate::eventgen::{self, Loaded, Stanza};
-use temblor_generate::settings::SETTINGS;
+use temblor_generate::spec::SETTINGS;
 use temblor_generate::{Spec, Stream};
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Formula;
@@ -21,7 +21,7 @@ use temblor_runtime::limits::BLOCK_BYTES;
 use temblor_stdlib::formats::datetime::DateFormat;
 
 /// Generates events; gives the exit code.
-pub fn generate(args: &GenerateArgs) -> u8 {
+pub(crate) fn generate(args: &GenerateArgs) -> u8 {
     let result = match (&args.explain, args.conf.is_empty()) {
         (Some(file), _) => explain(file),
         (None, true) => {

@@ -8,8 +8,9 @@ mod files;
 mod kinds;
 mod timing;
 
-pub use files::read_file;
 pub use rows::SETTINGS;
+
+pub(crate) use files::read_file;
 
 use super::damage::Damage;
 use super::disorder::Disorder;

@@ -37,7 +37,7 @@ pub enum Postprocessor {
 ///
 /// # Errors
 /// A sentence, when the event cannot be written. `bytes` then ends at `start`.
-pub fn finish_event(
+pub(crate) fn finish_event(
     chain: &[Postprocessor],
     ingest_ns: u64,
     bytes: &mut Vec<u8>,

@@ -6,8 +6,11 @@ mod before;
 mod gelf;
 mod packing;
 
-pub use after::{Postprocessor, finish_event};
+pub use after::Postprocessor;
 pub use before::{Chain, Message, Preprocessor};
+
+pub(crate) use after::finish_event;
+
 pub use packing::{PACKINGS, Packing};
 
 /// Messages longer than this are refused.

@@ -22,7 +22,7 @@ use temblor_runtime::framing::Framing;
 use temblor_stdlib::formats::json;
 
 /// Adds the sources and sinks that a connector stands for.
-pub fn lower(
+pub(super) fn lower(
     connector: &FlowConnector,
     registry: &Registry,
     graph: &mut Graph,
