@@ -189,7 +189,7 @@ pub(crate) fn operator(kind: &OperatorKind) -> String {
 
 /// A connector as a source, a sink or both, with its settings.
 #[must_use]
-pub fn connector(row: &Connector, ends: Ends) -> String {
+pub(crate) fn connector(row: &Connector, ends: Ends) -> String {
     let mut text = format!("**{}**\n\n{}", row.kind, row.doc);
     if let Some(address) = row.address {
         let _ = write!(text, "\n\nAddress: {address}.");
@@ -208,7 +208,7 @@ pub fn connector(row: &Connector, ends: Ends) -> String {
 
 /// One setting of a connector: what it takes, what holds without it, and what it does.
 #[must_use]
-pub fn set(row: &temblor_declare::Setting) -> String {
+pub(crate) fn set(row: &temblor_declare::Setting) -> String {
     let default = row.default.map_or(String::new(), |default| format!(", `{default}` unless set"));
     let required = if row.required { ", required" } else { "" };
     format!("`{}`: {}{default}{required}. {}", row.name, row.takes.describe(), row.doc)

@@ -18,7 +18,7 @@ use crate::source::chained::ChainedConfig;
 const FROM_ONE: Takes = Takes::Whole { least: 1, most: u64::MAX };
 
 /// A bench in flows.
-pub static TREMOR_BENCH: Connector = Connector {
+pub(super) static TREMOR_BENCH: Connector = Connector {
     kind: "bench",
     notation: Notation::Tremor,
     doc: "Replays a file, and measures the events that come back. Messages are lines, or chunks when `chunk_size` is set. \

@@ -15,7 +15,7 @@ const INTERVAL: Setting =
     Setting::new("interval", Takes::Duration, "The time from one event to the next.").required();
 
 /// A metronome in Temblor programs.
-pub static METRONOME: Connector = Connector {
+pub(super) static METRONOME: Connector = Connector {
     kind: "metronome",
     notation: Notation::Temblor,
     doc: "`{\"connector\": \"metronome\", \"ingest_ns\", \"id\"}` at intervals.",
@@ -42,7 +42,7 @@ pub static METRONOME: Connector = Connector {
 };
 
 /// A metronome in flows.
-pub static TREMOR_METRONOME: Connector = Connector {
+pub(super) static TREMOR_METRONOME: Connector = Connector {
     kind: "metronome",
     notation: Notation::Tremor,
     doc: "`{\"connector\": \"metronome\", \"ingest_ns\", \"id\"}` at intervals; a number is one of nanoseconds.",
@@ -59,7 +59,7 @@ fn metronome(what: &Build<'_>, count: Option<u64>) -> Result<Built, Wrong> {
 }
 
 /// A time table in flows.
-pub static TREMOR_CRONONOME: Connector = Connector {
+pub(super) static TREMOR_CRONONOME: Connector = Connector {
     kind: "crononome",
     notation: Notation::Tremor,
     doc: "Events at the times of a time table, in UTC: `{\"connector\": \"crononome\", \"ingest_ns\", \"id\", \"trigger\": \

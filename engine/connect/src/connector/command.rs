@@ -13,7 +13,7 @@ use crate::source::SourceConfig;
 use crate::source::command::{CommandConfig, Rhythm};
 
 /// Commands in Temblor programs.
-pub static COMMAND: Connector = Connector {
+pub(super) static COMMAND: Connector = Connector {
     kind: "command",
     notation: Notation::Temblor,
     doc: "A command that the shell runs. A source runs it over and over and reads what it writes. A sink starts it with \

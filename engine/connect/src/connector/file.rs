@@ -23,7 +23,7 @@ const ONLY_PLAIN: [&str; 7] =
     ["framing", "separator", "patterns", "exclude", "follow", "start", "every"];
 
 /// Files in Temblor programs.
-pub static FILE: Connector = Connector {
+pub(super) static FILE: Connector = Connector {
     kind: "file",
     notation: Notation::Temblor,
     doc: "Files. A source reads them one after the other in the order of their names; what is packed with gzip, zstd or \
@@ -154,7 +154,7 @@ fn file_mode(word: &str) -> FileMode {
 }
 
 /// Files in flows.
-pub static TREMOR_FILE: Connector = Connector {
+pub(super) static TREMOR_FILE: Connector = Connector {
     kind: "file",
     notation: Notation::Tremor,
     doc: "One file. Its `mode` says whether it is a source or a sink.",

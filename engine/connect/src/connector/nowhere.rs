@@ -9,7 +9,7 @@ use temblor_declare::{
 use crate::sink::SinkConfig;
 
 /// Nowhere in Temblor programs.
-pub static NULL: Connector = Connector {
+pub(super) static NULL: Connector = Connector {
     kind: "null",
     notation: Notation::Temblor,
     doc: "Takes everything and keeps nothing. Events are encoded and counted all the same.",
@@ -26,7 +26,7 @@ pub static NULL: Connector = Connector {
 };
 
 /// Nowhere in flows.
-pub static TREMOR_NULL: Connector = Connector {
+pub(super) static TREMOR_NULL: Connector = Connector {
     notation: Notation::Tremor,
     doc: "Takes everything and keeps nothing. It does not look at its configuration.",
     codec: CodecUse::Structured,
@@ -40,7 +40,7 @@ fn null(what: &Build<'_>) -> Result<Built, Wrong> {
 }
 
 /// The end of the run in flows.
-pub static TREMOR_EXIT: Connector = Connector {
+pub(super) static TREMOR_EXIT: Connector = Connector {
     kind: "exit",
     notation: Notation::Tremor,
     doc: "Ends the run at the first event. The event may say `exit` (the exit code, 0 unless set), `delay` (nanoseconds) \

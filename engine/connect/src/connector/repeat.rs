@@ -9,7 +9,7 @@ use crate::source::SourceConfig;
 use crate::source::repeat::RepeatConfig;
 
 /// Lines over and over in Temblor programs.
-pub static REPEAT: Connector = Connector {
+pub(super) static REPEAT: Connector = Connector {
     kind: "repeat",
     notation: Notation::Temblor,
     doc: "`{\"sequence\", \"line\"}`: the same lines over and over, as fast as they are taken. `sequence` is the number of \

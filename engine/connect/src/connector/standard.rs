@@ -11,7 +11,7 @@ use crate::source::SourceConfig;
 use crate::source::chained::ChainedConfig;
 
 /// Standard input in Temblor programs.
-pub static STDIN: Connector = Connector {
+pub(super) static STDIN: Connector = Connector {
     kind: "stdin",
     notation: Notation::Temblor,
     doc: "Standard input. What is packed with gzip, zstd or xz is unpacked.",
@@ -39,7 +39,7 @@ fn stdin(what: &Build<'_>) -> Result<SourceConfig, Wrong> {
 }
 
 /// Standard output in Temblor programs.
-pub static STDOUT: Connector = Connector {
+pub(super) static STDOUT: Connector = Connector {
     kind: "stdout",
     notation: Notation::Temblor,
     doc: "Standard output.",
@@ -59,7 +59,7 @@ pub static STDOUT: Connector = Connector {
 };
 
 /// Standard streams in flows.
-pub static TREMOR_STDIO: Connector = Connector {
+pub(super) static TREMOR_STDIO: Connector = Connector {
     kind: "stdio",
     notation: Notation::Tremor,
     doc: "Standard input, and standard output (`in` or `stdout`) and standard error (`stderr`). It does not look at its \
