@@ -4,9 +4,9 @@
 use super::condition::equality;
 use super::notation::field_or_null;
 use crate::options::Setting;
-use crate::reference::FieldRef;
 use crate::settings::Settings;
 use crate::syntax::tree::{Branch, Plugin, Statement};
+use temblor_logstash_event::reference::FieldRef;
 
 /// From so many arms on, comparisons of one field are a `match`.
 const MATCH_ARMS_MIN: usize = 2;
