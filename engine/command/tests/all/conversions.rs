@@ -210,6 +210,27 @@ const FILTERS: &[(&str, &str)] = &[
         r#"if [type] { if [n] { if [tags] { mutate { add_tag => "deep" } } else { mutate { add_tag => "else" } } } } else { if [message] { drop { } } }"#,
     ),
     (
+        "names that begin with an underline, and numbers in the path of lists",
+        r#"mutate { add_field => { "_x" => "%{type}" "[_y][_z]" => "1" } } if [_x] == "a" and [_y][_z] == "1" { mutate { rename => { "_x" => "_w" } } }
+        if [list][1] == "2" { mutate { add_tag => "second" } } ruby { code => "event.set('_q', event.get('_w'))" }"#,
+    ),
+    (
+        "times between steps",
+        r#"date { match => ["time", "ISO8601", "dd/MMM/yyyy:HH:mm:ss Z"] target => "[a][t]" } mutate { rename => { "[a][t]" => "[@metadata][t]" } }
+        if [@metadata][t] { ruby { code => "event.set('year', event.get('[@metadata][t]').year)" } mutate { copy => { "[@metadata][t]" => "u" } } }
+        if [u] { ruby { code => "event.set('kind', event.get('u').class.to_s)" } }"#,
+    ),
+    (
+        "keys that stand twice in a hash",
+        r#"mutate { add_field => { "n1" => "1" "n1" => "2" } rename => { "type" => "x" "type" => "y" } }"#,
+    ),
+    (
+        "branches in branches",
+        r#"if [n] { if [type] == "a" { drop { } } else { if [tags] { } else { mutate { add_tag => "no" } } mutate { add_tag => "b" } } }
+        else if [flag] { mutate { add_tag => "flag" } if [user] { drop { } mutate { add_tag => "never" } } else { } }
+        else { if [type] == "e" { mutate { add_tag => "e" } } else if [type] == "d" { mutate { add_tag => "d" } } }"#,
+    ),
+    (
         "a text with everything",
         "mutate { add_field => { \"x\" => 'a \"quoted\" #{x} \\n \\d %{type} \u{fc}\u{1f600}\n  two lines' } gsub => [\"message\", \"[/ ]+\", \"-\\\\0\"] }",
     ),

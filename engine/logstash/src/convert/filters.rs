@@ -32,7 +32,7 @@ pub(super) struct Filters<'p, 't> {
 
 /// A plugin as a step, or why it is none.
 pub(super) enum Written {
-    Step { head: String, settings: Vec<(String, Setting)>, remark: Option<String> },
+    Step { head: String, settings: Vec<(String, Setting)> },
     Undecided(Coverage, String),
 }
 
@@ -91,17 +91,12 @@ impl<'p, 't> Filters<'p, 't> {
         self.page.comments_until(plugin.span, plugin.span.end);
         let place = self.page.place(plugin.span);
         match self.written(plugin) {
-            Written::Step { head, mut settings, remark } => {
+            Written::Step { head, mut settings } => {
                 if name == "translate" {
                     self.table_of(plugin, &mut settings);
                 }
-                let remark = remark.unwrap_or_default();
-                let coverage = if remark.is_empty() { Coverage::Exact } else { Coverage::Remarks };
-                self.page.note(plugin.span, &what, coverage, &remark);
+                self.page.note(plugin.span, &what, Coverage::Exact, "");
                 self.page.place_remark(&format!("{place}: {name}"));
-                if !remark.is_empty() {
-                    self.page.remark(&format!("but: {remark}"));
-                }
                 if let Some(steps) = ruby::steps(&settings).filter(|_| name == "ruby") {
                     return steps.iter().for_each(|step| self.page.step(step));
                 }
@@ -151,9 +146,8 @@ impl<'p, 't> Filters<'p, 't> {
             settings.sort_by_key(|(name, _)| rank(name).unwrap_or(0));
         }
         self.add_mode(name, plugin, &mut settings);
-        let remark = idiom::remark(name, &settings);
         let head = format!("logstash::{}", super::notation::name(name));
-        Written::Step { head, settings, remark }
+        Written::Step { head, settings }
     }
 
     fn add_mode(&self, name: &str, plugin: &Plugin, settings: &mut Vec<(String, Setting)>) {

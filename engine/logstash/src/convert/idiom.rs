@@ -3,7 +3,6 @@
 
 use super::condition::equality;
 use super::notation::field_or_null;
-use crate::options::Setting;
 use crate::settings::Settings;
 use crate::syntax::tree::{Branch, Plugin, Statement};
 use temblor_logstash_event::reference::FieldRef;
@@ -50,17 +49,4 @@ pub(super) fn word_of(field: &str) -> String {
     let word: String =
         last.unwrap_or("field").chars().filter(char::is_ascii_alphanumeric).collect();
     if word.is_empty() { "field".to_string() } else { word.to_ascii_lowercase() }
-}
-
-/// What a step does not do as the filter does.
-pub(super) fn remark(name: &str, settings: &[(String, Setting)]) -> Option<String> {
-    let text = |wanted: &str| {
-        settings.iter().find(|(name, _)| name == wanted).and_then(|(_, setting)| setting.text())
-    };
-    match name {
-        "date" if text("target").is_some_and(|target| target != "@timestamp") => {
-            Some("between steps the time in the target is a text".to_string())
-        }
-        _ => None,
-    }
 }
