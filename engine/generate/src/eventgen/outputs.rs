@@ -20,7 +20,7 @@ pub struct Mode {
 }
 
 /// All of them.
-pub static MODES: [Mode; 15] = [
+pub(crate) static MODES: [Mode; 15] = [
     Mode { names: &["stdout"], form: "raw", make: |_, _, _| Output::Stdout },
     Mode { names: &["devnull", "counter"], form: "raw", make: |_, _, _| Output::Nothing },
     Mode { names: &["modinput"], form: "modinput", make: |_, _, _| Output::Stdout },

@@ -8,10 +8,10 @@ use super::outputs::{Given, Output, SinkUse};
 use serde_json::{Value, json};
 
 /// What a collector is told of each event.
-pub struct Telling(&'static [(&'static str, &'static str)]);
+pub(crate) struct Telling(&'static [(&'static str, &'static str)]);
 
 /// Events with their text.
-pub static EVENTS: Telling = Telling(&[
+pub(crate) static EVENTS: Telling = Telling(&[
     ("event", "event.`event`"),
     ("time", "event.time"),
     ("host", "event.host"),
@@ -21,7 +21,7 @@ pub static EVENTS: Telling = Telling(&[
 ]);
 
 /// Metrics: the text of an event is a record of fields.
-pub static METRICS: Telling = Telling(&[
+pub(crate) static METRICS: Telling = Telling(&[
     ("event", "\"metric\""),
     ("fields", "json::decode(event.`event`)"),
     ("time", "event.time"),
@@ -32,7 +32,7 @@ pub static METRICS: Telling = Telling(&[
 ]);
 
 /// All collectors of `httpeventServers`, in turn or, where the stanza says so, each for every event.
-pub fn collectors(keys: &Section, telling: &Telling) -> Output {
+pub(crate) fn collectors(keys: &Section, telling: &Telling) -> Output {
     let parsed: Value = keys
         .text("httpeventServers")
         .and_then(|text| serde_json::from_str(text).ok())
@@ -74,7 +74,7 @@ fn unchecked() -> Given {
 }
 
 /// The receiver of a Splunk server, behind its name and password.
-pub fn receiver(keys: &Section) -> Output {
+pub(crate) fn receiver(keys: &Section) -> Output {
     let (Some(user), Some(password)) = (keys.text("splunkUser"), keys.text("splunkPass")) else {
         return Output::Refused(
             "splunkstream needs splunkUser and splunkPass: there is no session of Splunk to use"

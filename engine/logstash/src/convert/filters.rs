@@ -44,13 +44,13 @@ const WITH_MODES: &[&str] =
 const CODES: [&str; 3] = ["code", "init", "timeout_code"];
 
 impl<'p, 't> Filters<'p, 't> {
-    pub fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
+    pub(super) fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
         let open = Settings { keeps_variables: true, ..settings.clone() };
         Self { page, settings, links, open }
     }
 
     /// The statements of a section, behind what the chain has already.
-    pub fn section(&mut self, body: &[Statement]) {
+    pub(crate) fn section(&mut self, body: &[Statement]) {
         let Some(shared) = kept::sharing(body) else { return self.statements(body) };
         self.statements(&body[..shared.start]);
         self.as_written(&body[shared.clone()]);
@@ -109,7 +109,7 @@ impl<'p, 't> Filters<'p, 't> {
     }
 
     /// A step that fails every check until somebody decides, and what stood in its place.
-    pub fn undecided(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
+    pub(super) fn undecided(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
         let place = self.page.place(span);
         self.page.note(span, what, coverage, reason);
         self.page.remark(&format!("{place}: {what}: UNDECIDED"));
@@ -195,7 +195,7 @@ impl<'p, 't> Filters<'p, 't> {
     }
 
     /// The conditions of a branch; nothing when one of them cannot be said.
-    pub fn tests(&mut self, branch: &Branch, settings: &Settings) -> Option<Vec<String>> {
+    pub(crate) fn tests(&mut self, branch: &Branch, settings: &Settings) -> Option<Vec<String>> {
         let mut tests = Vec::new();
         for (condition, _) in &branch.arms {
             match condition::expression(condition, settings) {
@@ -222,7 +222,7 @@ impl<'p, 't> Filters<'p, 't> {
         self.page.step(&format!("where {test}"));
     }
 
-    pub fn one_line(&self, condition: &Expr) -> String {
+    pub(super) fn one_line(&self, condition: &Expr) -> String {
         self.page.original(condition.span).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 

@@ -13,7 +13,7 @@ use temblor_logstash_event::map::Map;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `fingerprint`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "fingerprint",
     doc: "Puts a digest of fields into a field.",
     options: &[
