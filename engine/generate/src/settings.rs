@@ -101,6 +101,7 @@ impl<'s> Draft<'s> {
             seed: self.settings.whole("seed"),
             start: self.start()?,
             backfill: self.shown("backfill", '-')?,
+            span_ns: self.duration("span"),
             wait_ns: self.duration("wait").unwrap_or(0),
             shown: (self.shown("earliest", '-')?, self.shown("latest", '+')?),
             disorder: self.disorder()?,

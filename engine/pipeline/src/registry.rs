@@ -84,6 +84,13 @@ impl Registry {
         kinds
     }
 
+    /// Whether a `.tmb` file can have a sink of this kind.
+    #[must_use]
+    pub fn has_sink(&self, kind: &str) -> bool {
+        let connector = self.connector(kind, Notation::Temblor);
+        connector.is_some_and(|one| one.ends != Ends::Source)
+    }
+
     /// All kinds of operators, in the order of the manual.
     pub fn operators(&self) -> impl Iterator<Item = &'static OperatorKind> {
         self.operators.iter().copied()

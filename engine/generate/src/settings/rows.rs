@@ -155,6 +155,11 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("skew", Takes::Offset, "How far the sender's clock is ahead."),
     Setting::new("source", Takes::Text, "The source that the envelope names."),
     Setting::new("sourcetype", Takes::Text, "The source type that the envelope names."),
+    Setting::new(
+        "span",
+        Takes::Duration,
+        "There are no more events so long after the start, in the events' time.",
+    ),
     Setting::new("speed", SPEED, "2 is twice as fast (`replay`).").or("1"),
     Setting::new(
         "spread",
