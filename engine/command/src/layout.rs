@@ -4,8 +4,9 @@
 //! Invariant: a source or sink stays exactly when name and settings are those of the old program.
 
 use std::sync::Arc;
-use temblor_pipeline::endpoint::{EndpointSource, SourceEndpoint};
+use temblor_pipeline::endpoint::SourceEndpoint;
 use temblor_pipeline::graph::without_places;
+use temblor_pipeline::metered::MetricsConfig;
 use temblor_pipeline::pipeline::{Input, Output};
 use temblor_runtime::outputs::SinkId;
 use temblor_runtime::overseer::{NewSource, View};
@@ -51,12 +52,14 @@ pub(crate) struct Difference {
 
 /// What a source is made of, for comparison; to be asked for before it runs.
 pub(crate) fn made_of(source: &SourceEndpoint) -> String {
-    match &source.config {
+    if let Some(metrics) = source.config_as::<MetricsConfig>() {
         // Counts belong to the graph that counts them.
-        EndpointSource::Metrics(_) => format!("metrics of {:p}", &raw const source.config),
-        EndpointSource::Feedback(_) => FEEDBACK.to_string(),
-        config => without_places(&format!("{config:?}")),
+        return format!("metrics at {metrics:p}");
     }
+    if source.is_feedback() {
+        return FEEDBACK.to_string();
+    }
+    without_places(&format!("{:?}", source.config))
 }
 
 impl Layout {

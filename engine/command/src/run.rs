@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use temblor_operate::operations::Operations;
-use temblor_pipeline::endpoint::{EndpointSource, SinkEndpoint, SourceEndpoint, wire_sinks};
+use temblor_pipeline::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use temblor_pipeline::graph::Graph;
 use temblor_pipeline::load::{Language, Loaded};
 use temblor_pipeline::operator::ERR;
@@ -181,7 +181,7 @@ fn inputs(
 ) -> Result<(Vec<Input>, Vec<(String, String)>), Error> {
     let mut made_of = Vec::new();
     let (back, declared): (Vec<_>, Vec<_>) =
-        declared.into_iter().partition(|one| matches!(one.config, EndpointSource::Feedback(_)));
+        declared.into_iter().partition(SourceEndpoint::is_feedback);
     let sources = if declared.is_empty() { vec![args.ends.source()] } else { declared };
     let mut inputs = Vec::with_capacity(sources.len());
     for source in back {
@@ -190,7 +190,7 @@ fn inputs(
         let node = graph.input(&source.port).or(dead_letters.filter(|_| refused));
         if let Some(node) = node {
             made_of.push((source.port.clone(), layout::made_of(&source)));
-            plan.sources.push(source.config.into_open());
+            plan.sources.push(source.config);
             inputs.push(Input::new(node, source.codec));
         }
     }
@@ -210,7 +210,7 @@ fn inputs(
                 Some(ErrorInput { node, source: source.port.clone(), with_frame: true })
             });
         made_of.push((source.port.clone(), layout::made_of(&source)));
-        plan.sources.push(source.config.into_open());
+        plan.sources.push(source.config);
         inputs.push(Input { node, codec: source.codec, errors });
     }
     Ok((inputs, made_of))

@@ -25,6 +25,10 @@ pub struct FeedbackConfig {
 }
 
 impl OpenSource for FeedbackConfig {
+    fn forgets(&self) -> bool {
+        false
+    }
+
     fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
         Ok(Box::new(FeedbackSource { config: self.clone() }))
     }

@@ -7,6 +7,7 @@ pub mod assembler;
 pub mod completion;
 pub mod feed;
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use crate::checkpoint::FileMark;
@@ -14,7 +15,7 @@ use crate::error::Error;
 use feed::Feed;
 
 /// What a plan says of a source: everything that is needed to open it.
-pub trait OpenSource: Debug + Send + Sync {
+pub trait OpenSource: Any + Debug + Send + Sync {
     /// Opens the source; `marks` are the places that an earlier run got to.
     ///
     /// # Errors
@@ -24,7 +25,7 @@ pub trait OpenSource: Debug + Send + Sync {
     /// Whether what was settled once cannot be read again, because peers were answered: outputs must not be
     /// cut back to an earlier moment then.
     fn forgets(&self) -> bool {
-        false
+        true
     }
 }
 
