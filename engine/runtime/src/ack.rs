@@ -211,11 +211,8 @@ impl Ledger {
     /// A source goes on where another one stopped that was closed.
     pub fn follow(&self, source: SourceId, closed: SourceId) {
         let mut sources = self.lock();
-        let account = &sources[closed];
-        let marks = account.numbered_marks(source, &account.marks);
-        let inherited: Vec<_> = marks.chain(account.inherited.iter().cloned()).collect();
-        sources[source].inherited =
-            inherited.into_iter().map(|mark| FileMark { source, ..mark }).collect();
+        let marks = sources[closed].all_marks(closed, &sources[closed].marks);
+        sources[source].inherited = marks;
     }
 
     /// States where each source stands in the program; checkpoints name sources by that.
@@ -228,8 +225,8 @@ impl Ledger {
     /// The marks of a source, and what it has inherited, under its own number.
     pub fn marks_of(&self, source: SourceId) -> Vec<FileMark> {
         let account = &self.lock()[source];
-        let inherited = account.inherited.iter().cloned();
-        inherited.chain(account.numbered_marks(source, &account.marks)).collect()
+        let marks = account.all_marks(source, &account.marks);
+        marks.into_iter().map(|mark| FileMark { source, ..mark }).collect()
     }
 
     /// Opens an entry for the next batch of `source`, which ends at `position`.
@@ -395,13 +392,21 @@ impl Account {
     ) -> impl Iterator<Item = FileMark> {
         // What a closed source has read is remembered by the source that follows it.
         let place = self.place.unwrap_or(Some(number));
-        let own: Vec<_> = self.numbered_marks(number, marks).collect();
-        let is_read = |mark: &FileMark| own.iter().any(|one| one.identity == mark.identity);
-        let inherited = self.inherited.iter().filter(|mark| !is_read(mark)).cloned();
-        let all: Vec<_> = inherited.chain(own.iter().cloned()).collect();
-        let placed =
-            place.map(|source| all.into_iter().map(move |mark| FileMark { source, ..mark }));
+        let placed = place.map(|source| {
+            let all = self.all_marks(number, marks).into_iter();
+            all.map(move |mark| FileMark { source, ..mark })
+        });
         placed.into_iter().flatten()
+    }
+
+    /// The marks of the source, and those that it has inherited for files that it has not read itself.
+    fn all_marks(&self, number: SourceId, marks: &[Option<Position>]) -> Vec<FileMark> {
+        let file = |mark: &FileMark| (mark.identity.device, mark.identity.inode);
+        let own: Vec<_> = self.numbered_marks(number, marks).collect();
+        let is_read = |mark: &&FileMark| own.iter().any(|one| file(one) == file(mark));
+        let inherited: Vec<_> =
+            self.inherited.iter().filter(|mark| !is_read(mark)).cloned().collect();
+        inherited.into_iter().chain(own).collect()
     }
 
     fn numbered_marks(
@@ -484,6 +489,34 @@ mod tests {
         assert!(!ledger.marks().exact, "the first batch is still held by an operator");
         drop(held);
         assert!(ledger.marks().exact);
+    }
+
+    #[test]
+    fn a_source_goes_on_where_the_one_before_it_stopped() {
+        let ledger = Ledger::new(1);
+        let identity = |head_bytes| Identity { device: 1, inode: 2, head_bytes, fingerprint: 0 };
+        let name = |head_bytes| Some((identity(head_bytes), PathBuf::from("in")));
+        let offsets = |source| -> Vec<u64> {
+            ledger.marks_of(source).iter().map(|mark| mark.offset).collect()
+        };
+        ledger.name_file(0, 0, name(0));
+        drop(ledger.open(0, at(10)));
+        let second = ledger.add_source();
+        ledger.follow(second, 0);
+        assert_eq!(offsets(second), [10]);
+        // It reads the same file, which has grown and so looks different.
+        ledger.name_file(second, 0, name(10));
+        assert_eq!(offsets(second), [10]);
+        drop(ledger.open(second, at(20)));
+        let third = ledger.add_source();
+        ledger.follow(third, second);
+        assert_eq!(offsets(third), [20], "what was read last counts");
+        ledger.place(&[None, None, Some(0)]);
+        let marks = ledger.marks().files;
+        assert_eq!(
+            marks.iter().map(|mark| (mark.source, mark.offset)).collect::<Vec<_>>(),
+            [(0, 20)]
+        );
     }
 
     #[test]
