@@ -4,7 +4,7 @@
 
 use super::builtin::{JsonApp, Syslog, Weblog, Windbag};
 use super::disorder::Disorder;
-use super::envelope::EnvelopeParts;
+use super::envelope::{EnvelopeParts, Form};
 use super::executions::{Executions, Frame, Plan};
 use super::jinja::{Jinja, JinjaParts};
 use super::lines::Lines;
@@ -13,14 +13,17 @@ use super::rate::{Rate, Tables};
 use super::relative::TimeWord;
 use super::replay::{Clockwork, Recording, Replay, Rounds};
 use super::sample::{Sample, SampleEvent, SampleParts};
-use super::settings::Settings;
+use super::settings::spec;
 use super::template::{Template, TemplateParts};
 use super::{Generator, Random};
 use std::collections::VecDeque;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use temblor_declare::shared::READING;
+use temblor_declare::{Given, Settings, read};
 use temblor_lang::program::Formula;
+use temblor_lang::span::Span;
 use temblor_lang::value::{Arena, Value};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
@@ -28,6 +31,9 @@ use temblor_runtime::error::Error;
 pub use super::settings::{KINDS, SETTINGS};
 
 pub(crate) use super::settings::SettingError;
+
+/// What can end events of several lines: the separators of ASCII, and what texts hardly ever have.
+const SEPARATORS: [u8; 6] = [0x1e, 0x1f, 0x1d, 0x1c, 0x01, 0x02];
 
 /// A generator with everything around it.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +56,8 @@ pub struct Spec {
     pub start: Option<Timestamp>,
     /// Where the past begins, seen from the start; its events come at once.
     pub backfill: TimeWord,
+    /// After so much time, counted from the start, there are no more events.
+    pub span_ns: Option<u64>,
     /// How much later than otherwise the first event comes.
     pub wait_ns: u64,
     /// The earliest and the latest time that an event shows, seen from its own.
@@ -138,6 +146,31 @@ impl Spec {
         matches!(&self.kind, Kind::Sample(parts) if parts.is_bundle)
     }
 
+    /// What ends an event on its way into a program: a line end, or, where events may have several lines, a
+    /// control character that none of them has.
+    #[must_use]
+    pub fn separator(&self) -> u8 {
+        let mut texts: Vec<&[u8]> = Vec::new();
+        let may_have_lines = match &self.kind {
+            Kind::Jinja(_) => true,
+            Kind::Sample(parts) => {
+                texts.extend(parts.events.iter().map(|event| event.raw.as_slice()));
+                false
+            }
+            Kind::Replay(parts) => {
+                let events = parts.events.iter().flat_map(|events| events.iter());
+                texts.extend(events.map(|event| event.raw.as_slice()));
+                false
+            }
+            _ => false,
+        };
+        let has = |byte: u8| texts.iter().any(|text| text.contains(&byte));
+        if !may_have_lines && self.envelope.form != Form::ModInput && !has(b'\n') {
+            return b'\n';
+        }
+        SEPARATORS.into_iter().find(|byte| !has(*byte)).unwrap_or(b'\n')
+    }
+
     /// The generator itself; `now` says what year a time without a year is of.
     ///
     /// # Errors
@@ -172,7 +205,25 @@ impl Spec {
         settings: Value<'_>,
         template: Option<Formula>,
     ) -> Result<Self, SettingError> {
-        Settings::of(settings, &Arena::new()).spec(kind, template)
+        let arena = Arena::new();
+        let settings = settings.copy_into(&arena);
+        // What says how messages are read is no business of the generator.
+        let rows = [SETTINGS, READING];
+        let read = read::plain(&rows, settings, &arena);
+        let mut read = read.map_err(|(name, reason)| SettingError::of(&name, reason))?;
+        if let Some(template) = template {
+            let given = Given::Formula(Arc::new(template));
+            read.insert("template", Span::default(), given);
+        }
+        Self::of(kind, &read)
+    }
+
+    /// A spec of a kind, from settings that the rows have been held to.
+    ///
+    /// # Errors
+    /// Says which setting is wrong, and what is expected.
+    pub fn of(kind: &str, settings: &Settings) -> Result<Self, SettingError> {
+        spec(kind, settings)
     }
 }
 
