@@ -22,7 +22,10 @@ fn start(folder: &Folder, name: &str, program: &str) -> Process {
 /// Runs a program on input to its end.
 fn run(folder: &Folder, program: &str, input: &str) -> temblor_testing::Ran {
     let path = folder.write("program.tmb", program);
-    temblor(["run", path.to_str().expect("paths of tests are UTF-8")]).folder(folder.path()).input(input).run()
+    temblor(["run", path.to_str().expect("paths of tests are UTF-8")])
+        .folder(folder.path())
+        .input(input)
+        .run()
 }
 
 /// How often each line of a text is there.
