@@ -38,7 +38,11 @@ pub fn bindings(
             settings.insert(row.name, span, given);
             continue;
         }
-        let Some(value) = compiler.constant(&binding.value, &Scope::with_prelude(), None) else {
+        let Some(value) = compiler.constant(
+            &binding.value,
+            &Scope::with_prelude(),
+            compiler.program_args.clone(),
+        ) else {
             continue;
         };
         let arena = Arena::new();
