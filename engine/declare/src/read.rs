@@ -259,7 +259,8 @@ fn map<'a>(value: Value<'a>, arena: &'a Arena) -> Option<Vec<(String, String)>> 
 
 /// An expression of the program as a setting that is evaluated for each event.
 fn per_event(takes: Takes, tree: &Expr, compiler: &mut Compiler<'_>) -> Given {
-    let formula = compiler.lower_formula(tree, &Scope::with_prelude(), Rules::FORMULA, None);
+    let args = compiler.program_args.clone();
+    let formula = compiler.lower_formula(tree, &Scope::with_prelude(), Rules::FORMULA, args);
     let as_json = !matches!(takes, Takes::PerEvent);
     Given::PerEvent(PerEvent { formula: Arc::new(formula), as_json })
 }
