@@ -299,6 +299,13 @@ fn sasl_users_are_known_and_strangers_are_not() {
            sasl = {{\"username\": \"nobody\", \"password\": \"wrong\"}} end;
          k |> out"
     );
+    // The plain mechanism takes no TLS in the client.
+    let known = format!(
+        "sink k into kafka \"{address}\" with topic = \"t\",
+           sasl = {{\"username\": \"temblor\", \"password\": \"secret\"}} end;
+         in |> k"
+    );
+    run(&folder, &known, &numbered(10)).succeeded();
     let mut process = start(&folder, "read.tmb", &program);
     wait_for("the refusal", || process.err().contains("uthentication").then_some(()));
     assert!(process.status().is_none());
