@@ -1,29 +1,29 @@
 //! The `temblor` command line: what can be typed, and who does it. Options are declared once, here;
 //! help, manual and completions come from the declaration.
 
-mod bench;
+mod expand;
 mod check;
+pub mod measure;
+mod bench;
 mod graph;
 mod ends;
-mod expand;
+mod logstash;
+mod lsp;
+mod tables;
+mod repl;
 mod explain;
 mod doc;
 mod fmt;
-mod logstash;
-mod lsp;
-pub mod measure;
 mod misspelt;
 mod parameters;
 mod convert;
 mod ctl;
 mod diff;
-mod generate;
 mod layout;
 mod operate;
 mod run;
 mod runner;
-mod tables;
-mod repl;
+mod generate;
 mod shell;
 mod test;
 mod threads;
