@@ -39,6 +39,18 @@ pub const KINDS: [&str; 15] = [
     "windows-event",
 ];
 
+/// Those that make text, which is no JSON.
+pub const TEXT_KINDS: [&str; 8] = [
+    "access",
+    "counter",
+    "firewall",
+    "syslog",
+    "syslog-5424",
+    "weblog",
+    "windbag",
+    "windows-event",
+];
+
 /// All settings, for messages.
 pub const SETTINGS: [&str; 63] = [
     "amount",

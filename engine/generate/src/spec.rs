@@ -25,7 +25,7 @@ use temblor_lang::value::{Arena, Value};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 
-pub use super::settings::{KINDS, SETTINGS};
+pub use super::settings::{KINDS, SETTINGS, TEXT_KINDS};
 
 pub(crate) use super::settings::SettingError;
 

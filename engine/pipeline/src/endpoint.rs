@@ -25,7 +25,7 @@ use temblor_connect::source::tail::TailConfig;
 use temblor_declare::{Connector, Notation};
 use temblor_generate::Spec;
 use temblor_generate::source::Generated;
-use temblor_generate::spec::SETTINGS;
+use temblor_generate::spec::{SETTINGS, TEXT_KINDS};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Rules, Scope};
 use temblor_lang::program::Formula;
@@ -183,6 +183,13 @@ fn source_settings(kind: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether a generator makes lines of text, and the program does not say how they are read.
+fn makes_text(def: &EndpointDef) -> bool {
+    let kind = def.argument.as_ref().and_then(StringLit::constant).unwrap_or_default();
+    let says = |name: &str| def.with.iter().any(|one| one.name.text == name);
+    TEXT_KINDS.contains(&kind) && !says("codec") && !says("output")
+}
+
 fn source(
     def: &EndpointDef,
     registry: &Registry,
@@ -198,6 +205,7 @@ fn source(
     let chain = chains::preprocessors(&settings, compiler);
     if kind == "generator" {
         let config = generator(def, compiler)?;
+        let codec = if makes_text(def) { InputCodec::String } else { codec };
         return Some(SourceEndpoint { port: def.name.text.clone(), config, codec, errors: None });
     }
     let config = match kind {

@@ -43,9 +43,29 @@ pub fn unknown(
             .with_help(format!("this build has {}", known.join(", ")))
     } else {
         let message = format!("unknown {what} `{name}`");
-        Diagnostic::error("E0519", named.span, message).with_known(name, known)
+        let complaint = Diagnostic::error("E0519", named.span, message);
+        match EARLIER.iter().find(|(earlier, _)| *earlier == name) {
+            Some((_, now)) => complaint.with_help(format!("since tremor 0.13 this is `{now}`")),
+            None => complaint.with_known(name, known),
+        }
     });
 }
+
+/// Names of tremor 0.12, and what is written instead.
+const EARLIER: [(&str, &str); 9] = [
+    ("json-sorted", r#"{"name": "json", "config": {"mode": "sorted"}}"#),
+    ("lines", "separate"),
+    ("lines-no-buffer", r#"{"name": "separate", "config": {"buffered": false}}"#),
+    (
+        "lines-cr-no-buffer",
+        r#"{"name": "separate", "config": {"separator": "\r", "buffered": false}}"#,
+    ),
+    ("lines-null", r#"{"name": "separate", "config": {"separator": "\u0000"}}"#),
+    ("lines-pipe", r#"{"name": "separate", "config": {"separator": "|"}}"#),
+    ("delimited", "separate"),
+    ("length-prefix", "length-prefixed"),
+    ("textual-length-prefix", "textual-length-prefixed"),
+];
 
 /// The codec in both directions; JSON when none is set.
 pub fn codec(settings: &Settings, compiler: &mut Compiler<'_>) -> (InputCodec, OutputCodec) {
