@@ -87,10 +87,13 @@ mod tests {
                     ## ```\nfn f(x) with x + 1 end;\n## > ```tremor\n## > a::B == 2\n## > ```\nconst B = 1;\n";
         let found = examples(text);
         let shown: Vec<_> = found.iter().map(|one| (one.of.as_str(), one.text.as_str())).collect();
-        assert_eq!(shown, [
-            ("the module", "a::B == 1\n"),
-            ("`f(x)`", "a::f(1) == 2\n"),
-            ("`const B`", "a::B == 2\n"),
-        ]);
+        assert_eq!(
+            shown,
+            [
+                ("the module", "a::B == 1\n"),
+                ("`f(x)`", "a::f(1) == 2\n"),
+                ("`const B`", "a::B == 2\n"),
+            ]
+        );
     }
 }

@@ -46,7 +46,8 @@ pub(super) fn common_field(branch: &Branch, settings: &Settings) -> Option<Strin
 
 /// The step that does the same as a filter with these settings, in the words of the language itself.
 pub(super) fn step(name: &str, settings: &[(String, Setting)]) -> Option<String> {
-    let ("mutate", [(option, Setting { kind: SettingKind::Hash(entries), .. })]) = (name, settings) else {
+    let ("mutate", [(option, Setting { kind: SettingKind::Hash(entries), .. })]) = (name, settings)
+    else {
         return None;
     };
     if option != "replace" {

@@ -81,7 +81,9 @@ fn split(chain: Chain, program: &mut Program) {
         let steps = std::mem::take(&mut before);
         program.query.statements.push(Statement::Chain(Chain { from, steps, span }));
         if let Some(place) = refused.and_then(place_of) {
-            let (from, steps) = (Some(port("err")), vec![into(place)]);
+            // As behind any `else`, a name that nothing declares is a place of its own.
+            let kind = StepKind::Route { all: false, arms: Vec::new(), default: Some(place) };
+            let (from, steps) = (Some(port("err")), vec![Step { kind, span: step.span }]);
             program.query.statements.push(Statement::Chain(Chain { from, steps, span }));
         }
         from = Some(port("out"));
@@ -98,11 +100,10 @@ fn into(place: StreamRef) -> Step {
 }
 
 /// The place behind `else`, which is read as an expression.
-fn place_of(place: &Expr) -> Option<StreamRef> {
+fn place_of(place: &Expr) -> Option<Ident> {
     let ExprKind::Path(path) = &place.kind else { return None };
     let PathRoot::Local(node) = &path.root else { return None };
-    let is_name = path.segments.is_empty();
-    is_name.then(|| StreamRef { node: node.clone(), port: None, span: place.span })
+    path.segments.is_empty().then(|| node.clone())
 }
 
 /// A name that no endpoint has.

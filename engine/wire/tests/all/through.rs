@@ -41,7 +41,7 @@ fn what_is_answered_with_nothing_is_left_out() {
 #[test]
 fn a_process_that_ends_is_asked_again_about_what_it_has_not_answered() {
     // Each process answers three events and ends.
-    let program = "sink p into through \"head -n 3\" with retry = {\"first\": \"1ms\", \"longest\": \"2ms\"} end;\n\
+    let program = "sink p into through \"sed -u 3q\" with retry = {\"first\": \"1ms\", \"longest\": \"2ms\"} end;\n\
                    in |> p; p/out |> out; p/err |> set event.n = 1000 |> out";
     let ran = run(program, 20);
     assert_eq!(numbers(&ran.out), (0..20).collect::<Vec<_>>(), "{}", ran.err);
@@ -51,7 +51,7 @@ fn a_process_that_ends_is_asked_again_about_what_it_has_not_answered() {
 fn an_event_that_no_process_answers_is_refused_and_the_others_go_on() {
     let script = "while read -r line; do case $line in *5*) exit 7;; esac; echo $line; done";
     let program = format!(
-        "in |> through \"{script}\" with retry = {{\"first\": \"1ms\", \"longest\": \"2ms\"}} end else bad |> out; \
+        "in |> through \"{script}\" else bad with retry = {{\"first\": \"1ms\", \"longest\": \"2ms\"}} end |> out; \
          bad |> set event.n = 100, event.told = event.error |> out"
     );
     let ran = run(&program, 9);
@@ -65,8 +65,8 @@ fn an_event_that_no_process_answers_is_refused_and_the_others_go_on() {
 fn a_silent_process_is_killed_in_time_and_an_endless_answer_is_none() {
     for script in ["sleep 1000", "head -c 100000 /dev/zero", "yes"] {
         let program = format!(
-            "in |> through \"{script}\" with timeout = \"200ms\", attempts = 1, max_answer = \"1KiB\",\n\
-             retry = {{\"first\": \"1ms\", \"longest\": \"2ms\"}} end else bad |> out; bad |> set event.n = 1 |> out"
+            "in |> through \"{script}\" else bad with timeout = \"200ms\", attempts = 1, max_answer = \"1KiB\",\n\
+             retry = {{\"first\": \"1ms\", \"longest\": \"2ms\"}} end |> out; bad |> set event.n = 1 |> out"
         );
         let ran = run(&program, 2);
         let refused = ran.out.matches("gave no answer").count();
