@@ -18,9 +18,9 @@ for a variable that is not set."###,
 can is an error: fields that may be missing, values that may be of another kind, functions that refuse some values,
 matches without a default. `temblor check --can-fail` lists them for any program."###,
         wrong: r###"#!total
-set event.total = event.count + 1"###,
+let event.total = event.count"###,
         right: r###"#!total
-where present event.count"###,
+let event.total = event.count ?? 0"###,
     },
     Page {
         code: "E0301",
