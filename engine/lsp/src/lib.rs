@@ -8,6 +8,7 @@ mod blocks;
 mod complete;
 mod completion;
 mod configuration;
+mod declared;
 mod hover;
 mod library;
 mod navigate;

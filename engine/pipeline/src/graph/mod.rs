@@ -35,6 +35,7 @@ pub use names::{Declared, Meaning, Names};
 pub use network::Network;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};
+pub use window::{WINDOW, WINDOW_KINDS};
 
 use crate::operator::{AnyOperator, IN, OUT, Usage};
 use std::any::Any;

@@ -6,19 +6,19 @@
 mod memory;
 
 use super::key::{Group, evaluate};
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::{self, Row};
 use crate::store::{Reader, Writer};
 use memory::{Exact, State};
 use std::sync::Arc;
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
-use temblor_lang::value::{Arena, JsonStyle, Key as Field, Kind, Value, push_json};
-use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX};
+use temblor_lang::value::{Arena, JsonStyle, Key as Field, Value, push_json};
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -42,63 +42,42 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> rate_limit 100 per 1s block |> out",
     ],
     settings: &[
-        Setting::new(
-            "rate",
-            Takes::Formula,
-            InChain::Positional,
-            "How many events (bytes, units) per duration.",
-        )
-        .required(),
-        Setting::new(
-            "per",
-            Takes::Duration,
-            InChain::Clause("per"),
-            "The duration, at least one nanosecond.",
-        )
-        .required(),
-        Setting::new(
-            "by",
-            Takes::Formula,
-            InChain::Clause("by"),
-            "The key; without one, all events share the limit.",
-        ),
+        Setting::new("rate", Takes::Formula, "How many events (bytes, units) per duration.")
+            .in_chain(InChain::Positional)
+            .required(),
+        Setting::new("per", Takes::Duration, "The duration, at least one nanosecond.")
+            .in_chain(InChain::Clause("per"))
+            .required(),
+        Setting::new("by", Takes::Formula, "The key; without one, all events share the limit.")
+            .in_chain(InChain::Clause("by")),
         Setting::new(
             "burst",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("burst"),
+            Takes::Whole { least: 0, most: u64::MAX },
             "How much may go through at once after a pause; by default as much as `rate`.",
-        ),
+        )
+        .in_chain(InChain::Clause("burst")),
         Setting::new(
             "bytes",
-            Takes::Constant(Kind::Bool),
-            InChain::Flag("bytes"),
+            Takes::Flag,
             "Whether an event costs its bytes as JSON instead of 1.",
-        ),
+        )
+        .in_chain(InChain::Flag("bytes")),
         Setting::new(
             "cost",
             Takes::Formula,
-            InChain::Clause("cost"),
             "What an event costs instead of 1, a whole number from 0.",
-        ),
+        )
+        .in_chain(InChain::Clause("cost")),
         Setting::new(
             "mode",
             Takes::Word(&["route", "discard", "block"]),
-            InChain::Clause("mode"),
             "What becomes of events over the limit: `route` (default; to `else`), `discard`, \
              `block`.",
-        ),
-        Setting::new(
-            "block",
-            Takes::Constant(Kind::Bool),
-            InChain::Flag("block"),
-            "The same as mode `block`.",
-        ),
-        Setting::new(
-            "max_keys",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("max_keys"),
-            "How many keys are remembered at most (1,000,000).",
-        ),
+        )
+        .in_chain(InChain::Clause("mode")),
+        Setting::new("block", Takes::Flag, "The same as mode `block`.")
+            .in_chain(InChain::Flag("block")),
+        MAX_KEYS,
     ],
     ports: &[ELSE],
     fallbacks: &[],
@@ -142,10 +121,8 @@ enum Verdict {
     Exceeds(Option<u64>),
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let Some(rate) = settings.formula("rate") else {
-        return Err(settings.error("rate", "`rate_limit` needs a rate: `rate_limit 1000 per 1s`"));
-    };
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let rate = settings.formula("rate").expect("the rate is required");
     let constant_rate = match rate.expr.as_constant() {
         None => None,
         Some(value) => Some(
@@ -154,24 +131,20 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
                 .ok_or_else(|| settings.error("rate", "the rate must be a whole number from 0"))?,
         ),
     };
-    let per_ns = settings.whole("per", 0)?;
+    let per_ns = settings.nanoseconds("per");
     if per_ns == 0 {
         return Err(settings.error("per", "`per` must be longer than 0: `per 1s`"));
     }
-    let burst = match settings.constant("burst") {
-        None => None,
-        Some(_) => Some(settings.whole("burst", 0)?),
-    };
+    let burst = settings.optional_whole("burst");
     let over = over(settings)?;
-    let keys_max = settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?;
+    let keys_max = settings.size("max_keys");
     let key = Group(settings.formula("by"));
     let cost = cost(settings)?;
     Ok(Box::new(RateLimit { key, rate, constant_rate, per_ns, burst, cost, over, keys_max }))
 }
 
 fn over(settings: &Settings) -> Result<Over, Diagnostic> {
-    let mode = settings.text("mode");
-    match (mode.as_deref(), settings.flag("block")) {
+    match (settings.optional_text("mode"), settings.flag("block")) {
         (Some("block") | None, true) | (Some("block"), false) => Ok(Over::Block),
         (Some(_), true) => Err(settings.error("mode", "`block` contradicts this mode")),
         (Some("discard"), false) => Ok(Over::Discard),
