@@ -4,10 +4,12 @@
 #[cfg(feature = "kafka")]
 mod kafka;
 mod counts;
+mod duplog;
 mod mqtt;
 mod nats;
 mod rabbitmq;
 mod redis;
+mod tokens;
 
 use std::collections::BTreeMap;
 

@@ -40,6 +40,7 @@ impl Builder<'_, '_> {
             kind: kind.path,
             tables: self.tables.clone(),
             shared_counts: self.registry.shared_counts(),
+            shared_tokens: self.registry.shared_tokens(),
         };
         match (kind.build)(&settings, &supplies) {
             Ok(operator) => Some(Step::Operator(operator)),

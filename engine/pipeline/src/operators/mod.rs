@@ -30,7 +30,7 @@ use crate::operator::AnyOperator;
 use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_runtime::limits::KEYS_MAX;
-use temblor_runtime::shared::OpenSharedCounts;
+use temblor_runtime::shared::{OpenSharedCounts, OpenSharedTokens};
 
 /// A kind of operator: what `define operator x from generic::batch with … end` names.
 #[derive(Debug)]
@@ -63,6 +63,8 @@ pub struct Supplies {
     pub tables: NamedTables,
     /// How stores are opened that several programs share, where this build has any.
     pub shared_counts: Option<OpenSharedCounts>,
+    /// How stores of tokens are opened, where this build has any.
+    pub shared_tokens: Option<OpenSharedTokens>,
 }
 
 /// How many keys an operator remembers.

@@ -41,14 +41,15 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           stream are kept and only copies of what another stream brought already are removed, so \
           that for each key as many events go through as the stream that has most of them brought; \
           a copy that comes `within` that time is always recognised, one that comes after twice \
-          the time never. With `store` the counts are kept in Redis, where several programs share them;           each batch is one request.",
+          the time never. With `store` the counts are kept in Redis, where several programs share them; \
+          each batch is one request.",
     examples: &[
         "in |> dedup |> out",
         "in |> dedup by [event.host, event.message] within 10s else repeats |> out",
         "in |> dedup by event.id last 10000 refresh |> out",
         "in |> dedup by event.message within 1min mode count |> out",
         "in |> dedup by event.message across event.server within 30s |> out",
-        "in |> dedup by event.message across event.server within 1h with store = \"redis://127.0.0.1:6379\" end |> out",
+        "in |> dedup by event.message across event.server within 1h store \"redis://127.0.0.1:6379\" |> out",
     ],
     settings: &[
         Setting::new("by", Takes::Formula, "The key; by default all of the event's data.").in_chain(InChain::Clause("by")),
@@ -59,12 +60,12 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         Setting::new("mode", Takes::Word(MODES), "Which event of several stays.").or("first").in_chain(InChain::Clause("mode")),
         Setting::new("refresh", Takes::Flag, "Whether a repeat renews its key.").in_chain(InChain::Flag("refresh")),
         Setting::new("across", Takes::Formula, "The stream of the event: only copies from other streams are removed.").in_chain(InChain::Clause("across")),
-        Setting::new("store", Takes::Text, "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`."),
+        Setting::new("store", Takes::Text, "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`.").in_chain(InChain::Clause("store")),
         Setting::new("delivery", Takes::Formula, "What tells the deliveries of a broker apart, such as `$rabbitmq.message_id`: with `store`, a \
              delivery that comes again is not counted again, and is judged as before."),
         Setting::new("when_down", Takes::Word(WHEN_DOWN), "What becomes of events while the store is down: `block` holds them back, and has their \
              source deliver them again; `pass` lets them through, copies too.").or("block"),
-        Setting::new("store_prefix", Takes::Text, "What the keys in the store begin with ; programs with the same share counts.").or(STORE_PREFIX),
+        Setting::new("store_prefix", Takes::Text, "What the keys in the store begin with; programs with the same share counts.").or(STORE_PREFIX),
         MAX_KEYS,
         Setting::new("max_streams", Takes::Whole { least: 1, most: STREAMS_MAX as u64 }, "How many streams `across` tells apart; events of further ones fail.").or("64"),
     ],
