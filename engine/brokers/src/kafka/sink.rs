@@ -161,6 +161,9 @@ impl UnderWay {
 
 type Client = ThreadedProducer<Calls>;
 
+/// Names and values of headers, in order; a header may have no value.
+type Headers = Vec<(String, Option<Vec<u8>>)>;
+
 impl Writing {
     fn name(&self) -> String {
         format!("kafka://{}", self.cluster.name)
@@ -279,7 +282,7 @@ struct Shipment {
     partition: Option<i32>,
     /// In milliseconds since 1970-01-01 UTC.
     timestamp: Option<i64>,
-    headers: Vec<(String, Option<Vec<u8>>)>,
+    headers: Headers,
 }
 
 impl Shipment {
@@ -353,7 +356,7 @@ impl Shipment {
     }
 }
 
-fn headers(value: &Value) -> Result<Vec<(String, Option<Vec<u8>>)>, String> {
+fn headers(value: &Value) -> Result<Headers, String> {
     let record = match value {
         Value::Null => return Ok(Vec::new()),
         Value::Object(record) => record,
