@@ -2,11 +2,11 @@
 
 use super::build::{Builder, Definition};
 use super::{Step, complain};
-use crate::connected::has_errors;
 use crate::operators::Supplies;
 use std::sync::Arc;
 use temblor_declare::read::Reader;
 use temblor_declare::{Given, Settings};
+use temblor_lang::diagnostic::Severity;
 use temblor_lang::syntax::tree::OperatorDef;
 use temblor_lang::value::Frozen;
 
@@ -32,7 +32,8 @@ impl Builder<'_, '_> {
         let before = self.compiler.diagnostics.len();
         let settings = reader.bindings(&def.with, Settings::new(span), self.compiler);
         self.note_places(&settings);
-        if self.rehearsing || has_errors(&self.compiler.diagnostics[before..]) {
+        let mut said = self.compiler.diagnostics[before..].iter();
+        if self.rehearsing || said.any(|one| one.severity == Severity::Error) {
             // Settings may depend on arguments that are not known.
             return None;
         }
