@@ -22,7 +22,8 @@ fn create(address: &str, topic: &str, partitions: i32) {
     let admin: AdminClient<DefaultClientContext> = config.create().expect("the options are known");
     let topic = NewTopic::new(topic, partitions, TopicReplication::Fixed(1));
     let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(60)));
-    let created = Runtime::new().unwrap().block_on(admin.create_topics([&topic], &options));
+    let runtime = Runtime::new().expect("there are threads");
+    let created = runtime.block_on(admin.create_topics([&topic], &options));
     assert!(created.expect("kafka answers")[0].is_ok());
 }
 
