@@ -55,7 +55,7 @@ enum Verb {
     Bench(BenchArgs),
     /// Run tests: cases in .txt files and suites in .tremor files, found by a walk
     Test(test::TestArgs),
-    /// Print the page about a code such as E0401; all codes without one
+    /// Print the page about a code such as E0401, a connector, operator or codec; all codes without one
     Explain(ExplainArgs),
     /// Try rules on samples: expressions, chains, why and how
     Repl(repl::ReplArgs),
@@ -180,8 +180,10 @@ struct RunArgs {
 
 #[derive(Debug, Args)]
 struct ExplainArgs {
-    /// The code
-    code: Option<String>,
+    /// A code such as E0401, or a name such as kafka; a sort (codec, connector, operator,
+    /// postprocessor, preprocessor, window) lists its names, and may stand in front of a name
+    #[arg(value_name = "WHAT", num_args = 0..=2)]
+    what: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -138,14 +138,8 @@ pub const XZ_MEMORY_KIB_MAX: u32 = 192 * 1024;
 
 // What operators remember. Each is the default of a setting, or a bound on it.
 
-/// Keys that a keyed operator remembers unless told otherwise.
-pub const KEYS_DEFAULT: usize = 1_000_000;
-
 /// Keys that an operator can be told to remember.
 pub const KEYS_MAX: usize = 1_000_000_000;
-
-/// Streams that `dedup across` tells apart unless told otherwise.
-pub const STREAMS_DEFAULT: usize = 64;
 
 /// Streams that `dedup across` can be told to tell apart.
 pub const STREAMS_MAX: usize = 65_536;
@@ -174,17 +168,8 @@ pub const AROUND_EVENTS_MAX: usize = 1_000_000;
 /// Bytes of events that `around` keeps for all keys together.
 pub const AROUND_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// How long `join` waits for another line unless told otherwise.
-pub const JOIN_TIMEOUT_NS_DEFAULT: u64 = 5_000_000_000;
-
-/// Lines that `join` puts into one event unless told otherwise.
-pub const JOIN_LINES_DEFAULT: usize = 500;
-
 /// Lines that `join` can be told to put into one event.
 pub const JOIN_LINES_MAX: usize = 1_000_000;
-
-/// Bytes that `join` puts into one event unless told otherwise.
-pub const JOIN_BYTES_DEFAULT: usize = 10 * 1024 * 1024;
 
 /// Bytes that `join` can be told to put into one event.
 pub const JOIN_BYTES_MAX: usize = 1024 * 1024 * 1024;

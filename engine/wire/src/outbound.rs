@@ -25,6 +25,20 @@ pub struct TaskSink<F> {
     running: Option<(Desk, JoinHandle<()>)>,
 }
 
+/// A sink whose task is what `run` makes of a copy of a configuration.
+pub fn task_sink<C, T>(
+    config: &C,
+    run: impl FnOnce(C, Arc<Outlet>, Desk) -> T + Send + 'static,
+) -> Box<dyn Sink>
+where
+    C: Clone + Send + 'static,
+    T: Future<Output = ()> + Send + 'static,
+{
+    let config = config.clone();
+    let work = move |outlet, desk| -> Task { Box::pin(run(config, outlet, desk)) };
+    Box::new(TaskSink::new(work))
+}
+
 impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> TaskSink<F> {
     /// A sink that has not begun.
     pub fn new(work: F) -> Self {

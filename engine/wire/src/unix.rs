@@ -26,7 +26,7 @@ use tokio::net::{UnixDatagram, UnixListener, UnixStream};
 use crate::connecting::{CONNECT_TIMEOUT, Dialer, Peer, Strategy};
 use crate::datagram::{self, Receives, take_datagrams};
 use crate::inbound::{self, CONNECTIONS_MAX, MAX_CONNECTIONS};
-use crate::outbound::{Task, TaskSink};
+use crate::outbound::task_sink;
 use crate::retry::{self, Retry};
 use crate::sending::{Frames, SINK_FRAMING, without_end};
 use crate::socket::of_unix;
@@ -360,9 +360,7 @@ struct UnixDatagramSink {
 
 impl OpenSink for UnixDatagramSink {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let this = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(this.send_all(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::send_all))
     }
 }
 

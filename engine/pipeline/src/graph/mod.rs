@@ -39,6 +39,7 @@ pub use names::{Declared, Meaning, Names};
 pub use network::Network;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};
+pub use window::{WINDOW, WINDOW_KINDS};
 
 use crate::operator::{AnyOperator, IN, OUT, Usage};
 use counts::Counts;
