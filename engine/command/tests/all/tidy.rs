@@ -199,8 +199,6 @@ const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
         "engine/runtime",
         &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")],
     ),
-    // What replaces a running program holds what it replaces: queues, outlets and the run.
-    ("engine/runtime", &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")]),
     ("engine/testing", &[("process", "command")]),
 ];
 
