@@ -115,7 +115,7 @@ pub(super) fn unknown_operator<'n>(
     known: impl IntoIterator<Item = &'n str>,
 ) -> Diagnostic {
     let complaint = Diagnostic::error("E0505", span, format!("unknown operator `{name}`"));
-    if name == crate::load::THROUGH {
+    if name == super::THROUGH {
         return complaint.with_help(
             "a process stands in a chain itself, as `through \"command\" else place with … end`, and in no arm: \
              lead the events of the arm into a stream",

@@ -48,6 +48,9 @@ use std::sync::Arc;
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
 
+/// The word of a step that is a process: `through "command"`. Such a step is taken apart before the graph is built.
+pub(crate) const THROUGH: &str = "through";
+
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]
 pub struct Graph {
