@@ -2,15 +2,16 @@
 //!
 //! Invariant: nothing here knows a single connector; settings are read by the rows of its declaration.
 
-use crate::endpoint::{EndpointSource, QUEUE, SinkEndpoint, SourceEndpoint};
+use crate::endpoint::{EndpointSource, SinkEndpoint, SourceEndpoint};
 use crate::flow::chains;
 use crate::flow::settings::Settings as Shared;
 use crate::pipeline::Attribute;
+use crate::queueing;
 use temblor_codec::interceptor::Preprocessor;
 use temblor_codec::{Encoding, InputCodec, OutputCodec, names};
 use temblor_declare::{
     Build, Built, BuiltSink, CodecUse, Connector, Ends, Given, Setting, Settings, Takes, Wrong,
-    read,
+    queue, read,
 };
 use temblor_lang::diagnostic::{Class, Diagnostic};
 use temblor_lang::lower::Compiler;
@@ -23,7 +24,7 @@ use temblor_runtime::outlet::QueuePolicy;
 /// Settings of every connector that is a source in a `.tmb` file.
 const READING: [&str; 4] = ["codec", "framing", "preprocessors", "separator"];
 /// Settings of every connector that is a sink in a `.tmb` file.
-const WRITING: [&str; 4] = ["codec", "postprocessors", QUEUE[0], QUEUE[1]];
+const WRITING: [&str; 2] = ["codec", "postprocessors"];
 /// The setting that the text behind the kind stands for.
 const ADDRESS: &str = "address";
 
@@ -71,7 +72,11 @@ pub fn declared(
         compiler.diagnostics.push(complaint);
         return None;
     }
-    let shared: &[&str] = if ends == Ends::Source { &READING } else { &WRITING };
+    let (shared, queue): (&[&str], &'static [Setting]) = match ends {
+        Ends::Source => (&READING, &queue::SOURCE),
+        _ => (&WRITING, &queue::SINK),
+    };
+    let shared = [shared, &queueing::names(queue, rows)].concat();
     let is_own = |binding: &&Binding| {
         let name = binding.name.text.as_str();
         !shared.contains(&name) || rows.iter().any(|row| row.name == name)

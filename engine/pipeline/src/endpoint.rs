@@ -9,6 +9,7 @@ use crate::lookup::NamedTables;
 use crate::metered::MetricsConfig;
 use crate::pipeline::Attribute;
 use crate::pipeline::{Output, Place};
+use crate::queueing;
 use crate::registry::Registry;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use temblor_connect::source::command::{CommandConfig, Rhythm};
 use temblor_connect::source::file::FileConfig;
 use temblor_connect::source::repeat::RepeatConfig;
 use temblor_connect::source::tail::TailConfig;
-use temblor_declare::{Connector, Notation};
+use temblor_declare::{Connector, Notation, queue};
 use temblor_generate::Spec;
 use temblor_generate::source::Generated;
 use temblor_generate::spec::SETTINGS;
@@ -36,7 +37,7 @@ use temblor_lang::syntax::tree::{
 use temblor_lang::value::{Arena, Frozen, Value};
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::framing::Framing;
-use temblor_runtime::outlet::{QueuePolicy, WhenFull};
+use temblor_runtime::outlet::QueuePolicy;
 use temblor_runtime::run::{NamedSink, RunPlan};
 use temblor_runtime::sink::OpenSink;
 use temblor_runtime::source::OpenSource;
@@ -424,10 +425,9 @@ fn sink(
     }
     let mode = choice(def, "mode", FILE_MODES, compiler).unwrap_or_default();
     let mut known = vec!["codec", "compression", "mode", "postprocessors"];
-    // Only what confirms later has a queue of its own.
-    known.extend_from_slice(if def.kind.text == "command" { &QUEUE } else { &[] });
+    known.extend(queueing::names(&queue::SINK, &[]));
     known_settings(def, &known, compiler);
-    let queue = queue_policy(def, compiler);
+    let queue = queueing::settings(&queue::SINK, &[], def, compiler);
     let settings = Settings::of_endpoint(def, compiler);
     let mut encoding = chains::writer(&settings, compiler);
     let stream;
@@ -467,41 +467,17 @@ fn sink(
             return None;
         }
     };
-    Some(SinkEndpoint {
+    let endpoint = SinkEndpoint {
         port: def.name.text.clone(),
         config: Arc::new(config.packed(stream)),
         path,
         encoding,
         each_member: false,
         attributes: None,
-        queue,
-    })
-}
-
-/// Settings of every sink that has a queue.
-pub const QUEUE: [&str; 2] = ["queue_bytes", "when_full"];
-
-/// `with queue_bytes = "64MiB", when_full = "block"`: how much may wait for a sink, and what happens
-/// beyond that.
-pub fn queue_policy(def: &EndpointDef, compiler: &mut Compiler<'_>) -> QueuePolicy {
-    const WORDS: &[(&str, WhenFull)] = &[
-        ("block", WhenFull::Block),
-        ("drop_newest", WhenFull::DropNewest),
-        ("drop_oldest", WhenFull::DropOldest),
-    ];
-    let mut policy = QueuePolicy::default();
-    if let Some(value) = setting(def, "queue_bytes", compiler) {
-        let size = match value.get().as_str() {
-            Some(text) => temblor_lang::units::parse_size(text),
-            None => value.get().as_u64(),
-        };
-        match size.and_then(|size| usize::try_from(size).ok()).filter(|size| *size > 0) {
-            Some(size) => policy.bytes_max = size,
-            None => wrong(def, "queue_bytes", "a size such as 64MiB", compiler),
-        }
-    }
-    policy.when_full = choice(def, "when_full", WORDS, compiler).unwrap_or_default();
-    policy
+        queue: QueuePolicy::default(),
+    };
+    let has_queue = def.kind.text == "command";
+    Some(queueing::sink(endpoint, (&queue, def), has_queue, sources, compiler))
 }
 
 /// The names of local kinds and of those of the registry.
@@ -521,7 +497,9 @@ fn connected_source(
     let chosen = chosen_framing(def, STREAM_FRAMINGS, compiler);
     let reading = connected::reading(connector, def, chosen, compiler);
     let Declared { built, .. } = connected::declared(connector, def, &reading, compiler)?;
-    let config = EndpointSource::Other(built.source?);
+    let queue = queueing::settings(&queue::SOURCE, connector.source, def, compiler);
+    let source = queueing::source(&def.name.text, built.source?, (&queue, def), compiler);
+    let config = EndpointSource::Other(source);
     let (port, codec) = (def.name.text.clone(), reading.codec);
     Some(SourceEndpoint { port, config, codec, errors: None })
 }
@@ -538,9 +516,9 @@ fn connected_sink(
     let attributes = connected::attributes(connector.sink, &declared.settings);
     let name = def.name.text.as_str();
     let sink = declared.built.sink?;
-    let queue = queue_policy(def, compiler);
+    let queue = queueing::settings(&queue::SINK, connector.sink, def, compiler);
     let endpoint = connected::sink_endpoint((name, name), sink, attributes, encoding, sources);
-    Some(SinkEndpoint { queue, ..endpoint })
+    Some(queueing::sink(endpoint, (&queue, def), true, sources, compiler))
 }
 
 /// How a sink's bytes are compressed as one stream, and with which level.

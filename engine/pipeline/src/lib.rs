@@ -14,6 +14,7 @@ pub mod graph;
 pub mod pipeline;
 pub mod metered;
 pub mod endpoint;
+mod queueing;
 pub mod connected;
 pub mod flow;
 pub mod load;

@@ -91,6 +91,11 @@ impl Batch {
         &mut self.buffer
     }
 
+    /// The frames with all that tells them apart.
+    pub fn framed(&self) -> &[u8] {
+        &self.buffer[self.range.clone()]
+    }
+
     /// Length of the frames with their separators.
     pub fn frame_bytes(&self) -> usize {
         self.range.len()

@@ -86,6 +86,13 @@ impl Queue {
         self.put(state, batch)
     }
 
+    /// Adds a batch that stems from others which the queue had room for, without waiting: who gives something
+    /// back may be what the workers wait for. There is no more of it than was taken out.
+    pub fn send_back(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        let state = self.lock();
+        self.put(state, batch)
+    }
+
     /// Adds a batch, waiting for room as a task: what network sources use.
     pub async fn send_async(&self, batch: Box<Batch>) -> Result<(), Closed> {
         loop {
@@ -293,6 +300,14 @@ mod tests {
             assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
             assert_eq!(sender.join().unwrap(), Ok(()));
         });
+    }
+
+    #[test]
+    fn what_comes_back_needs_no_room() {
+        let queue = queue(10, 1);
+        queue.send(batch(8)).unwrap();
+        queue.send_back(batch(7)).unwrap();
+        assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
     }
 
     #[test]

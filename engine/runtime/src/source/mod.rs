@@ -20,6 +20,11 @@ pub trait OpenSource: Debug + Send + Sync {
     /// # Errors
     /// What is not there, or cannot be read; the run does not begin then.
     fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error>;
+
+    /// What the user calls it, when it keeps something in the state directory, so that the run must have one.
+    fn needs_state(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A source that is ready to run.
