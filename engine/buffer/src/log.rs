@@ -420,6 +420,9 @@ impl Log {
     pub fn abandon(&self) {
         let mut state = self.lock();
         (state.closed, state.abandoned) = (true, true);
+        if state.is_drained() {
+            state.free_all(&self.directory);
+        }
         self.tell(state);
     }
 

@@ -1,0 +1,365 @@
+//! Queues in front of sinks and behind sources, in memory and on disk, with peers that stall and die, and runs
+//! that are killed at random moments.
+//!
+//! Invariant: a model knows what was acknowledged; what was acknowledged and never arrives is lost, and nothing may
+//! be.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use temblor_testing::{Folder, Process, free_port, temblor, wait_for_listener, wait_until};
+
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// What a peer does with a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mood {
+    /// Takes it.
+    Well = 0,
+    /// Answers nothing, and keeps the connection.
+    Stalls = 1,
+    /// Takes it, and closes the connection without an answer.
+    TakesAndDies = 2,
+    /// Closes the connection in the middle of the request.
+    Dies = 3,
+}
+
+/// An HTTP server of our own that has moods, and counts the lines that it took.
+struct Peer {
+    address: String,
+    mood: Arc<AtomicU64>,
+    taken: Arc<Mutex<BTreeMap<String, u64>>>,
+}
+
+impl Peer {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it listens").to_string();
+        let (mood, taken) = (Arc::new(AtomicU64::new(0)), Arc::new(Mutex::new(BTreeMap::new())));
+        let (moods, lines) = (Arc::clone(&mood), Arc::clone(&taken));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (moods, lines) = (Arc::clone(&moods), Arc::clone(&lines));
+                std::thread::spawn(move || serve(stream, &moods, &lines));
+            }
+        });
+        Self { address, mood, taken }
+    }
+
+    fn set(&self, mood: Mood) {
+        self.mood.store(mood as u64, Ordering::Release);
+    }
+
+    fn count(&self) -> usize {
+        self.taken.lock().unwrap().len()
+    }
+}
+
+fn serve(stream: TcpStream, mood: &AtomicU64, taken: &Mutex<BTreeMap<String, u64>>) -> Option<()> {
+    let mut writer = stream.try_clone().ok()?;
+    let mut reader = BufReader::new(stream);
+    loop {
+        let (mut length, mut chunked, mut line) = (0, false, String::new());
+        loop {
+            line.clear();
+            if reader.read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let head = line.to_ascii_lowercase();
+            if let Some(value) = head.strip_prefix("content-length:") {
+                length = value.trim().parse().ok()?;
+            }
+            chunked |= head.starts_with("transfer-encoding: chunked");
+            if line == "\r\n" {
+                break;
+            }
+        }
+        assert!(!chunked, "the sink says how long its bodies are");
+        if mood.load(Ordering::Acquire) == Mood::Dies as u64 {
+            return None;
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        while mood.load(Ordering::Acquire) == Mood::Stalls as u64 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let text = String::from_utf8(body).expect("the test sends text");
+        for line in text.lines().filter(|line| !line.is_empty()) {
+            *taken.lock().unwrap().entry(line.to_string()).or_default() += 1;
+        }
+        if mood.load(Ordering::Acquire) == Mood::TakesAndDies as u64 {
+            return None;
+        }
+        writer.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").ok()?;
+    }
+}
+
+fn rounds(default: u64) -> u64 {
+    std::env::var("TEMBLOR_KILL_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+const HTTP: &str =
+    "batch = \"lines\", buffer = \"disk\", buffer_bytes = \"1MiB\", timeout = \"300ms\"";
+
+fn start(folder: &Folder, program: &str) -> Process {
+    folder.write("p.tmb", program);
+    temblor(["run", "-q", "p.tmb", "--state", "state"]).folder(folder.path()).start()
+}
+
+#[test]
+fn nothing_is_lost_between_a_file_and_a_peer_that_stalls_and_dies_when_runs_are_killed() {
+    const LINES: usize = 20_000;
+    for seed in 0..rounds(2) {
+        let (mut chance, peer, folder) = (Chance(seed), Peer::start(), Folder::new());
+        let input: String =
+            (0..LINES).map(|line| format!("{{\"seed\":{seed},\"line\":{line}}}\n")).collect();
+        folder.write("in.log", &input);
+        let program = format!(
+            "source in from file \"in.log\" with follow = true, start = \"beginning\", every = \"50ms\" end;\n\
+             sink out into http \"http://{}/\" with {HTTP} end;\nin |> out",
+            peer.address
+        );
+        let mut process = start(&folder, &program);
+        for _ in 0..12 {
+            let mood = [Mood::Well, Mood::Stalls, Mood::TakesAndDies, Mood::Dies]
+                [chance.below(4) as usize];
+            peer.set(mood);
+            std::thread::sleep(Duration::from_millis(chance.below(150)));
+            if chance.below(3) > 0 {
+                process.kill();
+                process = start(&folder, &program);
+            }
+        }
+        peer.set(Mood::Well);
+        wait_until("everything has arrived", || peer.count() == LINES);
+        let ran = process.terminate();
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let taken = peer.taken.lock().unwrap();
+        let lost = input.lines().filter(|line| !taken.contains_key(*line)).count();
+        assert_eq!(lost, 0, "seed {seed}");
+        assert_eq!(taken.len(), LINES, "seed {seed}: nothing arrived that was never sent");
+    }
+}
+
+/// Sends lines one by one and counts what was answered with 200.
+fn post(address: &str, line: &str) -> Option<bool> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    let request = format!(
+        "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{line}",
+        line.len()
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut answer = String::new();
+    BufReader::new(stream).read_line(&mut answer).ok()?;
+    Some(answer.starts_with("HTTP/1.1 200"))
+}
+
+#[test]
+fn a_source_with_a_buffer_answers_its_peer_while_the_sink_is_dead_and_loses_nothing_when_killed() {
+    let (mut chance, peer, folder, port) = (Chance(7), Peer::start(), Folder::new(), free_port());
+    let address = format!("127.0.0.1:{port}");
+    // The sink has no buffer: it holds the program up, but not the source.
+    let program = format!(
+        "source in from http \"{address}\" with buffer = \"disk\", buffer_bytes = \"10MiB\" end;\n\
+         sink out into http \"http://{}/\" with batch = \"lines\", queue_bytes = 2000, timeout = \"300ms\" end;\n\
+         in |> out",
+        peer.address
+    );
+    peer.set(Mood::Dies);
+    let mut process = start(&folder, &program);
+    wait_for_listener(&address);
+    let mut acknowledged = Vec::new();
+    for line in 0..600 {
+        let text = format!("{{\"line\":{line},\"text\":\"{}\"}}", "x".repeat(100));
+        if post(&address, &text) == Some(true) {
+            acknowledged.push(text);
+        }
+        if line % 100 == 99 {
+            process.kill();
+            process = start(&folder, &program);
+            wait_for_listener(&address);
+            peer.set([Mood::Dies, Mood::Well, Mood::Stalls][chance.below(3) as usize]);
+        }
+    }
+    assert!(acknowledged.len() > 500, "{} of 600 were answered", acknowledged.len());
+    peer.set(Mood::Well);
+    wait_until("everything acknowledged has arrived", || {
+        let taken = peer.taken.lock().unwrap();
+        acknowledged.iter().all(|line| taken.contains_key(line))
+    });
+    process.terminate();
+}
+
+#[test]
+fn a_sink_that_is_stuck_does_not_hold_up_a_file_beside_it() {
+    const LINES: usize = 100_000;
+    let (peer, folder) = (Peer::start(), Folder::new());
+    peer.set(Mood::Stalls);
+    let input: String = (0..LINES).map(|line| format!("{{\"line\":{line}}}\n")).collect();
+    folder.write("in.log", &input);
+    let program = |policy: &str| {
+        format!(
+            "source in from file \"in.log\" with follow = true, start = \"beginning\", every = \"50ms\" end;\n\
+             sink stuck into http \"http://{}/\" with batch = \"lines\", queue_bytes = \"64KiB\", {policy} end;\n\
+             sink beside into file \"beside.log\" with mode = \"truncate\" end;\n\
+             create stream both;\nin |> both;\nboth |> stuck;\nboth |> beside",
+            peer.address
+        )
+    };
+    for policy in ["buffer = \"disk\"", "when_full = \"spill\"", "when_full = \"drop_newest\""] {
+        folder.write("beside.log", "");
+        let _ = std::fs::remove_dir_all(folder.file("state"));
+        let began = Instant::now();
+        let process = start(&folder, &program(policy));
+        wait_until("the file is whole", || folder.read("beside.log").len() == input.len());
+        assert!(began.elapsed() < Duration::from_secs(20), "{policy}: {:?}", began.elapsed());
+        process.kill();
+    }
+}
+
+/// A run of a program over lines of input, to its end, with a peer that stalls until the run ends.
+fn run_against_a_stalled_peer(settings: &str, rest: &str, input: &str) -> (Folder, Peer, String) {
+    let (peer, folder) = (Peer::start(), Folder::new());
+    peer.set(Mood::Stalls);
+    folder.write("in.log", input);
+    let program = format!(
+        "source in from file \"in.log\";\n\
+         sink out into http \"http://{}/\" with batch = \"lines\", concurrency = 1, {settings} end;\n{rest}\nin |> out",
+        peer.address
+    );
+    folder.write("p.tmb", &program);
+    let mood = Arc::clone(&peer.mood);
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(2));
+        mood.store(0, Ordering::Release);
+    });
+    let ran = temblor(["run", "p.tmb", "--batch-bytes", "4KiB", "--workers", "1"])
+        .folder(folder.path())
+        .run();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    (folder, peer, ran.err)
+}
+
+/// The number behind a word in the summary.
+fn counted(summary: &str, word: &str) -> usize {
+    let line = summary
+        .lines()
+        .find(|line| line.contains(word))
+        .unwrap_or_else(|| panic!("{word}: {summary}"));
+    let number = line.split_whitespace().last().expect("a row has columns");
+    number.replace('_', "").parse().expect("it is a number")
+}
+
+#[test]
+fn events_without_room_are_shed_by_priority_the_least_important_first() {
+    const LINES: usize = 5000;
+    let level = |line: usize| ["debug", "info", "err", "crit"][line % 4];
+    let input: String = (0..LINES)
+        .map(|line| format!("{{\"line\":{line},\"level\":\"{}\"}}\n", level(line)))
+        .collect();
+    let settings = "queue_bytes = \"100KiB\", when_full = \"shed\"";
+    let (_folder, peer, summary) = run_against_a_stalled_peer(settings, "", &input);
+    let shed = counted(&summary, "out: priority");
+    let taken = peer.taken.lock().unwrap();
+    assert_eq!(taken.len() + shed, LINES, "each event arrived, or was counted");
+    assert!(shed > 500, "{summary}");
+    let of = |level: &str| taken.keys().filter(|line| line.contains(level)).count();
+    assert_eq!(
+        (of("\"crit\""), of("\"err\"")),
+        (LINES / 4, LINES / 4),
+        "what is important all arrived"
+    );
+    assert!(of("\"debug\"") < of("\"info\"") || of("\"debug\"") < LINES / 8, "{}", of("\"debug\""));
+}
+
+#[test]
+fn events_without_room_go_to_the_port_full() {
+    const LINES: usize = 5000;
+    let input: String =
+        (0..LINES).map(|line| format!("{{\"line\":{line},\"pad\":\"0123456789\"}}\n")).collect();
+    let settings = "queue_events = 1000, when_full = \"divert\"";
+    let rest =
+        "sink spare into file \"spare.log\" with mode = \"truncate\" end;\nout/full |> spare;";
+    let (folder, peer, summary) = run_against_a_stalled_peer(settings, rest, &input);
+    let spare = folder.read("spare.log");
+    let diverted = counted(&summary, "out: diverted");
+    assert_eq!(spare.lines().count(), diverted, "{summary}");
+    assert!(diverted > 1000, "{summary}");
+    let taken = peer.taken.lock().unwrap();
+    let mut all: Vec<_> = taken.keys().map(String::as_str).chain(spare.lines()).collect();
+    all.sort_unstable();
+    let mut wanted: Vec<_> = input.lines().collect();
+    wanted.sort_unstable();
+    assert_eq!(all, wanted, "each event is in one of both");
+}
+
+#[test]
+fn what_a_run_leaves_behind_is_sent_by_the_next_before_anything_new() {
+    let folder = Folder::new();
+    let program = "source in from file \"in.log\";\n\
+                   sink out into file \"#{event.to}/out.log\" with buffer = \"disk\" end;\nin |> out";
+    folder.write("p.tmb", program);
+    // The place is a file: nothing can be written below it.
+    folder.write("there", "in the way");
+    folder.write("in.log", "{\"to\":\"there\",\"n\":1}\n{\"to\":\"there\",\"n\":2}\n");
+    let run = || {
+        let process =
+            temblor(["run", "-q", "p.tmb", "--state", "state"]).folder(folder.path()).start();
+        process
+    };
+    let mut process = run();
+    process.wait_for_text("its events are kept in its buffer and tried again");
+    process.kill();
+    std::fs::remove_file(folder.file("there")).expect("it is there");
+    folder.write(
+        "in.log",
+        "{\"to\":\"there\",\"n\":1}\n{\"to\":\"there\",\"n\":2}\n{\"to\":\"there\",\"n\":3}\n",
+    );
+    let ran = run().wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let text = folder.read("there/out.log");
+    let numbers: Vec<_> = text.lines().map(|line| line.chars().rev().nth(1)).collect();
+    assert!(
+        numbers.starts_with(&[Some('1'), Some('2')]) && numbers.ends_with(&[Some('3')]),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_buffer_needs_a_place_and_settings_that_fit_together() {
+    let folder = Folder::new();
+    folder.write("in.log", "{}\n");
+    let with = |settings: &str| {
+        let program = format!(
+            "source in from file \"in.log\"; sink out into file \"o\" with {settings} end; in |> out"
+        );
+        folder.write("p.tmb", program);
+        temblor(["run", "-q", "p.tmb"]).folder(folder.path()).run()
+    };
+    let err = with("buffer = \"disk\"").failed_with(2);
+    assert!(err.contains("out: has a buffer on disk") && err.contains("--state DIR"), "{err}");
+    for (settings, message) in [
+        ("buffer = \"disk\", when_full = \"shed\"", "does not go with `buffer = \"disk\"`"),
+        ("priority = 1", "`priority` has no meaning without `shed`"),
+        ("buffer_bytes = \"1GiB\"", "is about a buffer on disk, and there is none"),
+        ("buffer = \"disk\", buffer_bytes = 100", "must be at least 65536 bytes, got 100"),
+        ("buffer = \"disk\", buffer_key = \"x\"", "64 hexadecimal digits"),
+        ("buffer = \"dusk\"", "disk"),
+    ] {
+        let err = with(settings).failed_with(1);
+        assert!(err.contains("E0510") && err.contains(message), "{settings}: {err}");
+    }
+}
