@@ -9,6 +9,9 @@ use temblor_runtime::buffer::Buffer;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::intake::Arrival;
 
+/// The first byte of such a body.
+pub const KIND: u8 = b'A';
+
 /// Appends a batch to a body.
 pub fn write(batch: &Batch, body: &mut Vec<u8>) {
     let (tag, separator) = match batch.framing() {
@@ -19,7 +22,7 @@ pub fn write(batch: &Batch, body: &mut Vec<u8>) {
         Framing::Prefixed => (4, 0),
         Framing::Annotated => (5, 0),
     };
-    body.extend_from_slice(&[tag, separator]);
+    body.extend_from_slice(&[KIND, tag, separator]);
     // The time at which an event came is that at which it came here.
     let ingest = batch.ingest.unwrap_or(batch.arrival);
     let meta = batch.origin.meta.as_deref();
@@ -50,7 +53,7 @@ fn text(bytes: &[u8], body: &mut Vec<u8>) {
 /// The batch of a body, and where it came from.
 #[must_use]
 pub fn read(body: &[u8]) -> Option<(Arrival, Arc<Origin>)> {
-    let mut rest = Rest(body);
+    let mut rest = Rest(body.strip_prefix(&[KIND])?);
     let framing = match *rest.take(2)? {
         [0, _] => Framing::Lines,
         [1, byte] => Framing::Separated(byte),

@@ -21,3 +21,5 @@ pub mod feeder;
 pub mod sink;
 pub mod arrival;
 pub mod source;
+pub mod tool;
+pub mod letters;

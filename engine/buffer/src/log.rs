@@ -325,6 +325,23 @@ impl Log {
         Err(IoError::new(ErrorKind::StorageFull, reason))
     }
 
+    /// Forgets segments that somebody else has removed; says whether there were any.
+    pub fn forget_missing(&self) -> bool {
+        let mut appender = self.appender.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        let before = state.segments.len();
+        let is_there = |segment: &Segment| segment::path(&self.directory, segment.first).exists();
+        state.segments.retain(is_there);
+        if state
+            .segments
+            .back()
+            .is_none_or(|last| appender.writer.as_ref().is_some_and(|one| one.first != last.first))
+        {
+            appender.writer = None;
+        }
+        state.segments.len() < before
+    }
+
     /// Gives up the oldest segment; says how many events of it had not been given out.
     pub fn drop_oldest(&self) -> u64 {
         let mut appender = self.appender.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,6 +9,9 @@ const NUMBERS: usize = 5;
 /// An attribute that an event has not.
 const ABSENT: u32 = u32::MAX;
 
+/// The first byte of such a body.
+pub const KIND: u8 = b'P';
+
 /// Appends events and their place to a body. Nothing, and `false`, when they are too long for one.
 pub fn write(place: &str, chunk: &Chunk, body: &mut Vec<u8>) -> bool {
     let Chunk { bytes, ends, attributes, attribute_bytes, .. } = chunk;
@@ -16,6 +19,7 @@ pub fn write(place: &str, chunk: &Chunk, body: &mut Vec<u8>) -> bool {
     if lengths.iter().any(|length| *length >= ABSENT as usize) {
         return false;
     }
+    body.push(KIND);
     let number = |number: usize, body: &mut Vec<u8>| {
         body.extend_from_slice(&u32::try_from(number).unwrap_or(ABSENT).to_le_bytes());
     };
@@ -35,6 +39,7 @@ pub fn write(place: &str, chunk: &Chunk, body: &mut Vec<u8>) -> bool {
 /// The place and the events of a body.
 #[must_use]
 pub fn read(body: &[u8], events: u32) -> Option<(String, Chunk)> {
+    let body = body.strip_prefix(&[KIND])?;
     let mut rest = body;
     let mut number = || {
         let (first, after) = rest.split_first_chunk::<4>()?;

@@ -57,7 +57,7 @@ impl Head {
         Some(Self { is_sealed: long(8) & 1 != 0, first: long(16), created_ns: long(24), salt })
     }
 
-    fn bytes(&self) -> [u8; HEAD_BYTES as usize] {
+    pub(crate) fn bytes(&self) -> [u8; HEAD_BYTES as usize] {
         let mut bytes = [0; HEAD_BYTES as usize];
         bytes[..8].copy_from_slice(&MAGIC);
         bytes[8..16].copy_from_slice(&u64::from(self.is_sealed).to_le_bytes());

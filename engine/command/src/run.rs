@@ -1,7 +1,7 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::{RunArgs, StatsFormat};
+use super::{RunArgs, StatsFormat, dead};
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -22,7 +22,8 @@ pub fn run(args: RunArgs) -> u8 {
     if let Some(name) = &args.instance {
         temblor_stdlib::functions::name_instance(name);
     }
-    let loaded = match args.program.load_with_errors(args.ends.shows_ports()) {
+    let errors_leave = args.ends.shows_ports() || args.dead_letters.is_some();
+    let mut loaded = match args.program.load_with_errors(errors_leave) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
@@ -36,6 +37,11 @@ pub fn run(args: RunArgs) -> u8 {
     if loaded.language == Language::Deploy && loaded.endpoints.sources.is_empty() {
         eprintln!("note: no flow with a source is deployed; there is nothing to do");
         return 0;
+    }
+    if let Some(directory) = &args.dead_letters
+        && let Err(reason) = dead::keep_letters(&mut loaded, directory)
+    {
+        return refuse(&reason);
     }
     let has_endpoints = !loaded.endpoints.is_empty();
     let (pipeline, plan) = match plan(loaded, &args, started) {

@@ -173,7 +173,7 @@ pub fn reading(
     let shared = Shared::of_endpoint(def, compiler);
     let says = def.with.iter().any(|one| one.name.text == "codec");
     let codec = match connector.codec {
-        CodecUse::Structured => InputCodec::Json,
+        CodecUse::Structured | CodecUse::Letters => InputCodec::Json,
         CodecUse::Default(name) if !says => names::reader(name).unwrap_or_default(),
         CodecUse::Default(_) | CodecUse::Required => chains::reader(&shared, compiler),
     };
@@ -199,10 +199,12 @@ pub fn encoding(connector: &Connector, def: &EndpointDef, compiler: &mut Compile
     let says = |name: &str| def.with.iter().any(|one| one.name.text == name);
     let mut encoding = match connector.codec {
         CodecUse::Structured => Encoding { codec: OutputCodec::Json, post: None },
+        CodecUse::Letters => Encoding { codec: OutputCodec::Letter, post: None },
         CodecUse::Default(name) if !says("codec") => names::writer(name).unwrap_or_default(),
         CodecUse::Default(_) | CodecUse::Required => chains::writer(&shared, compiler),
     };
-    if connector.codec == CodecUse::Structured && says("codec") {
+    let has_none = matches!(connector.codec, CodecUse::Structured | CodecUse::Letters);
+    if has_none && says("codec") {
         refuse_codec(connector, shared.span_of("codec"), compiler);
     }
     if says("postprocessors") {

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use temblor_codec::interceptor::{Packing, Postprocessor, Preprocessor};
 use temblor_codec::names;
-use temblor_codec::{Encoding, InputCodec};
+use temblor_codec::{Encoding, InputCodec, OutputCodec};
 use temblor_connect::sink::{Care, FileMode, SinkConfig};
 use temblor_connect::source::SourceConfig;
 use temblor_connect::source::chained::ChainedConfig;
@@ -153,6 +153,12 @@ impl Endpoints {
             }
         }
         endpoints
+    }
+
+    /// Whether a sink takes dead letters.
+    #[must_use]
+    pub fn take_letters(&self) -> bool {
+        self.sinks.iter().any(|sink| sink.encoding.codec == OutputCodec::Letter)
     }
 
     /// Whether the file declares no source and no sink.

@@ -13,6 +13,7 @@ pub mod registry;
 pub mod graph;
 pub mod pipeline;
 pub mod metered;
+pub mod dead_letters;
 pub mod endpoint;
 mod queueing;
 pub mod connected;

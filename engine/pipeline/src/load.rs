@@ -232,6 +232,10 @@ impl<'g> LoadOptions<'g> {
                 graph
             }
         };
+        let mut graph = graph;
+        if endpoints.take_letters() {
+            graph.tell_codes();
+        }
         let Compiler { sources, diagnostics, coverage, .. } = compiler;
         let coverage = coverage.unwrap_or_default();
         Loaded { language, graph, endpoints, program, sources, diagnostics, coverage }

@@ -110,8 +110,7 @@ fn rounds(default: u64) -> u64 {
     std::env::var("TEMBLOR_KILL_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-const HTTP: &str =
-    "batch = \"lines\", buffer = \"disk\", buffer_bytes = \"1MiB\", timeout = \"300ms\"";
+const HTTP: &str = "buffer = \"disk\", buffer_bytes = \"1MiB\", timeout = \"300ms\"";
 
 fn start(folder: &Folder, program: &str) -> Process {
     folder.write("p.tmb", program);
@@ -174,7 +173,7 @@ fn a_source_with_a_buffer_answers_its_peer_while_the_sink_is_dead_and_loses_noth
     // The sink has no buffer: it holds the program up, but not the source.
     let program = format!(
         "source in from http \"{address}\" with buffer = \"disk\", buffer_bytes = \"10MiB\" end;\n\
-         sink out into http \"http://{}/\" with batch = \"lines\", queue_bytes = 2000, timeout = \"300ms\" end;\n\
+         sink out into http \"http://{}/\" with queue_bytes = 2000, timeout = \"300ms\" end;\n\
          in |> out",
         peer.address
     );
@@ -213,7 +212,7 @@ fn a_sink_that_is_stuck_does_not_hold_up_a_file_beside_it() {
     let program = |policy: &str| {
         format!(
             "source in from file \"in.log\" with follow = true, start = \"beginning\", every = \"50ms\" end;\n\
-             sink stuck into http \"http://{}/\" with batch = \"lines\", queue_bytes = \"64KiB\", {policy} end;\n\
+             sink stuck into http \"http://{}/\" with queue_bytes = \"64KiB\", {policy} end;\n\
              sink beside into file \"beside.log\" with mode = \"truncate\" end;\n\
              create stream both;\nin |> both;\nboth |> stuck;\nboth |> beside",
             peer.address
@@ -237,7 +236,7 @@ fn run_against_a_stalled_peer(settings: &str, rest: &str, input: &str) -> (Folde
     folder.write("in.log", input);
     let program = format!(
         "source in from file \"in.log\";\n\
-         sink out into http \"http://{}/\" with batch = \"lines\", concurrency = 1, {settings} end;\n{rest}\nin |> out",
+         sink out into http \"http://{}/\" with concurrency = 1, {settings} end;\n{rest}\nin |> out",
         peer.address
     );
     folder.write("p.tmb", &program);
@@ -246,9 +245,8 @@ fn run_against_a_stalled_peer(settings: &str, rest: &str, input: &str) -> (Folde
         std::thread::sleep(Duration::from_secs(2));
         mood.store(0, Ordering::Release);
     });
-    let ran = temblor(["run", "p.tmb", "--batch-bytes", "4KiB", "--workers", "1"])
-        .folder(folder.path())
-        .run();
+    let ran =
+        temblor(["run", "p.tmb", "--batch", "4KiB", "--workers", "1"]).folder(folder.path()).run();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     (folder, peer, ran.err)
 }
@@ -310,11 +308,11 @@ fn events_without_room_go_to_the_port_full() {
 fn what_a_run_leaves_behind_is_sent_by_the_next_before_anything_new() {
     let folder = Folder::new();
     let program = "source in from file \"in.log\";\n\
-                   sink out into file \"#{event.to}/out.log\" with buffer = \"disk\" end;\nin |> out";
+                   sink out into file \"#{event.dir}/out.log\" with buffer = \"disk\" end;\nin |> out";
     folder.write("p.tmb", program);
     // The place is a file: nothing can be written below it.
     folder.write("there", "in the way");
-    folder.write("in.log", "{\"to\":\"there\",\"n\":1}\n{\"to\":\"there\",\"n\":2}\n");
+    folder.write("in.log", "{\"dir\":\"there\",\"n\":1}\n{\"dir\":\"there\",\"n\":2}\n");
     let run = || {
         let process =
             temblor(["run", "-q", "p.tmb", "--state", "state"]).folder(folder.path()).start();
@@ -326,7 +324,7 @@ fn what_a_run_leaves_behind_is_sent_by_the_next_before_anything_new() {
     std::fs::remove_file(folder.file("there")).expect("it is there");
     folder.write(
         "in.log",
-        "{\"to\":\"there\",\"n\":1}\n{\"to\":\"there\",\"n\":2}\n{\"to\":\"there\",\"n\":3}\n",
+        "{\"dir\":\"there\",\"n\":1}\n{\"dir\":\"there\",\"n\":2}\n{\"dir\":\"there\",\"n\":3}\n",
     );
     let ran = run().wait();
     assert_eq!(ran.code, Some(0), "{}", ran.err);

@@ -1,11 +1,11 @@
 //! From what leaves the graph to bytes in the outputs of the batch. An event that nobody changed
 //! leaves as the bytes that it came in as.
 
-use super::Pipeline;
+use super::{Pipeline, letter};
 use crate::event::Event;
 use crate::graph::Receiver;
 use std::sync::Arc;
-use temblor_codec::Encoding;
+use temblor_codec::{Encoding, OutputCodec};
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::run::Context;
@@ -130,7 +130,18 @@ impl<'p, 'o> Encoder<'p, 'o> {
             },
         };
         let before = chunk.bytes.len();
-        if let Err(reason) =
+        if output.encoding.codec == OutputCodec::Letter {
+            let frame = self.frame;
+            let input = frame.and_then(|(batch, _)| {
+                let input = self.pipeline.inputs.get(batch.source)?;
+                self.pipeline.graph.input_name(input.node)
+            });
+            // The program itself is the first of its texts.
+            let text = self.pipeline.sources.get(temblor_lang::span::SourceId(0));
+            let name = text.map_or("", |source| source.name.as_str());
+            let program = letter::Program { name, input };
+            letter::write(&mut chunk.bytes, event, frame, program, &Arena::new());
+        } else if let Err(reason) =
             output.encoding.encode(&mut chunk.bytes, port, event.value, event.raw, event.ingest_ns)
         {
             chunk.bytes.truncate(before);

@@ -5,6 +5,7 @@ mod bug;
 mod metadata;
 mod arrival;
 mod encode;
+mod letter;
 mod ordered;
 
 pub use arrival::{ErrorInput, Input};
