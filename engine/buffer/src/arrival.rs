@@ -2,8 +2,6 @@
 //!
 //! Invariant: what is read is what was written, or nothing: a body that does not hold together gives no batch.
 
-use std::sync::Arc;
-
 use temblor_runtime::batch::{BadFrame, Batch, Origin};
 use temblor_runtime::buffer::Buffer;
 use temblor_runtime::framing::Framing;
@@ -52,7 +50,7 @@ fn text(bytes: &[u8], body: &mut Vec<u8>) {
 
 /// The batch of a body, and where it came from.
 #[must_use]
-pub fn read(body: &[u8]) -> Option<(Arrival, Arc<Origin>)> {
+pub fn read(body: &[u8]) -> Option<(Arrival, Origin)> {
     let mut rest = Rest(body.strip_prefix(&[KIND])?);
     let framing = match *rest.take(2)? {
         [0, _] => Framing::Lines,
@@ -75,7 +73,7 @@ pub fn read(body: &[u8]) -> Option<(Arrival, Arc<Origin>)> {
     let range = 0..bytes.len();
     let buffer = Buffer::of_bytes(bytes);
     let ingest = Some(ingest);
-    let origin = if has_meta { Origin::with_meta(name, meta) } else { Origin::named(name) };
+    let origin = Origin { name, meta: has_meta.then(|| meta.into()), identity: None };
     Some((Arrival { buffer, range, framing, frames, first_line, bad, ingest }, origin))
 }
 

@@ -15,7 +15,7 @@ use temblor_runtime::sink::{Delivered, Sink, WriteFailure};
 
 use crate::parcel;
 use crate::reader::{Item, Loss, Reader};
-use crate::supply::{OfRecord, OfWaiting, Supply};
+use crate::supply::{Load, OfRecord, OfWaiting, Supply};
 
 /// How long the thread waits at a time without looking whether the run ends.
 const LOOK: Duration = Duration::from_millis(100);
@@ -30,7 +30,7 @@ pub struct Feeder {
     desk: Desk,
     reader: Option<Reader>,
     /// Taken and not given yet, for want of room.
-    next: Option<(String, Chunk, Box<dyn Witness>, usize)>,
+    next: Option<(String, Chunk, Box<dyn Witness>, Load)>,
     /// As long as the sink may still give something back.
     holding: Option<Holding>,
     /// A failure of the sink has been told.
@@ -97,26 +97,26 @@ impl Feeder {
         if self.next.is_none() {
             self.next = self.take();
         }
-        let Some((place, mut chunk, witness, bytes)) = self.next.take() else { return false };
-        if !self.supply.has_room(bytes) {
-            self.next = Some((place, chunk, witness, bytes));
+        let Some((place, mut chunk, witness, load)) = self.next.take() else { return false };
+        if !self.supply.has_room(load) {
+            self.next = Some((place, chunk, witness, load));
             return false;
         }
-        self.supply.begin(bytes);
+        self.supply.begin(load);
         self.give(&place, &mut chunk, witness);
         true
     }
 
     /// What comes next: what waits in memory is older than what is on disk.
-    fn take(&mut self) -> Option<(String, Chunk, Box<dyn Witness>, usize)> {
+    fn take(&mut self) -> Option<(String, Chunk, Box<dyn Witness>, Load)> {
         let waiting = self.supply.queue().pop();
         if let Some(mut waiting) = waiting {
             // There is room for others.
             self.supply.bell.ring();
             let chunk = std::mem::take(&mut waiting.chunk);
-            let (place, bytes) = (std::mem::take(&mut waiting.place), chunk.bytes.len());
+            let (place, load) = (std::mem::take(&mut waiting.place), load_of(&chunk));
             let (supply, waiting) = (Arc::clone(&self.supply), Mutex::new(Some(waiting)));
-            return Some((place, chunk, Box::new(OfWaiting { supply, bytes, waiting }), bytes));
+            return Some((place, chunk, Box::new(OfWaiting { supply, load, waiting }), load));
         }
         let is_stopped = self.supply.is_closed() && self.desk.stop.is_asked();
         if is_stopped {
@@ -132,12 +132,12 @@ impl Feeder {
                         continue;
                     };
                     let (supply, sequence) = (Arc::clone(&self.supply), record.sequence);
-                    let bytes = chunk.bytes.len();
+                    let load = load_of(&chunk);
                     return Some((
                         place,
                         chunk,
-                        Box::new(OfRecord { supply, sequence, bytes }),
-                        bytes,
+                        Box::new(OfRecord { supply, sequence, load }),
+                        load,
                     ));
                 }
             }
@@ -230,4 +230,8 @@ impl Feeder {
             }
         }
     }
+}
+
+fn load_of(chunk: &Chunk) -> Load {
+    Load { bytes: chunk.bytes.len(), events: chunk.events }
 }

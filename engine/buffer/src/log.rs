@@ -282,8 +282,8 @@ impl Log {
     /// The number of the next record, once there is room for it.
     fn claim(&self, appender: &mut Appender, bytes: u64) -> Result<u64, Refused> {
         let mut state = self.lock();
-        if appender.writer.is_some() && state.is_drained() {
-            // What is settled only takes room away.
+        if state.is_drained() {
+            // What is settled only takes room away, whichever run has written it.
             let is_long =
                 state.segments.back().is_some_and(|last| last.bytes > HEAD_BYTES + LOOK_BYTES);
             if is_long || appender.is_short || !self.fits(&state, bytes) {

@@ -5,6 +5,7 @@
 use temblor_runtime::outlet::WhenFull;
 
 use crate::log::Settings;
+use crate::supply::Share;
 
 /// What happens to events for a queue that is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -65,4 +66,28 @@ pub struct Policy {
     pub events_max: u64,
     /// What happens beyond that.
     pub overflow: Overflow,
+}
+
+/// The part of what may be in memory that the sink itself may have: what it has can no longer give way.
+const SINKS_PART: u64 = 4;
+
+impl Policy {
+    /// How much of what is in memory the sink may have.
+    pub(crate) fn share(&self) -> Share {
+        if matches!(self.place, Place::Disk(_)) {
+            return Share { bytes_max: self.bytes_max, events_max: u64::MAX };
+        }
+        let bytes_max = (self.bytes_max / SINKS_PART as usize).max(1);
+        Share { bytes_max, events_max: (self.events_max / SINKS_PART).max(1) }
+    }
+
+    /// Bytes that may wait before the sink has them.
+    pub(crate) fn waiting_bytes(&self) -> usize {
+        (self.bytes_max - self.bytes_max / SINKS_PART as usize).max(1)
+    }
+
+    /// Events that may wait before the sink has them.
+    pub(crate) fn waiting_events(&self) -> u64 {
+        (self.events_max - self.events_max / SINKS_PART).max(1)
+    }
 }

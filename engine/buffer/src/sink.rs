@@ -98,7 +98,7 @@ impl Sink for BufferedSink {
             }
             None => None,
         };
-        let supply = Supply::new(log, bell, desk, self.way.policy.bytes_max);
+        let supply = Supply::new(log, bell, desk, self.way.policy.share());
         inner.start(&supply.desk)?;
         let feeder = Feeder::new(Arc::clone(&supply), inner, desk.clone());
         let thread = std::thread::Builder::new().name("buffer".to_string());
@@ -157,12 +157,14 @@ impl Running {
     /// Whether events may wait in memory: behind those on disk they must not.
     fn fits_in_memory(&self, policy: &Policy, chunk: &Chunk) -> bool {
         let queue = self.supply.queue();
-        self.supply.is_read() && queue.has_room(chunk, policy.bytes_max, policy.events_max)
+        self.supply.is_read()
+            && queue.has_room(chunk, policy.waiting_bytes(), policy.waiting_events())
     }
 
     /// Puts events into the queue in memory, as soon as the policy finds room for them.
     fn hold(&mut self, way: &Way, mut waiting: Waiting) -> Result<Delivered, WriteFailure> {
-        let Policy { bytes_max, events_max, overflow, .. } = way.policy;
+        let overflow = way.policy.overflow;
+        let (bytes_max, events_max) = (way.policy.waiting_bytes(), way.policy.waiting_events());
         let patience = Patience::default();
         loop {
             let rings = self.supply.bell.rings();

@@ -16,6 +16,7 @@ use temblor_runtime::limits::{QUEUE_BATCHES_MAX, QUEUE_BYTES_PER_WORKER_MAX};
 use temblor_runtime::queue::{Bounds, Queue, Work};
 use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::arrival;
 use crate::bell::Bell;
@@ -191,11 +192,15 @@ fn give_out(name: &str, feed: &Feed, log: &Arc<Log>) {
             }
             Item::Record(record) => record,
         };
-        let Some((arrival, origin)) = arrival::read(&record.body) else {
+        let Some((mut arrival, mut origin)) = arrival::read(&record.body) else {
             feed.stats.add_error("buffer");
             log.settle(record.sequence, true);
             continue;
         };
+        // Whatever happens, the same record has the same events under the same numbers.
+        origin.identity = Some([xxh3_64(name.as_bytes()), record.sequence]);
+        arrival.first_line = arrival.first_line.max(1);
+        let origin = Arc::new(origin);
         under_way.fetch_add(1, Ordering::AcqRel);
         let (log, under_way) = (Arc::clone(log), Arc::clone(&under_way));
         let witness = OfRecord { log, sequence: record.sequence, under_way };

@@ -14,6 +14,24 @@ use crate::bell::Bell;
 use crate::log::Log;
 use crate::waiting::{Queue, Waiting};
 
+/// How much a delivery is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// Bytes of its events.
+    pub bytes: usize,
+    /// How many they are.
+    pub events: u64,
+}
+
+/// How much of what waits the sink may have at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Share {
+    /// Bytes, at the most.
+    pub bytes_max: usize,
+    /// Events, at the most.
+    pub events_max: u64,
+}
+
 /// What is shared by those who put events in and the thread that takes them out.
 pub struct Supply {
     /// The part on disk.
@@ -28,6 +46,10 @@ pub struct Supply {
     under_way_bytes: AtomicU64,
     /// Deliveries of that kind.
     under_way: AtomicU64,
+    /// Events of those deliveries.
+    under_way_events: AtomicU64,
+    /// Events that the sink may have, at the most.
+    under_way_events_max: u64,
     /// No more will come.
     closed: AtomicBool,
     /// Standard output has no reader any more.
@@ -42,11 +64,11 @@ impl Supply {
         log: Option<Arc<Log>>,
         bell: Arc<Bell>,
         desk: &Desk,
-        bytes_max: usize,
+        share: Share,
     ) -> Arc<Self> {
         let desk = Desk {
             ledger: Ledger::new(1),
-            policy: QueuePolicy { bytes_max, when_full: WhenFull::Block },
+            policy: QueuePolicy { bytes_max: share.bytes_max, when_full: WhenFull::Block },
             keeps_rest: log.is_some(),
             ..desk.clone()
         };
@@ -57,6 +79,8 @@ impl Supply {
             queue: Mutex::default(),
             under_way_bytes: AtomicU64::new(0),
             under_way: AtomicU64::new(0),
+            under_way_events: AtomicU64::new(0),
+            under_way_events_max: share.events_max,
             closed: AtomicBool::new(false),
             nobody_reads: AtomicBool::new(false),
             progress: Mutex::default(),
@@ -122,21 +146,25 @@ impl Supply {
     }
 
     /// Whether the sink's own queue takes so much more.
-    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+    pub(crate) fn has_room(&self, load: Load) -> bool {
         let under_way = self.under_way.load(Ordering::Acquire);
-        let held = self.under_way_bytes.load(Ordering::Acquire);
-        let fits = held + bytes as u64 <= self.desk.policy.bytes_max as u64;
+        let bytes = self.under_way_bytes.load(Ordering::Acquire) + load.bytes as u64;
+        let events = self.under_way_events.load(Ordering::Acquire) + load.events;
+        let fits =
+            bytes <= self.desk.policy.bytes_max as u64 && events <= self.under_way_events_max;
         under_way == 0 || fits && under_way < OUTLET_PARCELS_MAX as u64
     }
 
-    pub(crate) fn begin(&self, bytes: usize) {
+    pub(crate) fn begin(&self, load: Load) {
         self.under_way.fetch_add(1, Ordering::AcqRel);
-        self.under_way_bytes.fetch_add(bytes as u64, Ordering::AcqRel);
+        self.under_way_bytes.fetch_add(load.bytes as u64, Ordering::AcqRel);
+        self.under_way_events.fetch_add(load.events, Ordering::AcqRel);
     }
 
-    fn end(&self, bytes: usize, good: bool) {
+    fn end(&self, load: Load, good: bool) {
         self.under_way.fetch_sub(1, Ordering::AcqRel);
-        self.under_way_bytes.fetch_sub(bytes as u64, Ordering::AcqRel);
+        self.under_way_bytes.fetch_sub(load.bytes as u64, Ordering::AcqRel);
+        self.under_way_events.fetch_sub(load.events, Ordering::AcqRel);
         if good {
             *self.progress() = Some(Instant::now());
         }
@@ -153,7 +181,7 @@ impl Supply {
 pub(crate) struct OfRecord {
     pub supply: Arc<Supply>,
     pub sequence: u64,
-    pub bytes: usize,
+    pub load: Load,
 }
 
 impl Witness for OfRecord {
@@ -161,14 +189,14 @@ impl Witness for OfRecord {
         if let Some(log) = &self.supply.log {
             log.settle(self.sequence, acknowledged);
         }
-        self.supply.end(self.bytes, acknowledged);
+        self.supply.end(self.load, acknowledged);
     }
 }
 
 /// Learns what became of events that waited in memory.
 pub(crate) struct OfWaiting {
     pub supply: Arc<Supply>,
-    pub bytes: usize,
+    pub load: Load,
     /// Their tokens fail when they are dropped.
     pub waiting: Mutex<Option<Waiting>>,
 }
@@ -179,6 +207,6 @@ impl Witness for OfWaiting {
         if let Some(waiting) = waiting.filter(|_| acknowledged) {
             waiting.shed();
         }
-        self.supply.end(self.bytes, acknowledged);
+        self.supply.end(self.load, acknowledged);
     }
 }

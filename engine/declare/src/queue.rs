@@ -42,7 +42,7 @@ pub static SEVERITY: [Setting; 1] = [Setting::new(
     "$severity",
     Takes::Hidden(
         "match event of case %{ present severity } => event.severity case %{ present level } => event.level \
-         default => null end",
+         case _ => null end",
     ),
     "",
 )];

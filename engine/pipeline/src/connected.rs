@@ -9,6 +9,7 @@ use crate::pipeline::Attribute;
 use crate::queueing;
 use temblor_codec::interceptor::Preprocessor;
 use temblor_codec::{Encoding, InputCodec, OutputCodec, names};
+use temblor_declare::setting::POSITION;
 use temblor_declare::{
     Build, Built, BuiltSink, CodecUse, Connector, Ends, Given, Setting, Settings, Takes, Wrong,
     queue, read,
@@ -225,7 +226,7 @@ pub fn attributes(rows: &[Setting], settings: &Settings) -> Box<[Attribute]> {
         let given = settings.per_event(row.name);
         let formula = given.map(|one| std::sync::Arc::clone(&one.formula));
         let as_json = !matches!(row.takes, Takes::PerEvent);
-        Attribute { formula, as_json }
+        Attribute { formula, as_json, is_position: row.name == POSITION }
     };
     wanted.map(attribute).collect()
 }

@@ -9,7 +9,6 @@ use temblor_buffer::log::{BYTES_MIN, Durability, Settings as Kept};
 use temblor_declare::{
     Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong,
 };
-use temblor_runtime::outlet::Feedback;
 
 /// Bytes of letters, unless the program or the command line says otherwise.
 pub const BYTES_DEFAULT: u64 = 1 << 30;
@@ -60,8 +59,9 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     };
     let compresses = settings.optional_text("compression") == Some("lz4");
     let directory = PathBuf::from(settings.text("address"));
-    let sink =
-        BuiltSink::of_events(letters(directory, bytes_max, on_full, compresses), Feedback::new());
+    let letters = letters(directory, bytes_max, on_full, compresses);
+    // A folder refuses nothing: what it cannot keep stays unacknowledged.
+    let sink = BuiltSink { tells_events_apart: true, ..BuiltSink::of_bytes(letters) };
     Ok(Built { sink: Some(sink), ..Built::default() })
 }
 

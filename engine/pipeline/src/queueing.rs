@@ -126,7 +126,7 @@ fn wrap(
         };
         let formula = said.map(|one| Arc::clone(&one.formula));
         let mut wanted = attributes.map_or_else(Vec::new, <[_]>::into_vec);
-        wanted.push(Attribute { formula, as_json: false });
+        wanted.push(Attribute { formula, as_json: false, is_position: false });
         attributes = Some(wanted.into());
         priority = Some(measure);
     }

@@ -143,6 +143,22 @@ fn it_is_bounded_and_has_room_again_when_segments_are_settled() {
 }
 
 #[test]
+fn a_run_has_the_room_that_an_earlier_one_left_settled() {
+    let folder = Folder::new();
+    let body = "x".repeat(40_000);
+    {
+        let (log, mut reader) = open(folder.path(), settings(64 << 10));
+        take(&log, &body);
+        let numbers = read_all(&mut reader).2;
+        assert!(matches!(log.append(body.as_bytes(), 1), Err(Refused::Full)));
+        numbers.iter().for_each(|number| log.settle(*number, true));
+    }
+    let (log, mut reader) = open(folder.path(), settings(64 << 10));
+    take(&log, &body);
+    assert_eq!(read_all(&mut reader).0, [body]);
+}
+
+#[test]
 fn the_oldest_segment_can_be_given_up_and_its_events_are_counted() {
     let folder = Folder::new();
     let (log, mut reader) = open(folder.path(), settings(64 << 10));

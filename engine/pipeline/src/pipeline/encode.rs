@@ -16,6 +16,7 @@ use temblor_runtime::ack::Token;
 use temblor_runtime::batch::Batch;
 use temblor_runtime::error::Error;
 use temblor_runtime::outputs::{Chunk, ErrorRecord, Outputs, PortId, SinkId};
+use xxhash_rust::xxh3::Xxh3;
 
 /// Where the events of a port go.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub struct Attribute {
     pub formula: Option<Arc<Formula>>,
     /// Whether the sink takes it as JSON; else as text, and `null` as none.
     pub as_json: bool,
+    /// Whether it is the place of the event in its input instead: the same whenever it is read again.
+    pub is_position: bool,
 }
 
 /// A place of a sink.
@@ -74,13 +77,15 @@ pub(super) struct Encoder<'p, 'o> {
     out: &'o mut Outputs,
     /// The frame that is the cause; none for ticks.
     pub frame: Option<(&'p Batch, Frame<'p>)>,
+    /// The frame whose places were given last, and how many were.
+    placed: (u64, u64),
     /// The run ends with this.
     stopped: Option<Error>,
 }
 
 impl<'p, 'o> Encoder<'p, 'o> {
     pub fn new(pipeline: &'p Pipeline, out: &'o mut Outputs) -> Self {
-        Self { pipeline, out, frame: None, stopped: None }
+        Self { pipeline, out, frame: None, placed: (u64::MAX, 0), stopped: None }
     }
 
     pub fn finish(self) -> Result<(), Error> {
@@ -152,7 +157,13 @@ impl<'p, 'o> Encoder<'p, 'o> {
         if let Some(attributes) = &output.attributes {
             chunk.end_event();
             for attribute in attributes {
-                attribute.add(event, chunk);
+                match (attribute.is_position, self.frame) {
+                    (true, Some((batch, frame))) => {
+                        let position = position(batch, frame, &mut self.placed);
+                        chunk.add_attribute(position.as_ref().map(String::as_bytes));
+                    }
+                    _ => attribute.add(event, chunk),
+                }
             }
         }
         self.out.count(output.port, 1, bytes);
@@ -175,6 +186,22 @@ impl Attribute {
         });
         chunk.add_attribute(found.ok().flatten().as_deref());
     }
+}
+
+/// What names an event by its place in its input, and by what stands there: a file may be cut and written anew. `placed`
+/// counts the events of one frame. Nothing for inputs that cannot be read again.
+fn position(batch: &Batch, frame: Frame<'_>, placed: &mut (u64, u64)) -> Option<String> {
+    let [first, second] = batch.origin.identity?;
+    if placed.0 != frame.index {
+        *placed = (frame.index, 0);
+    }
+    let mut hash = Xxh3::new();
+    for number in [first, second, frame.line, placed.1] {
+        hash.update(&number.to_le_bytes());
+    }
+    hash.update(frame.bytes);
+    placed.1 += 1;
+    Some(format!("{:032x}", hash.digest128()))
 }
 
 /// The path of an event's place.
