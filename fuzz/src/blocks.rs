@@ -2,16 +2,16 @@
 
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
-use temblor_logstash::datum::{Datum, Map};
-use temblor_logstash::event::LogEvent;
-use temblor_logstash::ruby::{Limits, Machine, Memory, Script};
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_ruby::{Limits, Machine, Memory, Script};
 
 const LIMITS: Limits = Limits { steps: 20_000, event_bytes: 4 << 20, heap_bytes: 16 << 20 };
 /// Bytes that one method may make before it is asked.
 const OVERSHOOT: usize = 48 << 20;
 
 /// Runs `code NUL message` over three events with one memory: it ends within its bounds.
-pub fn ruby(data: &[u8]) {
+pub(crate) fn ruby(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (code, message) = text.split_once('\0').unwrap_or((text, "a=1 b"));
     // What waits is no failure.

@@ -11,10 +11,10 @@ use temblor_catalog::registry;
 use temblor_codec::InputCodec;
 use temblor_lang::value::{Arena, JsonStyle};
 use temblor_logstash::configuration::{self, Wishes};
-use temblor_logstash::datum::{Datum, Map};
-use temblor_logstash::event::LogEvent;
-use temblor_logstash::reference::FieldRef;
 use temblor_logstash::settings::Settings;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 use temblor_pipeline::load::{self, LoadOptions};
 use temblor_pipeline::operator::IN;
 use temblor_pipeline::rehearsal::{Happening, Rehearsal};
@@ -33,7 +33,7 @@ const SHOWN_MAX: usize = 20;
 
 /// What can be typed behind `temblor diff`.
 #[derive(Debug, Args)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// Logstash configuration: a file, a folder of files, or pipelines.yml
     #[arg(long, value_name = "PATH")]
     logstash: PathBuf,
@@ -62,7 +62,7 @@ pub struct DiffArgs {
 }
 
 /// Compares; gives the exit code.
-pub fn diff(args: &DiffArgs) -> u8 {
+pub(crate) fn diff(args: &DiffArgs) -> u8 {
     match compare(args) {
         Ok(true) => SAME,
         Ok(false) => DIFFERENT,

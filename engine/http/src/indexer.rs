@@ -37,7 +37,7 @@ const POSITION: usize = 5;
 
 /// Who says what is done with an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// The attributes of this file.
     Own,
     /// The attributes `$elastic` and `$correlation`.
@@ -51,7 +51,7 @@ pub enum Manner {
 
 /// A sink of documents.
 #[derive(Clone, Debug)]
-pub struct Bulk {
+pub(crate) struct Bulk {
     /// Whether events without an id get one from their place in their input.
     pub idempotent: bool,
     /// Asks the nodes.
@@ -67,11 +67,11 @@ pub struct Bulk {
     /// Whether requests are compressed.
     pub gzip: bool,
     /// How much goes together.
-    pub portions: Portions,
+    pub(crate) portions: Portions,
     /// The waits between attempts.
     pub retry: Retry,
     /// Who says what is done.
-    pub manner: Manner,
+    pub(crate) manner: Manner,
     /// Where refusals go.
     pub errors: Arc<Feedback>,
     /// Where answers go.
@@ -81,7 +81,7 @@ pub struct Bulk {
 impl Bulk {
     /// The sink with its ways back.
     #[must_use]
-    pub fn built(self) -> BuiltSink {
+    pub(crate) fn built(self) -> BuiltSink {
         let (errors, answers) = (Arc::clone(&self.errors), Arc::clone(&self.answers));
         BuiltSink { answers: Some(answers), ..BuiltSink::of_events(self, errors) }
     }

@@ -2,14 +2,14 @@
 //! nothing; it fails only where an order of things that have none is asked for.
 
 use super::complain;
-use super::datum::Datum;
-use super::event::LogEvent;
 use super::pattern::Pattern;
-use super::reference::FieldRef;
 use super::settings::Settings;
 use super::syntax::tree::{Comparison, Expr, ExprKind, Operand, OperandKind, Word};
 use std::cmp::Ordering;
 use temblor_lang::diagnostic::Diagnostic;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// A compiled condition.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ fn said(side: &Side, event: &LogEvent<'_>) -> String {
 
 /// Compiles conditions.
 #[derive(Debug)]
-pub struct Compiler<'c> {
+pub(crate) struct Compiler<'c> {
     /// For variables.
     pub settings: &'c Settings,
     /// What is wrong.
@@ -102,7 +102,7 @@ pub struct Compiler<'c> {
 
 impl Compiler<'_> {
     /// Compiles a condition; what is wrong with it is a diagnostic and never true.
-    pub fn compile(&mut self, expr: &Expr) -> Test {
+    pub(crate) fn compile(&mut self, expr: &Expr) -> Test {
         match &expr.kind {
             ExprKind::All(parts) => Test::All(parts.iter().map(|one| self.compile(one)).collect()),
             ExprKind::Any(parts) => Test::Any(parts.iter().map(|one| self.compile(one)).collect()),
@@ -274,7 +274,7 @@ impl Constant {
         match self {
             Constant::Text(text) => text.clone(),
             Constant::Int(number) => number.to_string(),
-            Constant::Float(number) => super::datum::float_text(*number),
+            Constant::Float(number) => temblor_logstash_event::datum::float_text(*number),
             Constant::List(items) => {
                 items.iter().map(Constant::print).collect::<Vec<_>>().join(",")
             }
@@ -284,7 +284,7 @@ impl Constant {
 
 impl Test {
     /// Shows `see` the fields of the condition, in the order of the text.
-    pub fn each_field<'t>(&'t self, see: &mut dyn FnMut(&'t FieldRef)) {
+    pub(crate) fn each_field<'t>(&'t self, see: &mut dyn FnMut(&'t FieldRef)) {
         let mut sides = |sides: [&'t Side; 2]| {
             for side in sides {
                 if let Side::Field(field) = side {
@@ -307,7 +307,7 @@ impl Test {
     }
 
     /// Whether it holds for an event.
-    pub fn holds(&self, event: &LogEvent<'_>) -> Result<bool, NoOrder> {
+    pub(crate) fn holds(&self, event: &LogEvent<'_>) -> Result<bool, NoOrder> {
         Ok(match self {
             Test::Constant(value) => *value,
             Test::All(parts) => {

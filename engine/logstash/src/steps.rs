@@ -3,8 +3,6 @@
 
 use crate::codec::{DecodeState, Moment};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::filter::{Declaration, FILTERS, Outcome};
 use crate::input::{self, Intake};
 use crate::load::Loaded;
@@ -20,13 +18,15 @@ use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Arena, Kind, Value};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::event::Event;
 use temblor_pipeline::operator::{self, AnyOperator, ELSE, Emitter, OUT, Operator};
 use temblor_pipeline::operators::{Given, InChain, OperatorKind, Setting, Settings, Takes};
 use temblor_pipeline::row::Row;
 
 /// What stands in front of the names of filters.
-pub const PREFIX: &str = "logstash::";
+pub(crate) const PREFIX: &str = "logstash::";
 
 const TEXT: Takes = Takes::Constant(Kind::String);
 
@@ -385,8 +385,8 @@ impl Operator for FilterStep {
         }
         let port = if state.outcome == Outcome::Matched { OUT } else { self.other };
         for one in events {
-            let meta = one.metadata.to_value(arena);
-            out.emit(port, Event::new(one.data.to_value(arena), meta, event.ingest_ns));
+            let (value, meta) = one.sent(arena);
+            out.emit(port, Event::new(value, meta, event.ingest_ns));
         }
         Ok(())
     }
@@ -460,7 +460,7 @@ impl InputStep {
         out: &mut Emitter<'a>,
     ) {
         for one in events {
-            let (value, meta) = (one.data.to_value(arena), one.metadata.to_value(arena));
+            let (value, meta) = one.sent(arena);
             out.emit(OUT, Event::new(value, meta, ingest_ns));
         }
     }

@@ -4,18 +4,18 @@ use super::cef;
 use super::multiline::{Buffer, Multiline};
 use crate::charset::Charset;
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::filter;
 use crate::options::Arguments;
 use crate::program::{Program, ProgramState};
-use crate::reference::FieldRef;
 use crate::saved;
 use crate::settings::Ecs;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_codec::Format;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// How an input reads frames.
 #[derive(Debug)]
@@ -237,7 +237,7 @@ impl Decoder {
 
     /// Whether one frame may hold a whole input.
     #[must_use]
-    pub fn reads_messages(&self) -> bool {
+    pub(crate) fn reads_messages(&self) -> bool {
         matches!(self.kind, Kind::MessagePack)
     }
 
@@ -272,7 +272,7 @@ impl Decoder {
     }
 
     /// As [`Decoder::decode`], of a message that may hold several frames.
-    pub fn decode_whole<'a>(
+    pub(crate) fn decode_whole<'a>(
         &'a self,
         state: &mut DecodeState,
         stream: &str,
@@ -298,7 +298,7 @@ impl Decoder {
     }
 
     /// As [`Decoder::decode`], of a frame that is known to be text.
-    pub fn decode_text<'a>(
+    pub(crate) fn decode_text<'a>(
         &'a self,
         state: &mut DecodeState,
         stream: &str,

@@ -3,13 +3,13 @@
 
 use super::fingerprint::Method;
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, required};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `anonymize`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "anonymize",
     doc: "Puts digests in the place of fields.",
     options: &[

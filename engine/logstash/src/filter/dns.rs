@@ -6,19 +6,19 @@ mod answers;
 mod wire;
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
 use answers::{Answers, Limit};
 use chrono::{DateTime, Duration, Utc};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 use wire::{Answer, Question};
 
 /// `dns`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "dns",
     doc: "Asks for the addresses of names, and the names of addresses.",
     options: &[

@@ -2,15 +2,15 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
 use crate::pattern::Pattern;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
 
 /// `prune`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "prune",
     doc: "Keeps or removes fields by name and value.",
     options: &[

@@ -1,13 +1,13 @@
 //! `uuid`: puts a random UUID into a field.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `uuid`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "uuid",
     doc: "Puts a random UUID into a field.",
     options: &[
@@ -18,7 +18,7 @@ pub static DECLARATION: Declaration = Declaration {
 };
 
 /// `java_uuid`, the same in Logstash's other language.
-pub static JAVA: Declaration =
+pub(crate) static JAVA: Declaration =
     Declaration { name: "java_uuid", doc: DECLARATION.doc, options: DECLARATION.options, make };
 
 #[derive(Debug)]

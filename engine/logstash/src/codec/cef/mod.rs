@@ -5,15 +5,15 @@ mod fields;
 mod time;
 
 use super::Moment;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::Arguments;
-use crate::reference::FieldRef;
-use crate::template::Template;
-use crate::timestamp::Zone;
 use chrono::{DateTime, Utc};
 use fields::{FIELDS, Field, HEADER};
 use temblor_lang::value::{Arena, Key, Value};
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
+use temblor_logstash_event::timestamp::Zone;
 use temblor_stdlib::formats::cef;
 use time::Clock;
 
@@ -47,7 +47,7 @@ pub struct Cef {
 
 impl Cef {
     /// Reads the options.
-    pub fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
+    pub(crate) fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
         let header = DEFAULTS.iter().map(|(name, default)| {
             Template::parse(arguments.text(name).as_deref().unwrap_or(default))
         });
@@ -67,7 +67,7 @@ impl Cef {
     }
 
     /// The fields of a text, if it is an event.
-    pub fn decode<'a>(&self, text: &'a str, moment: Moment<'a>) -> Option<Map<'a>> {
+    pub(crate) fn decode<'a>(&self, text: &'a str, moment: Moment<'a>) -> Option<Map<'a>> {
         let arena = moment.arena;
         let parsed = cef::parse(text, arena).ok()?;
         let mut event = LogEvent::default();
@@ -108,7 +108,7 @@ impl Cef {
     }
 
     /// Appends an event.
-    pub fn encode<'a>(
+    pub(crate) fn encode<'a>(
         &'a self,
         event: &LogEvent<'a>,
         arena: &'a Arena,

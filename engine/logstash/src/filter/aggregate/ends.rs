@@ -3,13 +3,13 @@
 use super::super::{Turn, ruby::script};
 use super::{Task, Tasks};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::Arguments;
-use crate::reference::FieldRef;
-use crate::ruby::{Heap, Machine, Script, Value};
-use crate::template::Template;
 use chrono::{DateTime, Duration, Utc};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
+use temblor_ruby::{Heap, Machine, Script, Value};
 
 /// Seconds after which a task has ended when nobody says so.
 const TIMEOUT_DEFAULT: f64 = 1800.0;
@@ -25,13 +25,13 @@ pub(super) struct Ends {
     tags: Vec<Template>,
     id_field: Option<FieldRef>,
     pub time_field: Option<FieldRef>,
-    pub push_on_timeout: bool,
-    pub push_previous: bool,
+    pub(crate) push_on_timeout: bool,
+    pub(crate) push_previous: bool,
 }
 
 impl Ends {
     /// What the options of a filter say.
-    pub fn of(arguments: &mut Arguments<'_>) -> Option<Self> {
+    pub(super) fn of(arguments: &mut Arguments<'_>) -> Option<Self> {
         let seconds = |seconds: f64| Duration::milliseconds((seconds * 1e3) as i64);
         let timeout_code = match arguments.text("timeout_code") {
             Some(code) => Some(script(arguments, &code, "timeout_code", &[])?),
@@ -66,12 +66,12 @@ impl Ends {
     }
 
     /// Whether a map becomes an event at the end.
-    pub fn makes_event(&self) -> bool {
+    pub(crate) fn makes_event(&self) -> bool {
         self.push_on_timeout || self.push_previous || self.code.is_some()
     }
 
     /// Whether the task has ended by its age or by its silence.
-    pub fn is_over(&self, heap: &Heap, task: &Task, now: DateTime<Utc>) -> bool {
+    pub(super) fn is_over(&self, heap: &Heap, task: &Task, now: DateTime<Utc>) -> bool {
         let own = |name: &str| match task.meta.entry(heap, name) {
             Some(Value::Int(seconds)) => Duration::try_seconds(seconds),
             _ => None,
@@ -83,7 +83,7 @@ impl Ends {
     }
 
     /// The event that a map becomes.
-    pub fn event<'a>(
+    pub(super) fn event<'a>(
         &'a self,
         id: &str,
         task: &Task,
@@ -93,7 +93,7 @@ impl Ends {
         let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
         let data = match task.map.to_datum(tasks.memory.heap(), arena) {
             Some(Datum::Map(map)) => map,
-            _ => crate::datum::Map::default(),
+            _ => temblor_logstash_event::datum::Map::default(),
         };
         let mut event = LogEvent::new(data, now);
         if let Some(field) = &self.id_field {

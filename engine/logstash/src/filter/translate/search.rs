@@ -1,13 +1,13 @@
 //! The entries of a dictionary, made ready for the way in which they are searched.
 
 use super::dictionary::Entry;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::filter::{Added, ruby_to_s};
 use crate::pattern::Pattern;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 
 /// How keys are compared with values.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub(super) enum Search {
 impl Search {
     /// Of the entries, in their order. Patterns that cannot be read go to `failed`, with the reason, and are
     /// left out.
-    pub fn build(
+    pub(super) fn build(
         entries: &[Entry],
         matching: Matching,
         mut failed: impl FnMut(&str, &str),
@@ -62,7 +62,7 @@ impl Search {
     }
 
     /// What stands for `text`.
-    pub fn find<'a>(
+    pub(super) fn find<'a>(
         &'a self,
         text: &str,
         event: &LogEvent<'a>,
