@@ -361,3 +361,127 @@ fn a_buffer_needs_a_place_and_settings_that_fit_together() {
         assert!(err.contains("E0510") && err.contains(message), "{settings}: {err}");
     }
 }
+
+const FAILING: &str = "source in from file \"in.log\";\nsink good into file \"good.log\" with mode = \"append\" end;\n";
+
+#[test]
+fn dead_letters_are_kept_listed_shown_and_replayed_until_they_go_through() {
+    let folder = Folder::new();
+    folder.write("in.log", "{\"a\":1}\nnot json\n{\"b\":\"\u{1}x\"}\n{\"b\":2}\n");
+    let program = |step: &str| {
+        format!("{FAILING}sink err into dead_letters \"letters\";\nin |> {step} |> good")
+    };
+    folder.write("p.tmb", program("set event.x = event.a + 1"));
+    let call = |arguments: &[&str]| temblor(arguments).folder(folder.path()).run();
+    call(&["run", "-q", "p.tmb"]).succeeded();
+    assert_eq!(folder.read("good.log"), "{\"a\":1,\"x\":2}\n");
+    let list = call(&["dead", "list", "letters"]).succeeded();
+    let rows: Vec<Vec<&str>> = list.lines().map(|line| line.split('\t').collect()).collect();
+    let seen: Vec<_> = rows.iter().map(|row| (row[0], row[2], row[3])).collect();
+    assert_eq!(
+        seen,
+        [("0", "-", "in.log:2"), ("1", "E0401", "in.log:3"), ("2", "E0401", "in.log:4")]
+    );
+    let letter = call(&["dead", "show", "letters", "--number", "1"]).succeeded();
+    for part in [
+        "\"code\":\"E0401\"",
+        "\"place\":\"p.tmb:4:",
+        "\"input\":\"in\"",
+        "\"original\":\"{\\\"b\\\":\\\"\\u0001x\\\"}\"",
+        "\"source\":\"in.log\",\"line\":3",
+    ] {
+        assert!(letter.contains(part), "{part}: {letter}");
+    }
+    // The same program changes nothing; a better one takes what it can.
+    let again = call(&["dead", "replay", "letters"]);
+    assert_eq!(again.code, Some(3), "{}", again.err);
+    assert!(again.err.contains("0 letters went through, 3 stay"), "{}", again.err);
+    folder.write("better.tmb", program("set event.x = match event.b is string of case true => event.b case _ => event.nothing end"));
+    let some = call(&["dead", "replay", "letters", "--through", "better.tmb", "--reason", "E0401"]);
+    assert_eq!(some.code, Some(3), "{}", some.err);
+    assert!(some.err.contains("1 letters went through, 1 stay"), "{}", some.err);
+    folder.write(
+        "best.tmb",
+        program("set event.x = 0").replace("\"in.log\"", "\"in.log\" with codec = \"string\" end"),
+    );
+    call(&["dead", "replay", "letters", "--through", "best.tmb", "--reason", "not JSON"]);
+    let left = call(&["dead", "list", "letters"]).succeeded();
+    assert!(left.starts_with("0\t") && left.lines().count() == 2, "a text has no fields: {left}");
+    folder.write("best.tmb", program("set event.x = 0"));
+    let rest = call(&["dead", "replay", "letters", "--through", "best.tmb", "--number", "2"]);
+    assert_eq!(rest.code, Some(0), "{}", rest.err);
+    assert_eq!(folder.read("good.log").lines().count(), 3);
+    let left = call(&["dead", "list", "letters"]).succeeded();
+    assert!(left.starts_with("0\t") && left.lines().count() == 1, "{left}");
+    // A run goes on with other numbers, and without a word in the program.
+    folder.write("in.log", "{}\n");
+    let chain =
+        ["run", "-q", "-e", "set event.x = event.a", "-i", "in.log", "--dead-letters", "letters"];
+    call(&chain).succeeded();
+    let list = call(&["dead", "list", "letters"]).succeeded();
+    assert!(list.lines().nth(1).is_some_and(|row| row.starts_with("3\t")), "{list}");
+}
+
+#[test]
+fn a_folder_of_letters_is_bounded() {
+    let folder = Folder::new();
+    let input: String = (0..5000)
+        .map(|line| format!("{{\"line\":{line},\"pad\":\"{}\"}}\n", "x".repeat(50)))
+        .collect();
+    folder.write("in.log", input);
+    for (policy, kept) in [("drop_oldest", "4999"), ("drop_newest", "\"line\":1,")] {
+        let _ = std::fs::remove_dir_all(folder.file("letters"));
+        let settings =
+            format!("max_bytes = \"64KiB\", on_full = \"{policy}\", compression = \"none\"");
+        let sink = format!("sink err into dead_letters \"letters\" with {settings} end;\n");
+        folder.write("p.tmb", format!("{FAILING}{sink}in |> set event.x = event.nothing |> good"));
+        let ran = temblor(["run", "p.tmb"]).folder(folder.path()).run();
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let letters = temblor(["dead", "show", "letters"]).folder(folder.path()).run().succeeded();
+        assert!(letters.contains(kept), "{policy}");
+        let dropped = counted(&ran.err, "err: dead letters full");
+        assert_eq!(letters.lines().count() + dropped, 5000, "{policy}");
+    }
+    let sink = "sink err into dead_letters \"letters\" with max_bytes = \"64KiB\", on_full = \"stop\" end;\n";
+    folder.write("p.tmb", format!("{FAILING}{sink}in |> set event.x = event.nothing |> good"));
+    let ran = temblor(["run", "p.tmb"]).folder(folder.path()).run();
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    assert!(ran.err.contains("there is no room for more, and the run ends then"), "{}", ran.err);
+}
+
+#[test]
+fn buffers_are_inspected_verified_repaired_and_exported() {
+    let (folder, port) = (Folder::new(), free_port());
+    folder.write("in.log", "{\"n\":1}\n{\"n\":2}\n");
+    let sink = format!("sink out into tcp \"127.0.0.1:{port}\" with buffer = \"disk\" end;");
+    folder.write("p.tmb", format!("source in from file \"in.log\" with follow = true, start = \"beginning\" end;\n{sink}\nin |> out"));
+    let start =
+        || temblor(["run", "-q", "p.tmb", "--state", "state"]).folder(folder.path()).start();
+    let call = |arguments: &[&str]| temblor(arguments).folder(folder.path()).run();
+    let process = start();
+    wait_until("both are kept", || {
+        let seen = call(&["buffer", "inspect", "state", "--json"]);
+        seen.out.contains("\"pending_events\":2") && seen.out.contains("\"in_use\":true")
+    });
+    let refused = call(&["buffer", "repair", "state"]).failed_with(6);
+    assert!(refused.contains("is in use"), "{refused}");
+    let ran = process.terminate();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("remain in the buffer of `out`"), "{}", ran.err);
+    assert_eq!(call(&["buffer", "export", "state"]).succeeded(), "{\"n\":1}\n{\"n\":2}\n");
+    call(&["buffer", "verify", "state"]).succeeded();
+    // Damage behind the records: bytes that are none.
+    let path = folder.file("state/buffers/out/00000000000000000000.segment");
+    let mut bytes = std::fs::read(&path).expect("it is there");
+    bytes.extend_from_slice(b"no record");
+    std::fs::write(&path, bytes).expect("it can be written");
+    let damaged = call(&["buffer", "verify", "state"]);
+    assert_eq!(damaged.code, Some(6));
+    assert!(damaged.out.contains("9 bytes damaged"), "{}", damaged.out);
+    let repaired = call(&["buffer", "repair", "state"]).succeeded();
+    assert!(repaired.contains("without 9 damaged bytes"), "{repaired}");
+    call(&["buffer", "verify", "state"]).succeeded();
+    assert_eq!(call(&["buffer", "export", "state"]).succeeded(), "{\"n\":1}\n{\"n\":2}\n");
+    let nothing = call(&["buffer", "inspect", "nowhere"]).failed_with(6);
+    assert!(nothing.contains("nowhere") && nothing.contains("help"), "{nothing}");
+}
