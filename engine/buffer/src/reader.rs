@@ -80,6 +80,21 @@ enum Next {
     End,
 }
 
+/// What stands at a place of a segment.
+enum Read {
+    /// A whole record, and its body.
+    Whole(record::Head, Vec<u8>),
+    /// A whole record that was sealed with another key.
+    Sealed(record::Head),
+    /// No record; the next whole one begins there.
+    Gap(u64, record::Head),
+    /// No record, and none behind it.
+    Nothing,
+}
+
+/// Why a record is passed over that nobody can open.
+const SEALED: &str = "was sealed with another key";
+
 impl Reader {
     /// Reads from where an earlier run got to.
     #[must_use]
@@ -174,58 +189,52 @@ impl Reader {
             self.move_to(next);
             return None;
         }
-        let found = self.open(segment.first).and_then(|()| self.find(mark, segment.bytes));
-        let (place, head) = match found {
-            Ok(Some(found)) => found,
-            Ok(None) => {
-                // Nothing whole is left: what a killed process did not finish, or damage.
-                return Some(self.lose_rest(mark, segment, has_next, "is no whole record"));
+        let read = self.open(segment.first).and_then(|()| self.read_at(mark, segment.bytes));
+        match read {
+            Ok(Read::Whole(head, body)) => Some(self.give(mark, &head, body)),
+            Ok(Read::Sealed(head)) => {
+                let after = after(mark, &head);
+                Some(self.lose(mark, after, 1, SEALED))
+            }
+            Ok(Read::Gap(place, head)) => {
+                let missing = head.sequence.saturating_sub(mark.sequence);
+                let end = Mark { sequence: head.sequence, offset: place, ..mark };
+                Some(self.lose(mark, end, missing, "is damaged"))
+            }
+            // What a killed process did not finish, or damage.
+            Ok(Read::Nothing) => {
+                Some(self.lose_rest(mark, segment, has_next, "is no whole record"))
             }
             Err(error) => {
                 let reason = format!("cannot be read: {error}");
-                return Some(self.lose_rest(mark, segment, has_next, &reason));
+                Some(self.lose_rest(mark, segment, has_next, &reason))
             }
-        };
-        if place > mark.offset {
-            let missing = head.sequence.saturating_sub(mark.sequence);
-            let end = Mark { sequence: head.sequence, offset: place, ..mark };
-            return Some(self.lose(mark, end, missing, "is damaged"));
-        }
-        let after =
-            Mark { sequence: head.sequence + 1, offset: place + head.record_bytes(), ..mark };
-        match self.body(place, &head) {
-            Ok(body) => {
-                let place = Mark { sequence: head.sequence, ..mark };
-                let bytes = body.len() as u64;
-                let mut state = self.log.lock();
-                state.read = after;
-                state.account.push_back(Given { place, bytes, fate: Fate::UnderWay });
-                Some(Item::Record(Record { sequence: head.sequence, events: head.events, body }))
-            }
-            Err(reason) => Some(self.lose(mark, after, 1, &reason)),
         }
     }
 
-    /// The record at a place, or the next whole one behind it.
-    fn find(&self, mark: Mark, limit: u64) -> Result<Option<(u64, record::Head)>> {
-        let Some(open) = &self.open else { return Ok(None) };
+    /// What stands at a place.
+    fn read_at(&self, mark: Mark, limit: u64) -> Result<Read> {
+        let Some(open) = &self.open else { return Ok(Read::Nothing) };
         let head = scan::head_at(&open.file, mark.offset, limit)?;
-        if let Some(head) = head.filter(|head| head.sequence >= mark.sequence)
-            && scan::is_whole(&open.file, mark.offset, &head)?
-        {
-            return Ok(Some((mark.offset, head)));
+        if let Some(head) = head.filter(|head| head.sequence >= mark.sequence) {
+            let stored = scan::body_of(&open.file, mark.offset, &head)?;
+            match head.open(stored, open.seal.as_ref()) {
+                Ok(body) => return Ok(Read::Whole(head, body)),
+                Err(Unreadable::Sealed) => return Ok(Read::Sealed(head)),
+                Err(Unreadable::Damaged) => {}
+            }
         }
-        scan::find(&open.file, mark.offset + 1, limit, mark.sequence)
+        let next = scan::find(&open.file, mark.offset + 1, limit, mark.sequence)?;
+        Ok(next.map_or(Read::Nothing, |(place, head)| Read::Gap(place, head)))
     }
 
-    fn body(&self, place: u64, head: &record::Head) -> std::result::Result<Vec<u8>, String> {
-        let open = self.open.as_ref().ok_or("is not open")?;
-        let stored = scan::body_of(&open.file, place, head);
-        let stored = stored.map_err(|error| format!("cannot be read: {error}"))?;
-        head.open(stored, open.seal.as_ref()).map_err(|why| match why {
-            Unreadable::Damaged => "is damaged".to_string(),
-            Unreadable::Sealed => "was sealed with another key".to_string(),
-        })
+    fn give(&self, mark: Mark, head: &record::Head, body: Vec<u8>) -> Item {
+        let place = Mark { sequence: head.sequence, ..mark };
+        let bytes = body.len() as u64;
+        let mut state = self.log.lock();
+        state.read = after(mark, head);
+        state.account.push_back(Given { place, bytes, fate: Fate::UnderWay });
+        Item::Record(Record { sequence: head.sequence, events: head.events, body })
     }
 
     fn open(&mut self, first: u64) -> Result<()> {
@@ -271,7 +280,10 @@ impl Reader {
             let file = &self.open.as_ref().ok_or("is not open")?.file;
             let head = scan::head_at(file, place.offset, u64::MAX - record::BODY_BYTES_MAX as u64);
             let head = head.map_err(|error| error.to_string())?.ok_or("is damaged")?;
-            Ok((head, self.body(place.offset, &head)?))
+            let stored =
+                scan::body_of(file, place.offset, &head).map_err(|error| error.to_string())?;
+            let seal = self.open.as_ref().and_then(|open| open.seal.as_ref());
+            Ok((head, head.open(stored, seal).map_err(|_| "is damaged")?))
         });
         let mut state = self.log.lock();
         let given = state.account.get_mut(index).filter(|one| one.place == place)?;
@@ -289,4 +301,9 @@ impl Reader {
             }
         }
     }
+}
+
+/// The place behind a record.
+fn after(mark: Mark, head: &record::Head) -> Mark {
+    Mark { sequence: head.sequence + 1, offset: mark.offset + head.record_bytes(), ..mark }
 }

@@ -15,7 +15,10 @@ use temblor_pipeline::dead_letters::{BYTES_DEFAULT, letters as folder};
 use temblor_pipeline::endpoint::SinkEndpoint;
 use temblor_pipeline::load::{Language, LoadOptions, Loaded};
 use temblor_pipeline::operator::ERR;
+use temblor_pipeline::pipeline::Output;
 use temblor_runtime::outlet::QueuePolicy;
+use temblor_runtime::outputs::SinkId;
+use temblor_runtime::run::{NamedSink, RunPlan};
 use temblor_runtime::sink::OpenSink;
 
 use crate::replay;
@@ -182,23 +185,41 @@ fn time(time_ns: u64) -> String {
     format!("{:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z", year + era * 400)
 }
 
-/// Gives a program the sink `err` for its dead letters, unless it has one.
-///
-/// # Errors
-/// Why it cannot have one, as a sentence.
-pub fn keep_letters(loaded: &mut Loaded, directory: &Path) -> Result<(), String> {
-    if loaded.endpoints.sinks.iter().any(|sink| sink.port == ERR) {
-        return Ok(());
+/// Gives a program the sink `err` for its dead letters, unless it has one, or cannot have one.
+pub fn keep_letters(loaded: &mut Loaded, directory: &Path) {
+    if !loaded.endpoints.sinks.iter().any(|sink| sink.port == ERR) {
+        give_err(loaded, Arc::new(folder_at(directory)));
     }
-    let letters = folder(directory.to_path_buf(), BYTES_DEFAULT, OnFull::DropOldest, true);
-    give_err(loaded, Arc::new(letters))
 }
 
-/// Gives a program the sink of its port `err`, which takes letters.
-pub fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) -> Result<(), String> {
+fn folder_at(directory: &Path) -> letters::Letters {
+    folder(directory.to_path_buf(), BYTES_DEFAULT, OnFull::DropOldest, true)
+}
+
+/// The sink for events whose failures no port takes: that of the port `err`, if it takes letters, else one of its own in
+/// the directory of the command line.
+pub fn letters_of(
+    outputs: &[Vec<Output>],
+    plan: &mut RunPlan,
+    directory: Option<&Path>,
+) -> Option<SinkId> {
+    let mut all = outputs.iter().flatten();
+    let takes = |one: &&Output| {
+        one.encoding.codec == OutputCodec::Letter
+            && plan.ports.get(one.port).is_some_and(|port| port == ERR)
+    };
+    if let Some(output) = all.find(takes) {
+        return Some(output.sink);
+    }
+    let directory = directory?;
+    plan.sinks.push(NamedSink::new("dead letters", folder_at(directory)));
+    Some(plan.sinks.len() - 1)
+}
+
+/// Gives a program the sink of its port `err`, which takes letters; false, when it has no such port.
+pub fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) -> bool {
     if loaded.language != Language::Temblor || loaded.graph.output(ERR).is_none() {
-        let help = "name them in a .tmb file, whose steps tell of their failures";
-        return Err(format!("dead letters are of Temblor files and chains only\n  help: {help}"));
+        return false;
     }
     loaded.graph.tell_codes();
     loaded.endpoints.sinks.retain(|one| one.port != ERR);
@@ -211,7 +232,7 @@ pub fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) -> Result<(), Stri
         attributes: Some(Box::default()),
         queue: QueuePolicy::default(),
     });
-    Ok(())
+    true
 }
 
 /// The letters that a replay has to do with.

@@ -34,8 +34,10 @@ pub fn run(
     ports: &BTreeSet<String>,
     fates: &SharedFates,
 ) -> Result<Summary, Error> {
-    give_err(&mut loaded, Arc::new(Again(Arc::clone(fates))))
-        .map_err(|reason| Error::config("--through", reason))?;
+    if !give_err(&mut loaded, Arc::new(Again(Arc::clone(fates)))) {
+        let reason = "letters are replayed through Temblor files (.tmb)";
+        return Err(Error::config("--through", reason));
+    }
     let Loaded { graph, endpoints, sources, .. } = loaded;
     let mut plan = RunPlan { signals: true, started: Instant::now(), ..RunPlan::default() };
     let letters = graph.output(ERR);
@@ -67,9 +69,10 @@ pub fn run(
     let rest = NamedSink::new("stdout", temblor_connect::sink::SinkConfig::Stdout);
     let rest = (rest, temblor_codec::Encoding::default());
     let outputs = wire_sinks(&graph, endpoints.sinks, rest, &mut plan);
+    let letters = crate::dead::letters_of(&outputs, &mut plan, None);
     let states = Mutex::new(graph.start());
     let (sources, tables) = (Arc::new(sources), endpoints.tables.shared());
-    let pipeline = Pipeline { graph, sources, inputs, outputs, seed: 0, tables, states };
+    let pipeline = Pipeline { graph, sources, inputs, outputs, seed: 0, letters, tables, states };
     let pipeline = Arc::new(pipeline);
     temblor_runtime::run::run(plan, |_| Ok(pipeline.worker(true)))
 }

@@ -38,10 +38,8 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         eprintln!("note: no flow with a source is deployed; there is nothing to do");
         return 0;
     }
-    if let Some(directory) = &args.dead_letters
-        && let Err(reason) = dead::keep_letters(&mut loaded, directory)
-    {
-        return refuse(&reason);
+    if let Some(directory) = &args.dead_letters {
+        dead::keep_letters(&mut loaded, directory);
     }
     let has_endpoints = !loaded.endpoints.is_empty();
     let (pipeline, plan) = match plan(loaded, &args, started) {
@@ -119,10 +117,11 @@ fn plan(
     let dead_letters = if has_sink { graph.output(ERR) } else { None };
     let inputs = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
+    let letters = dead::letters_of(&outputs, &mut plan, args.dead_letters.as_deref());
     let states = Mutex::new(graph.start());
     let sources = Arc::new(sources);
     let (seed, tables) = (args.seed, endpoints.tables.shared());
-    let pipeline = Pipeline { graph, sources, inputs, outputs, seed, tables, states };
+    let pipeline = Pipeline { graph, sources, inputs, outputs, seed, letters, tables, states };
     Ok((Arc::new(pipeline), plan))
 }
 

@@ -95,13 +95,13 @@ impl<'p, 'o> Encoder<'p, 'o> {
     /// A frame that is no event.
     #[cold]
     pub(super) fn undecodable(&mut self, reason: &str) {
-        self.report("decode", reason.to_string(), None);
+        self.report("decode", reason.to_string(), None, None);
     }
 
     /// An event that brought out a mistake of Temblor's.
     #[cold]
     pub(super) fn bug(&mut self, reason: &str) {
-        self.report("bug", reason.to_string(), None);
+        self.report("bug", reason.to_string(), None, None);
     }
 
     /// An error that went to a port.
@@ -110,7 +110,13 @@ impl<'p, 'o> Encoder<'p, 'o> {
     }
 
     #[cold]
-    fn report(&mut self, kind: &'static str, reason: String, event: Option<Value<'_>>) {
+    fn report(
+        &mut self,
+        kind: &'static str,
+        reason: String,
+        event: Option<Value<'_>>,
+        about: Option<(&str, &str)>,
+    ) {
         let (origin, line, mut bytes) = match self.frame {
             Some((batch, frame)) => (batch.origin.name.clone(), frame.line, frame.bytes.to_vec()),
             None => ("a timer".to_string(), 0, Vec::new()),
@@ -120,10 +126,43 @@ impl<'p, 'o> Encoder<'p, 'o> {
         {
             push_json(&mut bytes, event, JsonStyle::Compact);
         }
+        if let Some(sink) = self.pipeline.letters {
+            return self.bury(sink, (kind, &reason), about, event);
+        }
         let record = ErrorRecord { kind, origin, line, reason, bytes };
         if let Err(error) = self.out.error(record) {
             self.stopped.get_or_insert(error);
         }
+    }
+
+    /// Keeps an event whose failure no port takes as a dead letter; `about` are code and step.
+    #[cold]
+    fn bury(
+        &mut self,
+        sink: SinkId,
+        (kind, reason): (&'static str, &str),
+        about: Option<(&str, &str)>,
+        event: Option<Value<'_>>,
+    ) {
+        let arena = Arena::new();
+        let mut told = arena.record_builder(2);
+        told.insert("error", Value::Str(reason));
+        told.insert("event", event.unwrap_or(Value::Null));
+        let mut meta = arena.record_builder(1);
+        if let Some((code, step)) = about {
+            let mut error = arena.record_builder(2);
+            error.insert("code", Value::Str(code));
+            error.insert("step", Value::Str(step));
+            meta.insert("error", error.finish());
+        }
+        let arrival = self.frame.map_or(0, |(batch, frame)| batch.ingest(frame.index));
+        let event = Event::new(told.finish(), meta.finish(), arrival);
+        let program = letter::Program::of(self.pipeline, self.frame);
+        let chunk = self.out.sink(sink);
+        letter::write(&mut chunk.bytes, event, self.frame, program, &arena);
+        chunk.events += 1;
+        chunk.end_event();
+        self.out.routed_error(kind);
     }
 
     fn write(&mut self, output: &'p Output, port: &str, event: Event<'_>) {
@@ -131,26 +170,20 @@ impl<'p, 'o> Encoder<'p, 'o> {
             Place::Only => self.out.sink(output.sink),
             Place::Path(path) => match place(path, event) {
                 Ok(path) => self.out.sink_at(output.sink, &path),
-                Err(error) => return self.report("path", error.to_string(), Some(event.value)),
+                Err(error) => {
+                    return self.report("path", error.to_string(), Some(event.value), None);
+                }
             },
         };
         let before = chunk.bytes.len();
         if output.encoding.codec == OutputCodec::Letter {
-            let frame = self.frame;
-            let input = frame.and_then(|(batch, _)| {
-                let input = self.pipeline.inputs.get(batch.source)?;
-                self.pipeline.graph.input_name(input.node)
-            });
-            // The program itself is the first of its texts.
-            let text = self.pipeline.sources.get(temblor_lang::span::SourceId(0));
-            let name = text.map_or("", |source| source.name.as_str());
-            let program = letter::Program { name, input };
-            letter::write(&mut chunk.bytes, event, frame, program, &Arena::new());
+            let program = letter::Program::of(self.pipeline, self.frame);
+            letter::write(&mut chunk.bytes, event, self.frame, program, &Arena::new());
         } else if let Err(reason) =
             output.encoding.encode(&mut chunk.bytes, port, event.value, event.raw, event.ingest_ns)
         {
             chunk.bytes.truncate(before);
-            return self.report("encode", reason, Some(event.value));
+            return self.report("encode", reason, Some(event.value), None);
         }
         chunk.events += 1;
         let bytes = (chunk.bytes.len() - before) as u64;
@@ -258,8 +291,7 @@ impl<'p> Receiver<'p> for Encoder<'p, '_> {
         if let Some(help) = error.help() {
             reason = format!("{reason} ({help})");
         }
-        let _ = node;
-        self.report("script", reason, Some(event.value));
+        self.report("script", reason, Some(event.value), Some((error.code(), node)));
     }
 
     fn describe(&mut self, error: &EvalError) -> String {

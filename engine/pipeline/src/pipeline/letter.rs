@@ -2,10 +2,12 @@
 //!
 //! Invariant: a letter is one line of JSON (RFC 8259); the original bytes are in it to the byte.
 
+use super::Pipeline;
 use super::encode::Frame;
 use crate::event::Event;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use temblor_lang::span::SourceId;
 use temblor_lang::value::{Arena, JsonStyle, Key, Value, push_json, push_json_string};
 use temblor_runtime::batch::Batch;
 
@@ -16,6 +18,19 @@ pub(super) struct Program<'p> {
     pub name: &'p str,
     /// The input port that the event came by, if one did.
     pub input: Option<&'p str>,
+}
+
+impl<'p> Program<'p> {
+    /// The program, and the input that a frame came by.
+    pub(super) fn of(pipeline: &'p Pipeline, frame: Option<(&Batch, Frame<'_>)>) -> Self {
+        let input = frame.and_then(|(batch, _)| {
+            let input = pipeline.inputs.get(batch.source)?;
+            pipeline.graph.input_name(input.node)
+        });
+        // The program itself is the first of its texts.
+        let text = pipeline.sources.get(SourceId(0));
+        Self { name: text.map_or("", |source| source.name.as_str()), input }
+    }
 }
 
 /// Appends the letter about an event, which is the record of a failure (`{"error", "event"}`) or what the program
