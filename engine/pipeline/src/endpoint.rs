@@ -199,7 +199,11 @@ fn source(
     if let Some(connector) = registry.connector(kind, Notation::Temblor) {
         return connected_source(connector, def, compiler);
     }
-    known_settings(def, source_settings(kind), compiler);
+    let mut known = source_settings(kind).to_vec();
+    if kind == "stdin" {
+        known.extend(queueing::names(&queue::SOURCE, &[]));
+    }
+    known_settings(def, &known, compiler);
     let settings = Settings::of_endpoint(def, compiler);
     let codec = chains::reader(&settings, compiler);
     let chain = chains::preprocessors(&settings, compiler);
@@ -235,7 +239,14 @@ fn source(
             return None;
         }
     };
-    let config = EndpointSource::Local(config);
+    let mut config = EndpointSource::Local(config);
+    if kind == "stdin" {
+        let queue = queueing::settings(&queue::SOURCE, &[], def, compiler);
+        if queueing::is_on_disk(&queue) {
+            let (name, inner) = (&def.name.text, config.into_open());
+            config = EndpointSource::Other(queueing::source(name, inner, (&queue, def), compiler));
+        }
+    }
     Some(SourceEndpoint { port: def.name.text.clone(), config, codec, errors: None })
 }
 

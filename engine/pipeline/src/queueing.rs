@@ -21,13 +21,13 @@ use temblor_runtime::outlet::{Feedback, QueuePolicy, WhenFull};
 use temblor_runtime::source::OpenSource;
 
 /// The names of the settings of queues, but for those that the kind has itself.
-pub fn names(rows: &'static [Setting], own: &[Setting]) -> Vec<&'static str> {
+pub(crate) fn names(rows: &'static [Setting], own: &[Setting]) -> Vec<&'static str> {
     let is_free = |row: &&Setting| !own.iter().any(|one| one.name == row.name);
     rows.iter().filter(is_free).map(|row| row.name).collect()
 }
 
 /// What a declaration says of its queue; `own` are the settings of its kind.
-pub fn settings(
+pub(crate) fn settings(
     rows: &'static [Setting],
     own: &[Setting],
     def: &EndpointDef,
@@ -45,7 +45,7 @@ fn says(def: &EndpointDef, name: &str) -> bool {
 }
 
 /// The sink with the queue that the program asks for. `has_queue` says that it has one of its own.
-pub fn sink(
+pub(crate) fn sink(
     endpoint: SinkEndpoint,
     (settings, def): (&Settings, &EndpointDef),
     has_queue: bool,
@@ -134,15 +134,20 @@ fn wrap(
     SinkEndpoint { port, config, attributes, encoding, queue: QueuePolicy::default(), ..endpoint }
 }
 
+/// Whether events wait on disk.
+pub(crate) fn is_on_disk(settings: &Settings) -> bool {
+    settings.optional_text("buffer") == Some("disk")
+}
+
 /// The source with the queue on disk that the program asks for.
-pub fn source(
+pub(crate) fn source(
     name: &str,
     inner: Arc<dyn OpenSource>,
     (settings, def): (&Settings, &EndpointDef),
     compiler: &mut Compiler<'_>,
 ) -> Arc<dyn OpenSource> {
     check(settings, def, compiler);
-    if settings.optional_text("buffer") != Some("disk") {
+    if !is_on_disk(settings) {
         return inner;
     }
     let settings = kept(settings, def, compiler);

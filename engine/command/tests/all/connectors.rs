@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use temblor_catalog::registry;
-use temblor_declare::{Connector, Ends, Notation, Setting, Takes, read};
+use temblor_declare::{Connector, Ends, Notation, Setting, Takes, queue, read};
 use temblor_lang::lower::NoModules;
 use temblor_pipeline::load::{Language, LoadOptions};
 
@@ -16,6 +16,12 @@ fn page() -> String {
          beside their code. Files, standard input and output, commands and generators are in \
          [the language's pages](../spec/README.md).\n",
     );
+    text.push_str(
+        "\n## Queues and buffers\n\nEvery sink of a Temblor file takes these settings, and every source of the kinds below \
+         and `stdin` those about a buffer; [delivery](../spec/delivery.md) says what they mean.\n\n| setting | takes | default \
+         | |\n|---|---|---|---|\n",
+    );
+    settings(&mut text, "", &queue::SINK);
     for (notation, title) in [
         (Notation::Temblor, "In Temblor files: `source NAME from KIND …`, `sink NAME into KIND …`"),
         (
@@ -94,6 +100,7 @@ fn every_default_is_what_its_setting_takes() {
     }
     for one in registry().connectors() {
         check(one.kind, one.source);
+        check("every sink", &queue::SINK);
         check(one.kind, one.sink);
     }
 }
