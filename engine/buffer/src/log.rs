@@ -469,14 +469,14 @@ impl State {
     }
 
     /// Where the segment behind this one begins; where the next one will, if there is none.
-    pub fn start_of_next(&self, segment: u64) -> Mark {
+    pub(crate) fn start_of_next(&self, segment: u64) -> Mark {
         let next =
             self.segments.iter().find(|one| one.first > segment).map_or(self.next, |one| one.first);
         Mark { sequence: next, segment: next, offset: HEAD_BYTES }
     }
 
     /// Moves the mark over what is settled, and frees the segments that lie before it.
-    pub fn advance(&mut self, directory: &Path) {
+    pub(crate) fn advance(&mut self, directory: &Path) {
         while self.account.front().is_some_and(|given| given.fate == Fate::Settled) {
             self.account.pop_front();
         }

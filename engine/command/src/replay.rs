@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use temblor_pipeline::endpoint::{EndpointSource, wire_sinks};
+use temblor_pipeline::endpoint::wire_sinks;
 use temblor_pipeline::load::Loaded;
 use temblor_pipeline::operator::ERR;
 use temblor_pipeline::pipeline::{ErrorInput, Input, Pipeline};
@@ -43,11 +43,11 @@ pub fn run(
     let letters = graph.output(ERR);
     let mut inputs = Vec::new();
     for source in endpoints.sources {
-        let is_back = matches!(source.config, EndpointSource::Feedback(_));
+        let is_back = source.is_feedback();
         let refused = letters.filter(|_| source.port.ends_with("/err"));
         let node = graph.input(&source.port);
         if is_back && let Some(node) = node.or(refused) {
-            plan.sources.push(source.config.into_open());
+            plan.sources.push(source.config);
             inputs.push(Input::new(node, source.codec));
         } else if ports.contains(&source.port)
             && let Some(node) = node

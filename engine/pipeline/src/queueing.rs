@@ -12,42 +12,20 @@ use temblor_buffer::sink::Buffered;
 use temblor_buffer::source::BufferedSource;
 use temblor_buffer::waiting::Measure;
 use temblor_codec::{InputCodec, OutputCodec};
-use temblor_declare::{Setting, Settings, queue, read};
+use temblor_declare::{Connector, Settings};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
-use temblor_lang::syntax::tree::{Binding, EndpointDef};
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::outlet::{Feedback, QueuePolicy, WhenFull};
 use temblor_runtime::source::OpenSource;
 
-/// The names of the settings of queues, but for those that the kind has itself.
-pub(crate) fn names(rows: &'static [Setting], own: &[Setting]) -> Vec<&'static str> {
-    let is_free = |row: &&Setting| !own.iter().any(|one| one.name == row.name);
-    rows.iter().filter(is_free).map(|row| row.name).collect()
-}
-
-/// What a declaration says of its queue; `own` are the settings of its kind.
-pub(crate) fn settings(
-    rows: &'static [Setting],
-    own: &[Setting],
-    def: &EndpointDef,
-    compiler: &mut Compiler<'_>,
-) -> Settings {
-    let names = names(rows, own);
-    let ours = |binding: &&Binding| names.contains(&binding.name.text.as_str());
-    let bindings: Vec<&Binding> = def.with.iter().filter(ours).collect();
-    read::bindings(rows, &bindings, def.kind.span, compiler)
-}
-
-/// Whether the program itself sets one of these.
-fn says(def: &EndpointDef, name: &str) -> bool {
-    def.with.iter().any(|binding| binding.name.text == name)
-}
+/// Sources that can be read again as they are.
+const READ_AGAIN: [&str; 5] = ["file", "generator", "metrics", "metronome", "repeat"];
 
 /// The sink with the queue that the program asks for. `has_queue` says that it has one of its own.
 pub(crate) fn sink(
     endpoint: SinkEndpoint,
-    (settings, def): (&Settings, &EndpointDef),
+    settings: &Settings,
     has_queue: bool,
     sources: &mut Vec<SourceEndpoint>,
     compiler: &mut Compiler<'_>,
@@ -59,9 +37,9 @@ pub(crate) fn sink(
         (None | Some("block" | "drop_newest" | "drop_oldest"), None | Some("memory"))
     );
     let wants_queue =
-        ["queue_bytes", "queue_events", "when_full"].iter().any(|name| says(def, name));
-    check(settings, def, compiler);
-    if is_plain && !says(def, "queue_events") && (has_queue || !wants_queue) {
+        ["queue_bytes", "queue_events", "when_full"].iter().any(|name| settings.says(name));
+    check(settings, compiler);
+    if is_plain && !settings.says("queue_events") && (has_queue || !wants_queue) {
         return SinkEndpoint { queue: own, ..endpoint };
     }
     let overflow = match words.0 {
@@ -70,13 +48,13 @@ pub(crate) fn sink(
         _ => own.when_full.into(),
     };
     let place = match words {
-        (_, Some("disk")) => Place::Disk(kept(settings, def, compiler)),
-        (Some("spill"), _) => Place::Both(kept(settings, def, compiler)),
+        (_, Some("disk")) => Place::Disk(kept(settings, compiler)),
+        (Some("spill"), _) => Place::Both(kept(settings, compiler)),
         _ => Place::Memory,
     };
     let events_max = settings.optional_whole("queue_events").unwrap_or(u64::MAX);
     let policy = Policy { place, bytes_max: own.bytes_max, events_max, overflow };
-    wrap(endpoint, policy, settings, sources, compiler)
+    wrap(endpoint, policy, settings, sources)
 }
 
 fn own_policy(settings: &Settings) -> QueuePolicy {
@@ -97,7 +75,6 @@ fn wrap(
     policy: Policy,
     settings: &Settings,
     sources: &mut Vec<SourceEndpoint>,
-    compiler: &mut Compiler<'_>,
 ) -> SinkEndpoint {
     let SinkEndpoint { port, config, mut attributes, encoding, .. } = endpoint;
     let is_json = encoding.post.is_none()
@@ -110,19 +87,13 @@ fn wrap(
         let feedback = Feedback::new();
         let port = format!("{port}/full");
         let config = FeedbackConfig { name: port.clone(), feedback: Arc::clone(&feedback) };
-        sources.push(SourceEndpoint {
-            port,
-            config: crate::endpoint::EndpointSource::Feedback(config),
-            codec: InputCodec::Json,
-            errors: None,
-        });
+        sources.push(SourceEndpoint::new(port, Arc::new(config), InputCodec::Json));
         full = Some(feedback);
     }
     if policy.overflow == Overflow::Shed {
-        let severity = read::bindings(&queue::SEVERITY, &[], settings.span, compiler);
         let (said, measure) = match settings.per_event("priority") {
             Some(said) => (Some(said), Measure::Priority),
-            None => (severity.per_event("$severity"), Measure::Severity),
+            None => (settings.per_event("$severity"), Measure::Severity),
         };
         let formula = said.map(|one| Arc::clone(&one.formula));
         let mut wanted = attributes.map_or_else(Vec::new, <[_]>::into_vec);
@@ -141,23 +112,31 @@ pub(crate) fn is_on_disk(settings: &Settings) -> bool {
 
 /// The source with the queue on disk that the program asks for.
 pub(crate) fn source(
+    connector: &Connector,
     name: &str,
     inner: Arc<dyn OpenSource>,
-    (settings, def): (&Settings, &EndpointDef),
+    settings: &Settings,
     compiler: &mut Compiler<'_>,
 ) -> Arc<dyn OpenSource> {
-    check(settings, def, compiler);
+    check(settings, compiler);
     if !is_on_disk(settings) {
         return inner;
     }
-    let settings = kept(settings, def, compiler);
+    if READ_AGAIN.contains(&connector.kind) {
+        let message = format!("`buffer` does not go with `{}`", connector.kind);
+        let help = "it can be read again as it is: with --state a run goes on where the last one was";
+        let complaint = Diagnostic::error("E0510", settings.span_of("buffer"), message);
+        compiler.diagnostics.push(complaint.with_help(help));
+        return inner;
+    }
+    let settings = kept(settings, compiler);
     Arc::new(BufferedSource { name: name.to_string(), inner, settings })
 }
 
 /// How a buffer on disk is kept.
-fn kept(settings: &Settings, def: &EndpointDef, compiler: &mut Compiler<'_>) -> Kept {
+fn kept(settings: &Settings, compiler: &mut Compiler<'_>) -> Kept {
     let mut wrong = |name: &str, message: String| {
-        let span = if says(def, name) { settings.span_of(name) } else { settings.span };
+        let span = if settings.says(name) { settings.span_of(name) } else { settings.span };
         compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
     };
     let bytes_max = settings.size("buffer_bytes") as u64;
@@ -188,7 +167,7 @@ fn kept(settings: &Settings, def: &EndpointDef, compiler: &mut Compiler<'_>) -> 
 }
 
 /// Settings that have a meaning only beside others.
-fn check(settings: &Settings, def: &EndpointDef, compiler: &mut Compiler<'_>) {
+fn check(settings: &Settings, compiler: &mut Compiler<'_>) {
     let words = (settings.optional_text("when_full"), settings.optional_text("buffer"));
     let mut refuse = |name: &str, message: String, help: &str| {
         let complaint = Diagnostic::error("E0510", settings.span_of(name), message).with_help(help);
@@ -209,14 +188,14 @@ fn check(settings: &Settings, def: &EndpointDef, compiler: &mut Compiler<'_>) {
             help,
         );
     }
-    if words.0 != Some("shed") && says(def, "priority") && settings.has("priority") {
+    if words.0 != Some("shed") && settings.says("priority") && settings.has("priority") {
         let help = "it says which events are left out first: set `when_full = \"shed\"`";
         refuse("priority", "`priority` has no meaning without `shed`".to_string(), help);
     }
     if !matches!(words, (Some("spill"), _) | (_, Some("disk"))) {
         let names =
             ["buffer_bytes", "buffer_reserve", "buffer_compression", "buffer_key", "durability"];
-        for name in names.iter().filter(|name| says(def, name) && settings.has(name)) {
+        for name in names.iter().filter(|name| settings.says(name) && settings.has(name)) {
             let help = "set `buffer = \"disk\"` as well";
             refuse(name, format!("`{name}` is about a buffer on disk, and there is none"), help);
         }
