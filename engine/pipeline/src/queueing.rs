@@ -124,7 +124,8 @@ pub(crate) fn source(
     }
     if READ_AGAIN.contains(&connector.kind) {
         let message = format!("`buffer` does not go with `{}`", connector.kind);
-        let help = "it can be read again as it is: with --state a run goes on where the last one was";
+        let help =
+            "it can be read again as it is: with --state a run goes on where the last one was";
         let complaint = Diagnostic::error("E0510", settings.span_of("buffer"), message);
         compiler.diagnostics.push(complaint.with_help(help));
         return inner;

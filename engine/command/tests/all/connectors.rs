@@ -133,7 +133,14 @@ fn every_default_is_what_its_setting_takes() {
         check(one.kind, one.source);
         check(one.kind, one.sink);
     }
-    for rows in [shared::READING, shared::WRITING, shared::STREAM, shared::QUEUE, shared::BUFFER, shared::FLOW] {
+    for rows in [
+        shared::READING,
+        shared::WRITING,
+        shared::STREAM,
+        shared::QUEUE,
+        shared::BUFFER,
+        shared::FLOW,
+    ] {
         check("every connector", rows);
     }
     check("json", codec::JSON);
