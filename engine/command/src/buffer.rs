@@ -15,7 +15,7 @@ use temblor_runtime::framing::FrameCursor;
 const UNUSABLE: u8 = 6;
 
 #[derive(Debug, Args)]
-pub struct BufferArgs {
+pub(crate) struct BufferArgs {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -54,7 +54,7 @@ struct ExportArgs {
 }
 
 /// Does what is asked; gives the exit code.
-pub fn buffer(args: &BufferArgs) -> u8 {
+pub(crate) fn buffer(args: &BufferArgs) -> u8 {
     let done = match &args.verb {
         Verb::Inspect(args) => look(args, false),
         Verb::Verify(args) => look(args, true),

@@ -29,7 +29,7 @@ const UNUSABLE: u8 = 6;
 const REMAIN: u8 = 3;
 
 #[derive(Debug, Args)]
-pub struct DeadArgs {
+pub(crate) struct DeadArgs {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -45,15 +45,15 @@ enum Verb {
 }
 
 #[derive(Clone, Debug, Args)]
-pub struct WhichArgs {
+pub(crate) struct WhichArgs {
     /// The directory of the letters
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// Only letters with this code, or with this text in their reason
     #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// Only the letter with this number
     #[arg(long, value_name = "N")]
-    pub number: Option<u64>,
+    pub(crate) number: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -70,25 +70,25 @@ struct ReplayArgs {
 
 /// What a letter says that is asked for here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Letter {
-    pub time_ns: u64,
-    pub reason: String,
-    pub code: String,
-    pub step: String,
-    pub program: String,
+pub(crate) struct Letter {
+    pub(crate) time_ns: u64,
+    pub(crate) reason: String,
+    pub(crate) code: String,
+    pub(crate) step: String,
+    pub(crate) program: String,
     /// The input port that its event came by.
-    pub input: Option<String>,
-    pub source: String,
-    pub line: u64,
+    pub(crate) input: Option<String>,
+    pub(crate) source: String,
+    pub(crate) line: u64,
     /// The original bytes, when they are known as a whole.
-    pub original: Option<Vec<u8>>,
+    pub(crate) original: Option<Vec<u8>>,
     /// The metadata that the event came with, as JSON.
-    pub meta: String,
+    pub(crate) meta: String,
 }
 
 impl Letter {
     /// The letter of a line of JSON; nothing when it is none.
-    pub fn read(line: &[u8]) -> Option<Self> {
+    pub(crate) fn read(line: &[u8]) -> Option<Self> {
         let arena = Arena::new();
         let text = std::str::from_utf8(line).ok()?;
         let letter = temblor_stdlib::formats::json::parse(text, &arena).ok()?;
@@ -117,7 +117,7 @@ impl Letter {
 
 impl WhichArgs {
     /// Whether this letter is meant.
-    pub fn means(&self, number: u64, letter: &Letter) -> bool {
+    pub(crate) fn means(&self, number: u64, letter: &Letter) -> bool {
         let by_reason = self.reason.as_ref().is_none_or(|text| {
             letter.code.eq_ignore_ascii_case(text) || letter.reason.contains(text.as_str())
         });
@@ -125,7 +125,7 @@ impl WhichArgs {
     }
 
     /// Gives the letters that are meant, the oldest first.
-    pub fn each(
+    pub(crate) fn each(
         &self,
         mut give: impl FnMut(u64, Letter, &[u8]) -> std::io::Result<()>,
     ) -> Result<(), String> {
@@ -141,7 +141,7 @@ impl WhichArgs {
 }
 
 /// Does what is asked; gives the exit code.
-pub fn dead(args: DeadArgs) -> u8 {
+pub(crate) fn dead(args: DeadArgs) -> u8 {
     let done = match args.verb {
         Verb::List(which) => print(&which, |number, letter, _| {
             let Letter { code, source, line, reason, .. } = letter;
@@ -186,7 +186,7 @@ fn time(time_ns: u64) -> String {
 }
 
 /// Gives a program the sink `err` for its dead letters, unless it has one, or cannot have one.
-pub fn keep_letters(loaded: &mut Loaded, directory: &Path) {
+pub(crate) fn keep_letters(loaded: &mut Loaded, directory: &Path) {
     if !loaded.endpoints.sinks.iter().any(|sink| sink.port == ERR) {
         give_err(loaded, Arc::new(folder_at(directory)));
     }
@@ -198,7 +198,7 @@ fn folder_at(directory: &Path) -> letters::Letters {
 
 /// The sink for events whose failures no port takes: that of the port `err`, if it takes letters, else one of its own in
 /// the directory of the command line.
-pub fn letters_of(
+pub(crate) fn letters_of(
     outputs: &[Vec<Output>],
     plan: &mut RunPlan,
     directory: Option<&Path>,
@@ -217,7 +217,7 @@ pub fn letters_of(
 }
 
 /// Gives a program the sink of its port `err`, which takes letters; false, when it has no such port.
-pub fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) -> bool {
+pub(crate) fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) -> bool {
     if loaded.language != Language::Temblor || loaded.graph.output(ERR).is_none() {
         return false;
     }
@@ -237,7 +237,7 @@ pub fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) -> bool {
 
 /// The letters that a replay has to do with.
 #[derive(Debug, Default)]
-pub struct Fates {
+pub(crate) struct Fates {
     /// Numbers of those that were handed over, and settled well.
     through: BTreeSet<u64>,
     /// Numbers of those that failed again.
@@ -245,21 +245,21 @@ pub struct Fates {
 }
 
 /// The same, shared by source, sink and witnesses.
-pub type SharedFates = Arc<Mutex<Fates>>;
+pub(crate) type SharedFates = Arc<Mutex<Fates>>;
 
 /// What became of letters, for a moment.
-pub fn lock(fates: &SharedFates) -> MutexGuard<'_, Fates> {
+pub(crate) fn lock(fates: &SharedFates) -> MutexGuard<'_, Fates> {
     fates.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Fates {
     /// All that stems from a letter is where it should be.
-    pub fn settle(&mut self, number: u64) {
+    pub(crate) fn settle(&mut self, number: u64) {
         self.through.insert(number);
     }
 
     /// A part of a letter failed again.
-    pub fn fail(&mut self, number: u64) {
+    pub(crate) fn fail(&mut self, number: u64) {
         self.again.insert(number);
     }
 

@@ -28,7 +28,7 @@ use crate::dead::{Letter, SharedFates, WhichArgs, give_err, lock};
 ///
 /// # Errors
 /// The run could not begin.
-pub fn run(
+pub(crate) fn run(
     mut loaded: Loaded,
     which: &WhichArgs,
     ports: &BTreeSet<String>,

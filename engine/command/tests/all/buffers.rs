@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use temblor_testing::{Folder, Process, free_port, temblor, wait_for_listener, wait_until};
+use temblor_testing::{Folder, Process, Ran, free_port, temblor, wait_for_listener, wait_until};
 
 struct Chance(u64);
 
@@ -108,6 +108,12 @@ fn serve(stream: TcpStream, mood: &AtomicU64, taken: &Mutex<BTreeMap<String, u64
 
 fn rounds(default: u64) -> u64 {
     std::env::var("TEMBLOR_KILL_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// What a run said that ended with this code.
+fn failed(ran: Ran, code: i32) -> String {
+    assert_eq!(ran.code, Some(code), "{}{}", ran.out, ran.err);
+    ran.err
 }
 
 const HTTP: &str = "buffer = \"disk\", buffer_bytes = \"1MiB\", timeout = \"300ms\"";
@@ -347,7 +353,7 @@ fn a_buffer_needs_a_place_and_settings_that_fit_together() {
         folder.write("p.tmb", program);
         temblor(["run", "-q", "p.tmb"]).folder(folder.path()).run()
     };
-    let err = with("buffer = \"disk\"").failed_with(2);
+    let err = failed(with("buffer = \"disk\""), 2);
     assert!(err.contains("out: has a buffer on disk") && err.contains("--state DIR"), "{err}");
     for (settings, message) in [
         ("buffer = \"disk\", when_full = \"shed\"", "does not go with `buffer = \"disk\"`"),
@@ -357,7 +363,7 @@ fn a_buffer_needs_a_place_and_settings_that_fit_together() {
         ("buffer = \"disk\", buffer_key = \"x\"", "64 hexadecimal digits"),
         ("buffer = \"dusk\"", "disk"),
     ] {
-        let err = with(settings).failed_with(1);
+        let err = failed(with(settings), 1);
         assert!(err.contains("E0510") && err.contains(message), "{settings}: {err}");
     }
 }
@@ -463,7 +469,7 @@ fn buffers_are_inspected_verified_repaired_and_exported() {
         let seen = call(&["buffer", "inspect", "state", "--json"]);
         seen.out.contains("\"pending_events\":2") && seen.out.contains("\"in_use\":true")
     });
-    let refused = call(&["buffer", "repair", "state"]).failed_with(6);
+    let refused = failed(call(&["buffer", "repair", "state"]), 6);
     assert!(refused.contains("is in use"), "{refused}");
     let ran = process.terminate();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -482,6 +488,6 @@ fn buffers_are_inspected_verified_repaired_and_exported() {
     assert!(repaired.contains("without 9 damaged bytes"), "{repaired}");
     call(&["buffer", "verify", "state"]).succeeded();
     assert_eq!(call(&["buffer", "export", "state"]).succeeded(), "{\"n\":1}\n{\"n\":2}\n");
-    let nothing = call(&["buffer", "inspect", "nowhere"]).failed_with(6);
+    let nothing = failed(call(&["buffer", "inspect", "nowhere"]), 6);
     assert!(nothing.contains("nowhere") && nothing.contains("help"), "{nothing}");
 }
