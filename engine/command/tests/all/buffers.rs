@@ -373,7 +373,7 @@ const FAILING: &str = "source in from file \"in.log\";\nsink good into file \"go
 #[test]
 fn dead_letters_are_kept_listed_shown_and_replayed_until_they_go_through() {
     let folder = Folder::new();
-    folder.write("in.log", "{\"a\":1}\nnot json\n{\"b\":\"\u{1}x\"}\n{\"b\":2}\n");
+    folder.write("in.log", "{\"a\":1}\nnot json\n{\"b\":\"\\u0001x\"}\n{\"b\":2}\n");
     let program = |step: &str| {
         format!("{FAILING}sink err into dead_letters \"letters\";\nin |> {step} |> good")
     };
@@ -393,7 +393,7 @@ fn dead_letters_are_kept_listed_shown_and_replayed_until_they_go_through() {
         "\"code\":\"E0401\"",
         "\"place\":\"p.tmb:4:",
         "\"input\":\"in\"",
-        "\"original\":\"{\\\"b\\\":\\\"\\u0001x\\\"}\"",
+        "\"original\":\"{\\\"b\\\":\\\"\\\\u0001x\\\"}\"",
         "\"source\":\"in.log\",\"line\":3",
     ] {
         assert!(letter.contains(part), "{part}: {letter}");
