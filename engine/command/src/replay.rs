@@ -22,7 +22,7 @@ use temblor_runtime::sink::{Delivered, OpenSink, Sink, WriteFailure};
 use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
 
-use crate::dead::{Letter, SharedFates, WhichArgs, give_err, lock};
+use crate::letter::{Letter, SharedFates, WhichArgs, give_err, letters_of, lock};
 
 /// Runs a program over letters instead of its sources.
 ///
@@ -69,7 +69,7 @@ pub(crate) fn run(
     let rest = NamedSink::new("stdout", temblor_connect::sink::SinkConfig::Stdout);
     let rest = (rest, temblor_codec::Encoding::default());
     let outputs = wire_sinks(&graph, endpoints.sinks, rest, &mut plan);
-    let letters = crate::dead::letters_of(&outputs, &mut plan, None);
+    let letters = letters_of(&outputs, &mut plan, None);
     let states = Mutex::new(graph.start());
     let (sources, tables) = (Arc::new(sources), endpoints.tables.shared());
     let pipeline = Pipeline { graph, sources, inputs, outputs, seed: 0, letters, tables, states };

@@ -1,7 +1,7 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::{RunArgs, StatsFormat, dead};
+use super::{RunArgs, StatsFormat, letter};
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         return 0;
     }
     if let Some(directory) = &args.dead_letters {
-        dead::keep_letters(&mut loaded, directory);
+        letter::keep_letters(&mut loaded, directory);
     }
     let has_endpoints = !loaded.endpoints.is_empty();
     let (pipeline, plan) = match plan(loaded, &args, started) {
@@ -117,7 +117,7 @@ fn plan(
     let dead_letters = if has_sink { graph.output(ERR) } else { None };
     let inputs = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
-    let letters = dead::letters_of(&outputs, &mut plan, args.dead_letters.as_deref());
+    let letters = letter::letters_of(&outputs, &mut plan, args.dead_letters.as_deref());
     let states = Mutex::new(graph.start());
     let sources = Arc::new(sources);
     let (seed, tables) = (args.seed, endpoints.tables.shared());
