@@ -86,13 +86,6 @@ impl Queue {
         self.put(state, batch)
     }
 
-    /// Adds a batch that stems from others which the queue had room for, without waiting: who gives something
-    /// back may be what the workers wait for. There is no more of it than was taken out.
-    pub fn send_back(&self, batch: Box<Batch>) -> Result<(), Closed> {
-        let state = self.lock();
-        self.put(state, batch)
-    }
-
     /// Adds a batch, waiting for room as a task: what network sources use.
     pub async fn send_async(&self, batch: Box<Batch>) -> Result<(), Closed> {
         loop {
@@ -107,6 +100,11 @@ impl Queue {
             }
             room.await;
         }
+    }
+
+    /// Adds a batch that stems from others, whether there is room or not: those who would make room may wait for it.
+    pub(crate) fn send_back(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        self.put(self.lock(), batch)
     }
 
     /// Takes the next work, waiting for it. `None` when the run was aborted.
