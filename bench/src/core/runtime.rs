@@ -138,6 +138,7 @@ fn wire(
         inputs: vec![pipeline::Input { node, codec, errors: None }],
         outputs: (0..ports.len()).map(output).collect(),
         seed: 0,
+        letters: None,
         tables: None,
     };
     Ok((Arc::new(pipeline), plan))

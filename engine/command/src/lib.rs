@@ -5,6 +5,7 @@ mod expand;
 mod check;
 pub mod measure;
 mod bench;
+mod letter;
 mod graph;
 mod ends;
 mod logstash;
@@ -12,6 +13,9 @@ mod lsp;
 mod tables;
 mod repl;
 mod explain;
+mod buffer;
+mod replay;
+mod dead;
 mod doc;
 mod fmt;
 mod misspelt;
@@ -77,6 +81,10 @@ enum Verb {
     Diff(diff::DiffArgs),
     /// Make a Temblor file from the configuration of another engine
     Convert(convert::ConvertArgs),
+    /// Look into buffers on disk, check and mend them, and get their events out
+    Buffer(buffer::BufferArgs),
+    /// List, show and replay dead letters: events that a program could not use
+    Dead(dead::DeadArgs),
 }
 
 /// Where the program comes from.
@@ -155,6 +163,9 @@ struct RunArgs {
     /// Give up what the directory of --state holds, and begin anew
     #[arg(long, requires = "state")]
     fresh_state: bool,
+    /// Keep events that fail as dead letters in this directory, unless the program has a sink for `err`
+    #[arg(long, value_name = "DIR")]
+    dead_letters: Option<PathBuf>,
     /// Event i (from 0) arrives at i × STEP since 1970, such as 1ns or 1s; one worker
     #[arg(long, value_name = "STEP", value_parser = parse_step)]
     virtual_clock: Option<std::time::Duration>,
@@ -375,6 +386,8 @@ pub fn main() -> ExitCode {
         Verb::Convert(args) => convert::convert(&args),
         Verb::Ctl(args) => ctl::ctl(&args),
         Verb::Diff(args) => diff::diff(&args),
+        Verb::Buffer(args) => buffer::buffer(&args),
+        Verb::Dead(args) => dead::dead(args),
     };
     ExitCode::from(code)
 }

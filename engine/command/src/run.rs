@@ -3,7 +3,7 @@
 use super::check::FAULTY;
 use super::layout::{self, Layout};
 use super::runner::Runner;
-use super::{RunArgs, StatsFormat};
+use super::{RunArgs, StatsFormat, letter};
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -27,7 +27,8 @@ pub(crate) fn run(args: RunArgs) -> u8 {
     if let Some(name) = &args.instance {
         temblor_stdlib::functions::name_instance(name);
     }
-    let loaded = match args.program.load_with_errors(args.ends.shows_ports()) {
+    let errors_leave = args.ends.shows_ports() || args.dead_letters.is_some();
+    let mut loaded = match args.program.load_with_errors(errors_leave) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
@@ -41,6 +42,9 @@ pub(crate) fn run(args: RunArgs) -> u8 {
     if loaded.language == Language::Deploy && loaded.endpoints.sources.is_empty() {
         eprintln!("note: no flow with a source is deployed; there is nothing to do");
         return 0;
+    }
+    if let Some(directory) = &args.dead_letters {
+        letter::keep_letters(&mut loaded, directory);
     }
     let has_endpoints = !loaded.endpoints.is_empty();
     let planned = match planned(loaded, &args, started) {
@@ -160,10 +164,11 @@ pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Resul
     let dead_letters = if has_sink { graph.output(ERR) } else { None };
     let (inputs, sources) = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
+    let letters = letter::letters_of(&outputs, &mut plan, args.dead_letters.as_deref());
     let states = Mutex::new(graph.start());
     let (seed, tables) = (args.seed, endpoints.tables.shared());
     let pipeline =
-        Pipeline { graph, sources: Arc::new(texts), inputs, outputs, seed, tables, states };
+        Pipeline { graph, sources: Arc::new(texts), inputs, outputs, seed, letters, tables, states };
     Ok(Planned { pipeline, plan, sources })
 }
 

@@ -1,5 +1,9 @@
 //! Something that can be set: one row with name, kind, default and documentation.
 
+/// The name of an attribute that is no setting: what names an event by its place in its input, so that it has the same
+/// name whenever it is sent. Nothing, where the input cannot be read again.
+pub const POSITION: &str = "$position";
+
 /// Something that can be set.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use temblor_codec::interceptor::Preprocessor;
 use temblor_codec::{Encoding, InputCodec};
 use temblor_declare::interceptor::after::Stream;
+use temblor_declare::setting::POSITION;
 use temblor_declare::{Build, Built, BuiltSink, Connector, Ends, Setting, Settings, Takes};
 use temblor_lang::diagnostic::{Class, Diagnostic, Severity};
 use temblor_lang::lower::Compiler;
@@ -143,7 +144,7 @@ pub fn attributes(rows: &[Setting], settings: &Settings) -> Box<[Attribute]> {
         let given = settings.per_event(row.name);
         let formula = given.map(|one| std::sync::Arc::clone(&one.formula));
         let as_json = !matches!(row.takes, Takes::PerEvent);
-        Attribute { formula, as_json }
+        Attribute { formula, as_json, is_position: row.name == POSITION }
     };
     wanted.map(attribute).collect()
 }

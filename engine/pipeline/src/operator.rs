@@ -56,6 +56,8 @@ pub struct Emitter<'a> {
 pub const OUT: &str = "out";
 /// The port of events that failed.
 pub const ERR: &str = "err";
+/// The port of events that the queue of a sink had no room for.
+pub const FULL: &str = "full";
 /// The port of events that an operator sorts out: repeats, what does not parse, what is over a limit.
 pub const ELSE: &str = "else";
 /// The port of events that tremor's operators turn away.

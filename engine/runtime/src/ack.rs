@@ -123,6 +123,17 @@ struct Deliveries {
     open: BTreeSet<u64>,
     /// One of them failed.
     failed: bool,
+    /// Sinks that may give something back although nothing is under way to them.
+    holders: usize,
+}
+
+/// Says that a sink may still give something back. As long as it is there, sources of what comes back stay.
+pub struct Holding(Arc<Ledger>);
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        self.0.lock_deliveries().holders -= 1;
+    }
 }
 
 /// A delivery to a sink that confirms later. It has failed when it is dropped before it
@@ -287,7 +298,15 @@ impl Ledger {
     /// handed to sinks has been confirmed or has failed. Operators may still keep events.
     pub fn is_quiet(&self) -> bool {
         let all_written = self.lock().iter().all(|account| account.opened == account.written);
-        all_written && self.lock_deliveries().open.is_empty()
+        let deliveries = self.lock_deliveries();
+        all_written && deliveries.open.is_empty() && deliveries.holders == 0
+    }
+
+    /// A sink holds events that it may give back later.
+    #[must_use]
+    pub fn hold(self: &Arc<Self>) -> Holding {
+        self.lock_deliveries().holders += 1;
+        Holding(Arc::clone(self))
     }
 
     fn lock_deliveries(&self) -> MutexGuard<'_, Deliveries> {

@@ -5,6 +5,7 @@
 //! by accident.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
@@ -49,6 +50,11 @@ pub struct Desk {
     pub drain: Arc<Drain>,
     /// What sources send into: a sink that gathers events learns from it that no more will come.
     pub queue: Arc<Queue>,
+    /// Where the run keeps what outlives it, if it has such a place.
+    pub state: Option<PathBuf>,
+    /// Whether what is not delivered when the run ends is kept in front of the sink, so that the end need not
+    /// wait for it.
+    pub keeps_rest: bool,
 }
 
 impl Desk {
@@ -348,7 +354,7 @@ impl Parcel {
 
     /// There was no room for it, and the program wants it left out then: it is done, and counted.
     pub fn shed(mut self) {
-        self.desk.stats.add_dropped("queue full", self.events);
+        self.desk.stats.add_shed(&self.desk.name, "queue full", self.events);
         self.tokens.clear();
         self.delivery.succeed();
     }

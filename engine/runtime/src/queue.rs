@@ -444,6 +444,14 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_back_needs_no_room() {
+        let queue = queue(10, 1);
+        queue.send(batch(8)).unwrap();
+        queue.send_back(batch(7)).unwrap();
+        assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
+    }
+
+    #[test]
     fn a_task_without_room_waits_as_well() {
         let queue = queue(10, 1);
         queue.send(batch(8)).unwrap();

@@ -225,6 +225,16 @@ fn check(plan: &RunPlan) -> Result<(), Error> {
     if plan.sources.is_empty() {
         return Err(Error::config("sources", "there must be at least one"));
     }
+    let sinks = plan.sinks.iter().filter(|sink| sink.config.needs_state());
+    let mut wanting = sinks.map(|sink| sink.name.clone());
+    let sources = plan.sources.iter().filter_map(|source| source.needs_state());
+    if plan.state.is_none()
+        && let Some(name) = wanting.next().or_else(|| sources.map(str::to_string).next())
+    {
+        let help = "run with --state DIR, below which buffers are kept";
+        let reason = "has a buffer on disk, and nothing says where it is kept";
+        return Err(Error::new(ErrorKind::Config, name, reason, help));
+    }
     Ok(())
 }
 
@@ -489,6 +499,7 @@ impl Run {
             stop,
             network: Arc::clone(&self.network),
             clock: self.plan.clock,
+            state: self.plan.state.clone(),
         }
     }
 
@@ -509,6 +520,8 @@ impl Run {
             stop: Arc::clone(&self.stop),
             ledger: Arc::clone(&self.ledger),
             queue: Arc::clone(&self.shop.queue),
+            state: self.plan.state.clone(),
+            keeps_rest: false,
         }
     }
 

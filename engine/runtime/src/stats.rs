@@ -2,6 +2,7 @@
 //!
 //! Invariant: what is received ends in some count: written, dropped, failed or an error.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -93,13 +94,16 @@ pub struct Stats {
     pub ports: boxcar::Vec<PortStats>,
     /// By sink.
     pub sinks: boxcar::Vec<PortStats>,
-    errors: Mutex<BTreeMap<&'static str, u64>>,
-    dropped: Mutex<BTreeMap<&'static str, u64>>,
+    errors: Mutex<Sums>,
+    dropped: Mutex<Sums>,
     /// Memory of the process when it was looked at last, in bytes; 0 where nobody looks.
     memory_bytes: AtomicU64,
     /// How long sources were held up because of it, in nanoseconds.
     slowed_ns: AtomicU64,
 }
+
+/// Counts by what they count.
+type Sums = BTreeMap<Cow<'static, str>, u64>;
 
 /// Counts by what they count, in the order of the names.
 pub type Reasons = Vec<(String, u64)>;
@@ -314,13 +318,19 @@ impl Stats {
     /// Counts errors of one kind.
     pub fn add_errors(&self, kind: &'static str, count: u64) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        *errors.entry(kind).or_default() += count;
+        *errors.entry(Cow::Borrowed(kind)).or_default() += count;
     }
 
     /// Counts events that were shed on purpose, by the reason.
     pub fn add_dropped(&self, reason: &'static str, events: u64) {
         let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        *dropped.entry(reason).or_default() += events;
+        *dropped.entry(Cow::Borrowed(reason)).or_default() += events;
+    }
+
+    /// Counts events that an output shed on purpose, by output and reason.
+    pub fn add_shed(&self, output: &str, reason: &str, events: u64) {
+        let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        *dropped.entry(Cow::Owned(format!("{output}: {reason}"))).or_default() += events;
     }
 
     /// States the memory of the process, and for how long sources were held up because of it since then.
@@ -363,17 +373,17 @@ fn listed_once<T>(values: Vec<T>) -> boxcar::Vec<T> {
     values.into_iter().collect()
 }
 
-fn add_all(sums: &Mutex<BTreeMap<&'static str, u64>>, counts: &BTreeMap<&'static str, u64>) {
+fn add_all(sums: &Mutex<Sums>, counts: &BTreeMap<&'static str, u64>) {
     if counts.is_empty() {
         return;
     }
     let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
     for (kind, count) in counts {
-        *sums.entry(kind).or_default() += count;
+        *sums.entry(Cow::Borrowed(kind)).or_default() += count;
     }
 }
 
-fn listed(sums: &Mutex<BTreeMap<&'static str, u64>>) -> Reasons {
+fn listed(sums: &Mutex<Sums>) -> Reasons {
     let sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
     sums.iter().map(|(kind, count)| (kind.to_string(), *count)).collect()
 }

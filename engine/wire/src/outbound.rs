@@ -5,6 +5,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use temblor_runtime::ack::Token;
 use temblor_runtime::error::Error;
@@ -12,6 +13,9 @@ use temblor_runtime::outlet::{Desk, Outlet, Parcel};
 use temblor_runtime::outputs::Chunk;
 use temblor_runtime::sink::{Delivered, Sink, WriteFailure};
 use tokio::task::JoinHandle;
+
+/// How long a task is waited for whose parcels are kept in front of it: it may just be sending one.
+const KEPT_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The task of a sink: takes parcels from the outlet until it ends.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -80,10 +84,12 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
         let Some((desk, task)) = self.running.take() else { return };
         let abort = task.abort_handle();
         let Ok(handle) = desk.network.handle() else { return };
-        let left = desk.drain.left();
-        let ended = handle.block_on(async { tokio::time::timeout(left, task).await });
+        let patience = if desk.keeps_rest { KEPT_PATIENCE } else { desk.drain.left() };
+        let ended = handle.block_on(async { tokio::time::timeout(patience, task).await });
         if ended.is_err() {
             abort.abort();
+        }
+        if ended.is_err() && !desk.keeps_rest {
             let reason = format!("has not taken everything within {:?}", desk.drain.limit);
             let help = "what is left stays unacknowledged; run again with --state to send it";
             desk.trouble(Error::output(&*desk.name, reason, help));

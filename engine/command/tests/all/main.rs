@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod recorded;
 mod agree;
+mod buffers;
 mod cli;
 mod connectors;
 mod conversions;

@@ -182,7 +182,10 @@ const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
     ("engine/logstash", &[("input", "network"), ("output", "network")]),
     // A list holds maps, and a map holds lists.
     ("engine/logstash-event", &[("datum", "map")]),
-    ("engine/pipeline", &[("endpoint", "connected"), ("registry", "metered")]),
+    (
+        "engine/pipeline",
+        &[("endpoint", "connected"), ("endpoint", "queueing"), ("registry", "metered")],
+    ),
     // A value is a handle into the heap, and the heap holds values.
     (
         "engine/ruby",

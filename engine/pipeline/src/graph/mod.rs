@@ -59,6 +59,8 @@ pub struct Graph {
     inputs: Vec<(String, usize)>,
     /// Output ports by name, in the order of their numbers.
     outputs: Vec<String>,
+    /// Whether events that tell of a failure say its code and step, too.
+    tells_codes: bool,
 }
 
 /// A node and what its ports lead to.
@@ -118,6 +120,7 @@ impl Graph {
             nodes: vec![input, script, Node::new(OUT, Step::AnyOutput(0))],
             inputs: vec![(IN.to_string(), 0)],
             outputs: vec![OUT.to_string()],
+            tells_codes: false,
         }
     }
 
@@ -148,6 +151,18 @@ impl Graph {
     #[must_use]
     pub fn input(&self, name: &str) -> Option<usize> {
         self.inputs.iter().find(|(input, _)| input == name).map(|(_, node)| *node)
+    }
+
+    /// The name of the input port of a node.
+    #[must_use]
+    pub fn input_name(&self, node: usize) -> Option<&str> {
+        self.inputs.iter().find(|(_, input)| *input == node).map(|(name, _)| name.as_str())
+    }
+
+    /// Says code and step of a failure in the metadata of the event that tells of it, as `$error`: what dead
+    /// letters want to know.
+    pub fn tell_codes(&mut self) {
+        self.tells_codes = true;
     }
 
     /// The node of an output port.

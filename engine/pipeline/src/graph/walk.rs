@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings};
 use std::any::Any;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Key, Value};
+use temblor_lang::value::{Key, RecordBuilder, Value};
 use temblor_runtime::ack::Token;
 
 /// An event that is about to enter a node.
@@ -266,7 +266,20 @@ impl Graph {
         let mut record = arena.record_builder(2);
         record.insert("error", Value::Str(arena.str(&receiver.describe(error))));
         record.insert("event", event.value);
-        self.follow(node, ERR, event.with_value(record.finish()), way);
+        let mut failed = event.with_value(record.finish());
+        if self.tells_codes {
+            let mut about = arena.record_builder(2);
+            about.insert("code", Value::Str(error.code()));
+            about.insert("step", Value::Str(arena.str(&node.name)));
+            let meta = event.meta.as_record(arena);
+            let mut meta = match meta {
+                Some(meta) => RecordBuilder::from_record(arena, meta, 1),
+                None => arena.record_builder(1),
+            };
+            meta.insert("error", about.finish());
+            failed = failed.with_meta(meta.finish());
+        }
+        self.follow(node, ERR, failed, way);
     }
 }
 

@@ -5,6 +5,7 @@ mod bug;
 mod metadata;
 mod arrival;
 mod encode;
+mod letter;
 mod ordered;
 
 pub use arrival::{ErrorInput, Input};
@@ -25,7 +26,7 @@ use temblor_runtime::batch::{BadFrame, Batch};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 use temblor_runtime::framing::{FrameCursor, Framing};
-use temblor_runtime::outputs::Outputs;
+use temblor_runtime::outputs::{Outputs, SinkId};
 use temblor_runtime::processor::Processor;
 use temblor_runtime::turnstile::Turn;
 
@@ -42,6 +43,8 @@ pub struct Pipeline {
     pub outputs: Vec<Vec<Output>>,
     /// Seed of everything random.
     pub seed: u64,
+    /// The sink that keeps events as dead letters whose failures no port takes.
+    pub letters: Option<SinkId>,
     /// The lookup tables that scripts may ask.
     pub tables: Option<Arc<dyn Tables>>,
     /// What the nodes with a memory remember.

@@ -20,6 +20,11 @@ pub trait OpenSink: Debug + Send + Sync {
     /// # Errors
     /// What is not there, or cannot be written; the run does not begin then.
     fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error>;
+
+    /// Whether it keeps something in the state directory, so that the run must have one.
+    fn needs_state(&self) -> bool {
+        false
+    }
 }
 
 /// What became of a chunk.

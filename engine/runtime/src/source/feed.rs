@@ -3,6 +3,7 @@
 //! Invariant: a block's token is opened before the block can be seen by a worker, in input order.
 
 use std::io::{ErrorKind, Read, Result as IoResult};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -46,6 +47,8 @@ pub struct Feed {
     pub clock: Clock,
     /// Sockets, timers and tasks.
     pub network: Arc<Network>,
+    /// Where the run keeps what outlives it, if it has such a place.
+    pub state: Option<PathBuf>,
 }
 
 /// Something to read from that knows whether reading would wait.

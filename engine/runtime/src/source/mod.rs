@@ -27,6 +27,11 @@ pub trait OpenSource: Any + Debug + Send + Sync {
     fn forgets(&self) -> bool {
         true
     }
+
+    /// What the user calls it, when it keeps something in the state directory, so that the run must have one.
+    fn needs_state(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A source that is ready to run.
