@@ -20,6 +20,7 @@ mod logstash_edges;
 mod logstash_options;
 mod lsp;
 mod manual;
+mod operate;
 mod operators;
 mod pages;
 mod runtime;
