@@ -195,11 +195,6 @@ const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
         ],
     ),
     // What steers a run is handed to it, and what it steers are the parts of the run.
-    (
-        "engine/runtime",
-        &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")],
-    ),
-    // What replaces a running program holds what it replaces: queues, outlets and the run.
     ("engine/runtime", &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")]),
     ("engine/testing", &[("process", "command")]),
 ];
