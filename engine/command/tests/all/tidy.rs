@@ -195,10 +195,7 @@ const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
         ],
     ),
     // What steers a run is handed to it, and what it steers are the parts of the run.
-    (
-        "engine/runtime",
-        &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")],
-    ),
+    ("engine/runtime", &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")]),
     ("engine/testing", &[("process", "command")]),
 ];
 
