@@ -93,6 +93,11 @@ fn entries<'a>(
 fn complete(rows: &'static [Setting], settings: &mut Settings, compiler: &mut Compiler<'_>) {
     for row in rows {
         if let Takes::Hidden(text) = row.takes {
+            // The connector looks for it, whether the program writes it or not.
+            let key = text.trim_start_matches('$').split('.').next();
+            if let Some(key) = key.filter(|key| !key.is_empty()) {
+                compiler.metadata_is_written(Some(key));
+            }
             let given =
                 expression(text, compiler).map(|tree| per_event(row.takes, &tree, compiler));
             given.into_iter().for_each(|given| settings.insert(row.name, settings.span, given));

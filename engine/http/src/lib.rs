@@ -22,7 +22,11 @@ pub mod load;
 pub mod answering;
 pub mod streams;
 pub mod hec;
+pub mod indexing;
 pub mod sink;
+pub mod shipping;
+pub mod hec_source;
+pub mod loki_source;
 pub mod loki;
 pub mod splunk;
 pub mod http;
@@ -30,10 +34,13 @@ pub mod nodes;
 pub mod bulk;
 pub mod indexer;
 pub mod opensearch;
+pub mod lookup;
+pub mod poll;
 pub mod tremor;
 pub mod talk;
 pub mod whom;
 pub mod hearing;
+pub mod audience;
 pub mod telling;
 pub mod websocket;
 
@@ -47,6 +54,8 @@ pub static CONNECTORS: &[&Connector] = &[
     &opensearch::ELASTICSEARCH,
     &loki::LOKI,
     &splunk::SPLUNK_HEC,
+    &lookup::HTTP_LOOKUP,
+    &poll::HTTP_POLL,
     &tremor::HTTP_SERVER,
     &tremor::HTTP_CLIENT,
     &tremor::ELASTIC,

@@ -198,6 +198,9 @@ impl Feed {
             offset: 0,
             token: self.ledger.open_watched(self.source, position, witness),
         };
+        if self.gives_back {
+            return self.queue.send_at_once(Box::new(batch));
+        }
         self.queue.send_async(Box::new(batch)).await
     }
 }

@@ -102,6 +102,11 @@ impl Queue {
         }
     }
 
+    /// Adds a batch whether there is room or not: what sinks give back.
+    pub fn send_at_once(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        self.put(self.lock(), batch)
+    }
+
     /// Takes the next work, waiting for it. `None` when the run was aborted.
     pub fn receive(&self) -> Option<Work> {
         let mut state = self.lock();

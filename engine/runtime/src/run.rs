@@ -398,6 +398,7 @@ impl Run {
             completions: Arc::clone(&self.completions),
             stop: Arc::clone(&self.stop),
             network: Arc::clone(&self.network),
+            gives_back: false,
             clock: self.plan.clock,
         }
     }

@@ -4,7 +4,7 @@
 use super::build::{Builder, Level, Notation};
 use super::complain;
 use super::names::{Meaning, Names, STEP_WORDS, is_step, name_of};
-use crate::operator::OUT;
+use crate::operator::{ERR, OUT};
 use crate::operators::{ANY_PORT, InChain, OperatorKind, Setting, Takes};
 use crate::registry::Registry;
 use temblor_lang::diagnostic::Diagnostic;
@@ -22,6 +22,8 @@ pub struct Expansion {
     pub statements: Vec<Statement>,
     /// What is wrong with the chain.
     pub diagnostics: Vec<Diagnostic>,
+    /// The sinks whose answers the chain goes on with.
+    pub asked: Vec<Ident>,
 }
 
 /// The port that a chain writes as `else`.
@@ -40,6 +42,12 @@ impl Builder<'_, '_> {
         }
         let expansion = expand(chain, self.registry, &mut self.unnamed, level);
         expansion.diagnostics.into_iter().for_each(|one| self.complain(one));
+        for asked in expansion.asked {
+            if self.asked.iter().any(|known| *known == asked.text) {
+                self.complain(complain::asked_twice(&asked));
+            }
+            self.asked.push(asked.text);
+        }
         for statement in expansion.statements {
             match statement {
                 Statement::Define(define) => self.define(&define, level),
@@ -153,6 +161,7 @@ impl Expander<'_> {
                 self.script(script, "drop", span);
                 return false;
             }
+            ("lookup", None) => self.lookup(positional, clauses, span),
             (_, Some(kind)) => return self.operator(kind, name, written, span),
             (role @ ("source" | "sink" | "table"), None) => {
                 self.complain(complain::declaration_as_step(role, name.span));
@@ -324,6 +333,37 @@ impl Expander<'_> {
         let from = StreamRef { node: node.clone(), port: Some(port), span };
         let into = StreamRef { node: into.clone(), port: None, span: into.span };
         self.push(plain_select(event(span), from, into, None));
+    }
+
+    /// `lookup names into event.host else port`: to a sink that asks, and on with what it gives back.
+    fn lookup(&mut self, positional: &[Expr], clauses: &[(Ident, Option<Expr>)], span: Span) {
+        let name = match positional {
+            [name] => name_of(name),
+            _ => None,
+        };
+        let Some(name) = name else { return self.complain(complain::lookup_without_name(span)) };
+        if self.names.meaning(&name.text) != Some(Meaning::Output) {
+            return self.complain(complain::lookup_of_no_sink(&name));
+        }
+        self.pass(StreamRef { node: name.clone(), port: None, span });
+        let answers = Ident { text: OUT.to_string(), span };
+        self.at = StreamRef { node: name.clone(), port: Some(answers), span };
+        self.expansion.asked.push(name.clone());
+        for (word, value) in clauses {
+            match (word.text.as_str(), value.as_ref()) {
+                (ELSE, Some(value)) => match name_of(value) {
+                    Some(port) => {
+                        self.port(&port);
+                        self.branch(&name, ERR, &port, span);
+                    }
+                    None => self.complain(complain::not_a_path(value.span)),
+                },
+                ("into", Some(Expr { kind: ExprKind::Path(place), .. })) => {
+                    self.set(&[((**place).clone(), answer(span))], span);
+                }
+                _ => self.complain(complain::unexpected_value("lookup", word.span)),
+            }
+        }
     }
 
     /// `where c`, or `where c else port`.
@@ -611,6 +651,14 @@ fn text(name: &Ident) -> Expr {
 fn local(name: &Ident) -> Expr {
     let span = name.span;
     let path = Path { root: PathRoot::Local(name.clone()), segments: Vec::new(), span };
+    Expr { kind: ExprKind::Path(Box::new(path)), span }
+}
+
+/// `$lookup.answer`
+fn answer(span: Span) -> Expr {
+    let segments = ["lookup", "answer"];
+    let segments = segments.map(|text| Segment::Name(Ident { text: text.to_string(), span }));
+    let path = Path { root: PathRoot::Meta, segments: segments.to_vec(), span };
     Expr { kind: ExprKind::Path(Box::new(path)), span }
 }
 
