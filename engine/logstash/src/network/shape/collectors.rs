@@ -3,7 +3,7 @@
 use super::{EVERYWHERE, joined, listener, secure, text};
 use crate::network::draft::{Draft, Node, PerEvent};
 use crate::options::{Setting, SettingKind};
-use crate::template::Template;
+use temblor_logstash_event::template::Template;
 
 /// Minutes after which Logstash finishes an object.
 const OBJECT_MINUTES: f64 = 15.0;

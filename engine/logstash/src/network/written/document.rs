@@ -2,12 +2,12 @@
 
 use crate::codec::{Encoder, OwnText};
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Setting, SettingKind};
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
 
 /// What stands for an event.
 #[derive(Debug)]

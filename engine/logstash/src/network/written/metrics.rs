@@ -2,14 +2,14 @@
 
 use crate::codec::{Encoder, OwnText};
 use crate::complain;
-use crate::datum::{Datum, Map, float_text};
-use crate::event::LogEvent;
 use crate::options::Arguments;
 use crate::pattern::Pattern;
-use crate::reference::FieldRef;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map, float_text};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// Names with a field in them that the event has not.
 const UNRESOLVED: &str = "%\\{[^}]+\\}";

@@ -1,11 +1,11 @@
 //! The messages of the output `syslog`: the headers of RFC 3164 and RFC 5424 as Logstash fills them in.
 
 use crate::codec::{Encoder, OwnText};
-use crate::event::LogEvent;
 use crate::options::Arguments;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
 
 /// The names of facilities, by number.
 const FACILITIES: [&str; 24] = [
