@@ -200,6 +200,10 @@ impl Expander<'_> {
                 self.operator(kind, &name, (&[], &[], &[]), word.span)
             }
             None if word.text == "pass" => true,
+            None if word.text == "lookup" => {
+                self.complain(complain::lookup_without_name(word.span));
+                true
+            }
             None if self.names.is_created_later(&word.text) => {
                 self.complain(complain::created_later(word));
                 !place.is_last
