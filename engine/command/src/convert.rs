@@ -14,7 +14,7 @@ use temblor_pipeline::load::colour;
 
 /// What can be typed behind `temblor convert`.
 #[derive(Debug, Args)]
-pub struct ConvertArgs {
+pub(crate) struct ConvertArgs {
     #[command(subcommand)]
     from: From,
 }
@@ -68,7 +68,7 @@ struct LogstashArgs {
 }
 
 /// Converts; gives the exit code.
-pub fn convert(args: &ConvertArgs) -> u8 {
+pub(crate) fn convert(args: &ConvertArgs) -> u8 {
     let converted = match &args.from {
         From::Logstash(args) => logstash(args),
         From::Eventgen(args) => eventgen(args),

@@ -19,7 +19,7 @@ use temblor_runtime::limits::BLOCK_BYTES;
 use temblor_stdlib::formats::datetime::DateFormat;
 
 /// Generates events; gives the exit code.
-pub fn generate(args: &GenerateArgs) -> u8 {
+pub(crate) fn generate(args: &GenerateArgs) -> u8 {
     let result = match (&args.explain, args.conf.is_empty()) {
         (Some(file), _) => explain(file),
         (None, true) => {

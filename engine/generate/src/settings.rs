@@ -6,7 +6,7 @@ mod files;
 mod kinds;
 mod timing;
 
-pub use files::read_file;
+pub(crate) use files::read_file;
 
 use super::damage::Damage;
 use super::disorder::Disorder;

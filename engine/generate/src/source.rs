@@ -30,7 +30,7 @@ impl OpenSource for Generated {
 }
 
 /// The source.
-pub struct GenerateSource {
+pub(crate) struct GenerateSource {
     name: String,
     spec: Spec,
 }
@@ -43,7 +43,7 @@ const BLOCK_WANTED: usize = BLOCK_BYTES / 2;
 
 impl GenerateSource {
     /// A source that has not begun.
-    pub fn new(name: String, spec: Spec) -> Self {
+    pub(crate) fn new(name: String, spec: Spec) -> Self {
         GenerateSource { name, spec }
     }
 }

@@ -25,7 +25,9 @@ use temblor_lang::value::{Arena, Value};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 
-pub use super::settings::{KINDS, SETTINGS, SettingError};
+pub use super::settings::{KINDS, SETTINGS};
+
+pub(crate) use super::settings::SettingError;
 
 /// A generator with everything around it.
 #[derive(Clone, Debug, Default)]
@@ -94,7 +96,7 @@ pub struct ReplayParts {
     /// Its events, where they are not its lines.
     pub events: Option<Arc<Vec<SampleEvent>>>,
     /// How times are read.
-    pub clockwork: Clockwork,
+    pub(crate) clockwork: Clockwork,
     /// How often.
     pub rounds: Rounds,
 }
@@ -102,14 +104,14 @@ pub struct ReplayParts {
 impl Spec {
     /// When the first event is.
     #[must_use]
-    pub fn start_at(&self, now: Timestamp) -> Timestamp {
+    pub(crate) fn start_at(&self, now: Timestamp) -> Timestamp {
         let start = self.start.unwrap_or(now);
         self.backfill.at(start, &self.tables.zone).min(start).saturating_add(self.wait_ns)
     }
 
     /// Whether events bring the gaps between them.
     #[must_use]
-    pub fn has_rhythm(&self) -> bool {
+    pub(crate) fn has_rhythm(&self) -> bool {
         matches!(self.kind, Kind::Replay(_)) && self.rate == Rate::Unlimited
     }
 
@@ -121,7 +123,7 @@ impl Spec {
 
     /// The times of its events, where they come in executions.
     #[must_use]
-    pub fn executions(&self, now: Timestamp) -> Option<Executions> {
+    pub(crate) fn executions(&self, now: Timestamp) -> Option<Executions> {
         let first = self.start_at(now);
         let (earliest, latest) = self.shown.clone();
         let live_from = self.start.unwrap_or(now).saturating_add(self.wait_ns);
@@ -132,7 +134,7 @@ impl Spec {
 
     /// Whether the number of events of an execution is one of whole samples.
     #[must_use]
-    pub fn is_bundle(&self) -> bool {
+    pub(crate) fn is_bundle(&self) -> bool {
         matches!(&self.kind, Kind::Sample(parts) if parts.is_bundle)
     }
 

@@ -21,13 +21,13 @@ const MESSAGE_BYTES_MAX: usize = 1 << 20;
 
 /// Where a sink listens.
 #[derive(Clone)]
-pub struct Audience {
+pub(crate) struct Audience {
     /// The address.
-    pub address: Address,
+    pub(crate) address: Address,
     /// How connections are made safe, if they are.
-    pub tls: Option<Arc<Safe>>,
+    pub(crate) tls: Option<Arc<Safe>>,
     /// Connections at the same time; further ones wait.
-    pub connections_max: usize,
+    pub(crate) connections_max: usize,
 }
 
 impl std::fmt::Debug for Audience {
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Audience {
 
 impl Audience {
     /// Serves all who connect, until it is ended.
-    pub async fn hear(self, listener: TcpListener, name: Arc<str>) {
+    pub(crate) async fn hear(self, listener: TcpListener, name: Arc<str>) {
         let places = Arc::new(Semaphore::new(self.connections_max.min(Semaphore::MAX_PERMITS)));
         let mut connections = JoinSet::new();
         loop {

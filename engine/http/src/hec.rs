@@ -12,7 +12,7 @@ const FIELDS: usize = 5;
 ///
 /// # Errors
 /// Why it cannot.
-pub fn check(load: &Load, item: Item) -> Result<(), String> {
+pub(crate) fn check(load: &Load, item: Item) -> Result<(), String> {
     if load.event(item).is_empty() {
         return Err("an event must not be empty".to_string());
     }
@@ -25,7 +25,7 @@ pub fn check(load: &Load, item: Item) -> Result<(), String> {
 }
 
 /// Appends `{"time": …, "host": …, "event": …}`.
-pub fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
+pub(crate) fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
     let mut text = "{".to_string();
     if let Some(time) = load.attribute(item, TIME) {
         push_key("time", &mut text);
@@ -49,7 +49,7 @@ pub fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
 /// A name for the stream of requests of one sink (a random UUID, RFC 9562): collectors that acknowledge
 /// want one, the others leave it aside.
 #[must_use]
-pub fn channel() -> String {
+pub(crate) fn channel() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let bits = || RandomState::new().build_hasher().finish();
     let (first, second) = (bits(), bits());

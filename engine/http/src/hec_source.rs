@@ -28,7 +28,7 @@ use crate::shipping::{ANSWER_TIMEOUT, Desk, NotTaken, Protocol, Shipping, TLS_RE
 use acks::Acks;
 
 /// Settings of the source.
-pub const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting::new(
         "tokens",
         Takes::Texts,
@@ -61,7 +61,7 @@ const CHANNEL: &str = "x-splunk-request-channel";
 ///
 /// # Errors
 /// A setting that is wrong.
-pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
+pub(crate) fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let settings = what.settings;
     let mut tokens = Vec::new();
     for text in settings.texts("tokens") {

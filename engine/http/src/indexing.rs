@@ -20,15 +20,15 @@ const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// How a collector is asked.
 #[derive(Clone, Debug)]
-pub struct Indexing {
+pub(crate) struct Indexing {
     /// What is not acknowledged within this time is sent again.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
 }
 
 impl Indexing {
     /// As the settings of a collector say, if they ask for it.
     #[must_use]
-    pub fn of_settings(settings: &Settings, form: Form) -> Option<Self> {
+    pub(crate) fn of_settings(settings: &Settings, form: Form) -> Option<Self> {
         let asks = form == Form::Hec && settings.flag("acknowledge");
         asks.then(|| Self { timeout: settings.duration("acknowledge_timeout") })
     }
@@ -37,7 +37,7 @@ impl Indexing {
     ///
     /// # Errors
     /// Why it is not, as a part of a sentence.
-    pub async fn wait(&self, client: &Client, way: &Way, got: &Got) -> Result<(), String> {
+    pub(crate) async fn wait(&self, client: &Client, way: &Way, got: &Got) -> Result<(), String> {
         let answer: serde_json::Value = serde_json::from_slice(&got.body).unwrap_or_default();
         let id = answer.get("ackId").and_then(serde_json::Value::as_u64);
         let id = id.ok_or("the answer has no `ackId`: the token has no indexer acknowledgement")?;

@@ -20,7 +20,7 @@ use crate::{hec, loki_source};
 /// Where lines are sent to, unless the URL has a path.
 const PATH: &str = "/loki/api/v1/push";
 /// Lines in Loki.
-pub static LOKI: Connector = Connector {
+pub(crate) static LOKI: Connector = Connector {
     kind: "loki",
     notation: Notation::Temblor,
     doc: "Lines of log streams of Grafana Loki. A source takes what is pushed to `/loki/api/v1/push` as JSON, each line \
@@ -84,7 +84,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
 ///
 /// # Errors
 /// A setting that is wrong.
-pub fn collector(
+pub(crate) fn collector(
     what: &Build<'_>,
     auth: Option<Credentials>,
     path: &str,

@@ -23,7 +23,7 @@ use crate::server::Peer;
 use crate::shipping::{ANSWER_TIMEOUT, Desk, NotTaken, Protocol, Shipping, TLS_RECORD};
 
 /// Settings of the source.
-pub const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting::new(
         "auth",
         Takes::Record(AUTH),
@@ -48,7 +48,7 @@ const PATHS: [&str; 2] = ["/loki/api/v1/push", "/api/prom/push"];
 ///
 /// # Errors
 /// A setting that is wrong.
-pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
+pub(crate) fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let auth = Credentials::of_settings(what.settings)?;
     let has_auth = auth.is_some();
     let (source, warnings) = Shipping::of(what, Loki { auth: auth.map(Arc::new) }, has_auth)?;

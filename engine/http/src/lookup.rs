@@ -26,10 +26,10 @@ use crate::source::header;
 use crate::target::Target;
 
 /// Bytes of an answer; a longer one is an error of its event.
-pub const ANSWER_BYTES_MAX: usize = 1 << 20;
+pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// Lookups by HTTP.
-pub static HTTP_LOOKUP: Connector = Connector {
+pub(crate) static HTTP_LOOKUP: Connector = Connector {
     kind: "http_lookup",
     notation: Notation::Temblor,
     doc: "Asks a server by HTTP about events. Each event that goes to it comes back from `NAME/out` with the URL and \

@@ -36,12 +36,12 @@ use crate::source::header;
 use crate::target::Target;
 
 /// URLs of one source, at the most.
-pub const URLS_MAX: usize = 1000;
+pub(crate) const URLS_MAX: usize = 1000;
 /// The name of a URL that has none.
 const NAMELESS: &str = "url";
 
 /// Answers of servers that are asked again and again.
-pub static HTTP_POLL: Connector = Connector {
+pub(crate) static HTTP_POLL: Connector = Connector {
     kind: "http_poll",
     notation: Notation::Temblor,
     doc: "Asks for URLs again and again, and makes events of the bodies as `http` does: by their type of content, or \

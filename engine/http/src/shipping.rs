@@ -29,10 +29,10 @@ use crate::safe::Safe;
 use crate::server::{self, Handler, Peer, Server};
 
 /// TLS of such a source.
-pub const TLS_RECORD: Setting =
+pub(crate) const TLS_RECORD: Setting =
     Setting::new("tls", Takes::Record(TLS), "Makes it HTTPS: at least `cert` and `key`.");
 /// How long a request waits for its answer.
-pub const ANSWER_TIMEOUT: Setting = Setting::new(
+pub(crate) const ANSWER_TIMEOUT: Setting = Setting::new(
     "answer_timeout",
     Takes::Duration,
     "How long a request waits until its events have got where they should; then it is answered with an error.",
@@ -40,7 +40,7 @@ pub const ANSWER_TIMEOUT: Setting = Setting::new(
 .or("30s");
 
 /// What differs from protocol to protocol.
-pub trait Protocol: Clone + std::fmt::Debug + Send + Sync + 'static {
+pub(crate) trait Protocol: Clone + std::fmt::Debug + Send + Sync + 'static {
     /// Answers a request.
     fn take(
         &self,
@@ -53,13 +53,13 @@ pub trait Protocol: Clone + std::fmt::Debug + Send + Sync + 'static {
 
 /// A source of a protocol.
 #[derive(Clone, Debug)]
-pub struct Shipping<P> {
+pub(crate) struct Shipping<P> {
     /// Where it listens.
-    pub server: Server,
+    pub(crate) server: Server,
     /// How long an answer may take.
-    pub answer_timeout: Duration,
+    pub(crate) answer_timeout: Duration,
     /// What it speaks.
-    pub protocol: P,
+    pub(crate) protocol: P,
 }
 
 impl<P: Protocol> Shipping<P> {
@@ -67,7 +67,11 @@ impl<P: Protocol> Shipping<P> {
     ///
     /// # Errors
     /// A setting that is wrong.
-    pub fn of(what: &Build<'_>, protocol: P, has_auth: bool) -> Result<(Self, Vec<String>), Wrong> {
+    pub(crate) fn of(
+        what: &Build<'_>,
+        protocol: P,
+        has_auth: bool,
+    ) -> Result<(Self, Vec<String>), Wrong> {
         let settings = what.settings;
         let address = Address::parse(settings.text("address"), "address")?;
         let tls = Safe::of_settings(settings.record("tls"), &["h2", "http/1.1"])?;
@@ -106,9 +110,9 @@ impl<P: Protocol> Source for Shipping<P> {
 }
 
 /// What a protocol needs of the run.
-pub struct Desk {
+pub(crate) struct Desk {
     /// The way into the program.
-    pub feed: Feed,
+    pub(crate) feed: Feed,
     /// What messages call the source.
     origin: String,
     bounds: Bounds,
@@ -119,7 +123,7 @@ pub struct Desk {
 
 /// Why events were not taken, or are not known to be where they should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotTaken {
+pub(crate) enum NotTaken {
     /// The program takes no more for now.
     Full,
     /// They could not be written.
@@ -131,7 +135,7 @@ pub enum NotTaken {
 impl Desk {
     /// A place for a request; none when there are too many.
     #[must_use]
-    pub fn place(&self) -> Option<SemaphorePermit<'_>> {
+    pub(crate) fn place(&self) -> Option<SemaphorePermit<'_>> {
         let place = self.requests.try_acquire().ok();
         if place.is_none() {
             self.feed.stats.add_dropped("http_too_many_requests", 1);
@@ -143,7 +147,7 @@ impl Desk {
     ///
     /// # Errors
     /// The answer to a body that cannot be had.
-    pub async fn body(&self, parts: &Parts, incoming: Incoming) -> Result<Vec<u8>, Reply> {
+    pub(crate) async fn body(&self, parts: &Parts, incoming: Incoming) -> Result<Vec<u8>, Reply> {
         let (headers, stats) = (&parts.headers, &self.feed.stats);
         receive::body(incoming, headers, &self.bounds, &self.room, stats).await
     }
@@ -152,7 +156,7 @@ impl Desk {
     ///
     /// # Errors
     /// There was no room for them within the time that a request waits.
-    pub async fn hand_over(&self, arrival: Arrival) -> Result<Receipt, NotTaken> {
+    pub(crate) async fn hand_over(&self, arrival: Arrival) -> Result<Receipt, NotTaken> {
         let origin = Origin::named(self.origin.clone());
         let handing = self.feed.hand_over(arrival, &origin);
         match tokio::time::timeout(self.bounds.wait, handing).await {
@@ -169,7 +173,7 @@ impl Desk {
     ///
     /// # Errors
     /// They are not, or not in time.
-    pub async fn written(&self, receipt: Receipt) -> Result<(), NotTaken> {
+    pub(crate) async fn written(&self, receipt: Receipt) -> Result<(), NotTaken> {
         match tokio::time::timeout(self.answer_timeout, receipt.settled()).await {
             Ok(true) => Ok(()),
             Ok(false) => {

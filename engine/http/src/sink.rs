@@ -30,7 +30,7 @@ use crate::target::Target;
 use crate::{answering, hec, streams};
 
 /// Settings of the sink.
-pub const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting::new("url", Takes::PerEvent, "The URL for an event, instead of the address."),
     Setting::new("method", Takes::PerEvent, "The method.").or("POST"),
     Setting::new("headers", Takes::PerEventJson, "A record of headers."),
@@ -59,7 +59,7 @@ pub const SETTINGS: &[Setting] = &[
 
 /// How events form bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Behind each other, with a newline after each.
     Lines,
     /// An array.
@@ -74,7 +74,7 @@ pub enum Form {
 
 /// Whose metadata says how an event is sent, and comes with answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// Attributes `url`, `method`, `headers`, `$correlation`.
     Own,
     /// Attributes `$http_client.request`, `$correlation`.
@@ -85,7 +85,7 @@ pub enum Manner {
 
 /// A sink of requests.
 #[derive(Clone, Debug)]
-pub struct Requests {
+pub(crate) struct Requests {
     /// Whom it asks.
     pub target: Target,
     /// How.
@@ -97,15 +97,15 @@ pub struct Requests {
     /// How bodies are formed.
     pub form: Form,
     /// How much goes together.
-    pub portions: Portions,
+    pub(crate) portions: Portions,
     /// Whether bodies are compressed.
     pub gzip: bool,
     /// The waits between attempts.
     pub retry: Retry,
     /// Whose metadata is used.
-    pub manner: Manner,
+    pub(crate) manner: Manner,
     /// How a collector is asked whether it has indexed what it took, if it is.
-    pub indexing: Option<Indexing>,
+    pub(crate) indexing: Option<Indexing>,
     /// Where refusals go.
     pub errors: Arc<Feedback>,
     /// Where answers go.
@@ -116,7 +116,7 @@ pub struct Requests {
 ///
 /// # Errors
 /// A setting that is wrong.
-pub fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong> {
+pub(crate) fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong> {
     let settings = what.settings;
     let target = Target::parse(settings.text("address"), None, "address")?;
     let auth = Credentials::of_settings(settings)?;
@@ -154,7 +154,7 @@ pub fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong> {
 
 /// Adds credentials to headers, and warns of those that anybody in between can read.
 #[must_use]
-pub fn add_auth(
+pub(crate) fn add_auth(
     auth: Option<&Credentials>,
     targets: &[&Target],
     headers: &mut HeaderMap,
@@ -176,7 +176,7 @@ impl Requests {
 
     /// The sink with its ways back.
     #[must_use]
-    pub fn built(self) -> BuiltSink {
+    pub(crate) fn built(self) -> BuiltSink {
         let (errors, answers) = (Arc::clone(&self.errors), Arc::clone(&self.answers));
         BuiltSink { answers: Some(answers), ..BuiltSink::of_events(self, errors) }
     }
@@ -202,13 +202,13 @@ struct Sender {
 
 /// Where and how a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Way {
+pub(crate) struct Way {
     /// The method.
-    pub method: Method,
+    pub(crate) method: Method,
     /// The URI.
-    pub uri: Uri,
+    pub(crate) uri: Uri,
     /// All headers but those of the body.
-    pub headers: HeaderMap,
+    pub(crate) headers: HeaderMap,
 }
 
 /// What became of a request.

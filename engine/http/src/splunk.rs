@@ -16,7 +16,7 @@ use crate::sink::Form;
 /// Where events are sent to, unless the URL has a path.
 const PATH: &str = "/services/collector/event";
 /// Events in Splunk.
-pub static SPLUNK_HEC: Connector = Connector {
+pub(crate) static SPLUNK_HEC: Connector = Connector {
     kind: "splunk_hec",
     notation: Notation::Temblor,
     doc: "The protocol of Splunk's HTTP Event Collector. A sink sends events; one that is refused goes to `err` with \

@@ -219,19 +219,6 @@ impl<'a> LogEvent<'a> {
         }
     }
 
-    /// Writes a time that is text: ISO 8601, or milliseconds since 1970.
-    pub fn data_set_time(
-        &mut self,
-        field: &FieldRef,
-        value: Datum<'a>,
-        arena: &'a Arena,
-    ) -> Result<(), Refused> {
-        let text = value.text();
-        let millis = text.parse::<i64>().ok().and_then(DateTime::<Utc>::from_timestamp_millis);
-        let time = millis.or_else(|| timestamp::parse_iso8601(&text));
-        time.map_or(Err("it is no time"), |time| self.set(field, Datum::Time(time), arena))
-    }
-
     /// Removes a field; removing `@metadata` empties it.
     pub fn remove(&mut self, field: &FieldRef) -> Option<Datum<'a>> {
         if field.steps.is_empty() {

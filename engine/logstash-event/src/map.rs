@@ -95,7 +95,7 @@ impl<'a> Map<'a> {
     /// A map of one field.
     #[must_use]
     #[inline]
-    pub fn of_one(key: Key<'a>, value: Datum<'a>) -> Self {
+    pub(crate) fn of_one(key: Key<'a>, value: Datum<'a>) -> Self {
         let mut map = Self { entries: Vec::with_capacity(1), ..Self::default() };
         map.append_key(key, value);
         map
@@ -163,7 +163,7 @@ impl<'a> Map<'a> {
 
     /// As [`Map::get_mut`], for a key whose hash is known.
     #[inline]
-    pub fn get_key_mut(&mut self, key: &Key<'_>) -> Option<&mut Datum<'a>> {
+    pub(crate) fn get_key_mut(&mut self, key: &Key<'_>) -> Option<&mut Datum<'a>> {
         self.position(key).map(|at| &mut self.entries[at].value)
     }
 
@@ -183,7 +183,7 @@ impl<'a> Map<'a> {
     }
 
     /// As [`Map::insert_key`]; the key is copied only when it is new.
-    pub fn insert_copied(&mut self, key: &Key<'_>, value: Datum<'a>, arena: &'a Arena) {
+    pub(crate) fn insert_copied(&mut self, key: &Key<'_>, value: Datum<'a>, arena: &'a Arena) {
         match self.get_key_mut(key) {
             Some(place) => *place = value,
             None => self.append_key(Key::with_hash(arena.str(key.text()), key.hash()), value),

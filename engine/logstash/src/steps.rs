@@ -26,7 +26,7 @@ use temblor_pipeline::operators::{Given, InChain, OperatorKind, Setting, Setting
 use temblor_pipeline::row::Row;
 
 /// What stands in front of the names of filters.
-pub const PREFIX: &str = "logstash::";
+pub(crate) const PREFIX: &str = "logstash::";
 
 const TEXT: Takes = Takes::Constant(Kind::String);
 

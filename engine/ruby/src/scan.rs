@@ -53,7 +53,7 @@ pub(crate) struct Lexeme {
     /// Whether blanks stand before it.
     pub space: bool,
     /// Whether blanks stand behind it.
-    pub space_after: bool,
+    pub(crate) space_after: bool,
 }
 
 /// Longest first.

@@ -65,7 +65,7 @@ impl Arena {
 
     /// What is used up, if something is.
     #[must_use]
-    pub fn excess(&self) -> Option<Excess> {
+    pub(crate) fn excess(&self) -> Option<Excess> {
         self.meter.excess()
     }
 
@@ -77,7 +77,7 @@ impl Arena {
 
     /// Bytes that may still be asked for.
     #[must_use]
-    pub fn bytes_left(&self) -> usize {
+    pub(crate) fn bytes_left(&self) -> usize {
         self.meter.bytes_left()
     }
 
@@ -97,12 +97,6 @@ impl Arena {
     #[inline]
     pub fn end(&self, before: Allowance, steps: usize) {
         self.meter.end(before, steps);
-    }
-
-    /// Bytes that this arena holds from the system.
-    #[must_use]
-    pub fn allocated_bytes(&self) -> usize {
-        self.bump.allocated_bytes()
     }
 
     /// A copy of `text`.
@@ -304,7 +298,7 @@ impl<'a> ArrayBuilder<'a> {
 
     /// The finished slice.
     #[must_use]
-    pub fn into_slice(self) -> &'a [Value<'a>] {
+    pub(crate) fn into_slice(self) -> &'a [Value<'a>] {
         self.items.into_bump_slice()
     }
 

@@ -12,7 +12,7 @@ pub const EVENT_BYTES_MAX: usize = 64 << 20;
 /// `spec/limits/budgets.txt`.
 pub const EVENT_STEPS_MAX: usize = 2_000_000_000;
 /// Steps of a turn of a loop, a call of a function, or any other matter of a few dozen instructions.
-pub const TURN_STEPS: usize = 32;
+pub(crate) const TURN_STEPS: usize = 32;
 
 /// What may still be taken, and what has been.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Allowance {
 
 /// Which of the budgets is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
+pub(crate) enum Excess {
     /// The memory.
     Bytes,
     /// The work.
@@ -51,13 +51,13 @@ impl Default for Meter {
 
 impl Meter {
     /// So many bytes and steps from here on.
-    pub fn limited(bytes: usize, steps: usize) -> Self {
+    pub(super) fn limited(bytes: usize, steps: usize) -> Self {
         Self { bytes: Cell::new(0), bytes_max: Cell::new(bytes), steps: Cell::new(steps) }
     }
 
     /// Asks for memory; false when there is none.
     #[inline]
-    pub fn charge(&self, bytes: usize) -> bool {
+    pub(super) fn charge(&self, bytes: usize) -> bool {
         let total = self.bytes.get().saturating_add(bytes);
         self.bytes.set(total);
         if total <= self.bytes_max.get() {
@@ -69,18 +69,18 @@ impl Meter {
 
     /// Does work; false when there is to be none any more.
     #[inline]
-    pub fn step(&self, steps: usize) -> bool {
+    pub(super) fn step(&self, steps: usize) -> bool {
         let left = self.steps.get().saturating_sub(steps);
         self.steps.set(left);
         left > 0
     }
 
     #[inline]
-    pub fn is_spent(&self) -> bool {
+    pub(super) fn is_spent(&self) -> bool {
         self.steps.get() == 0
     }
 
-    pub fn excess(&self) -> Option<Excess> {
+    pub(crate) fn excess(&self) -> Option<Excess> {
         match (self.is_spent(), self.bytes.get() > self.bytes_max.get()) {
             (false, _) => None,
             (true, true) => Some(Excess::Bytes),
@@ -88,25 +88,25 @@ impl Meter {
         }
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes.get()
     }
 
-    pub fn bytes_left(&self) -> usize {
+    pub(crate) fn bytes_left(&self) -> usize {
         self.bytes_max.get().saturating_sub(self.bytes.get())
     }
 
-    pub fn steps(&self) -> usize {
+    pub(super) fn steps(&self) -> usize {
         self.steps.get()
     }
 
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.bytes.set(0);
     }
 
     /// No more than so many bytes and steps from here on; what was allowed before.
     #[inline]
-    pub fn begin(&self, bytes: usize, steps: usize) -> Allowance {
+    pub(super) fn begin(&self, bytes: usize, steps: usize) -> Allowance {
         let before = Allowance { bytes_max: self.bytes_max.get(), steps: self.steps.get() };
         self.bytes_max.set(before.bytes_max.min(self.bytes.get().saturating_add(bytes)));
         self.steps.set(before.steps.min(steps));
@@ -116,7 +116,7 @@ impl Meter {
     /// What was allowed before, less the steps since, of `steps` that were given. An arena without
     /// limits has as many steps for the next run.
     #[inline]
-    pub fn end(&self, before: Allowance, steps: usize) {
+    pub(super) fn end(&self, before: Allowance, steps: usize) {
         self.bytes_max.set(before.bytes_max);
         if before.steps == usize::MAX {
             self.steps.set(usize::MAX);

@@ -3,10 +3,10 @@
 //! Invariant: what is not understood is named with its file and line, never passed over in silence; a
 //! configuration is refused only where Eventgen itself would refuse it.
 
-pub mod conf;
-pub mod places;
+mod conf;
+mod places;
 pub mod outputs;
-pub mod options;
+mod options;
 pub mod rotation;
 mod tokens;
 mod stanza;

@@ -7,7 +7,7 @@ use super::outputs;
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Any text.
     Text,
     /// A whole number, perhaps negative.
@@ -26,7 +26,7 @@ pub enum Form {
 
 /// An option.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub(crate) struct Known {
     /// Its name.
     pub name: &'static str,
     /// What its values look like.
@@ -51,7 +51,7 @@ const SPLUNK: &str = "there is no Splunk server to ask";
 const SINKS: &str = "the sink has settings of its own for this";
 
 /// All of them, by what they are about.
-pub const OPTIONS: [Known; 112] = [
+pub(crate) const OPTIONS: [Known; 112] = [
     // When and how much.
     used("disabled", Form::Flag),
     used("mode", Form::OneOf(&["sample", "replay"])),
@@ -187,19 +187,19 @@ const REPLACEMENT_TYPES: [&str; 9] = [
 
 /// Whether a flag is set.
 #[must_use]
-pub fn is_true(text: &str) -> bool {
+pub(crate) fn is_true(text: &str) -> bool {
     TRUE.contains(&text.trim().to_ascii_lowercase().as_str())
 }
 
 /// An option by its name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Known> {
+pub(super) fn find(name: &str) -> Option<&'static Known> {
     OPTIONS.iter().find(|known| known.name == name)
 }
 
 /// All values that Eventgen would not take.
 #[must_use]
-pub fn check(conf: &Conf) -> Vec<Complaint> {
+pub(super) fn check(conf: &Conf) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     let global = Section { name: "global".to_string(), ..conf.global.clone() };
     for section in std::iter::once(&global).chain(&conf.stanzas) {

@@ -19,7 +19,7 @@ pub struct Mode {
 }
 
 /// All of them.
-pub static MODES: [Mode; 13] = [
+pub(crate) static MODES: [Mode; 13] = [
     Mode { names: &["stdout"], form: "raw", make: |_, _, _| Output::Stdout },
     Mode { names: &["devnull", "counter"], form: "raw", make: |_, _, _| Output::Nothing },
     Mode { names: &["modinput"], form: "modinput", make: |_, _, _| Output::Stdout },

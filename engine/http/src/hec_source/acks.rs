@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use temblor_runtime::intake::Receipt;
 
 /// Ids of one source that may wait: further requests are told to come later while none of them is settled.
-pub const IDS_MAX: usize = 1_000_000;
+pub(crate) const IDS_MAX: usize = 1_000_000;
 /// Channels of one source.
-pub const CHANNELS_MAX: usize = 10_000;
+pub(crate) const CHANNELS_MAX: usize = 10_000;
 
 /// Under way.
 const OPEN: u8 = 0;
@@ -23,7 +23,7 @@ const FAILED: u8 = 2;
 
 /// The ids of all channels.
 #[derive(Default)]
-pub struct Acks {
+pub(crate) struct Acks {
     state: Mutex<State>,
 }
 
@@ -42,7 +42,7 @@ struct Channel {
 
 impl Acks {
     /// The id of a request whose events are under way; none when there are too many.
-    pub fn open(&self, channel: &str, receipt: Receipt) -> Option<u64> {
+    pub(crate) fn open(&self, channel: &str, receipt: Receipt) -> Option<u64> {
         let state = Arc::new(AtomicU8::new(OPEN));
         let id = self.enter(channel, &state)?;
         tokio::spawn(async move {
@@ -81,7 +81,7 @@ impl Acks {
     }
 
     /// Whether an id is acknowledged; then it is forgotten.
-    pub fn ask(&self, channel: &str, id: u64) -> bool {
+    pub(crate) fn ask(&self, channel: &str, id: u64) -> bool {
         let mut all = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(channel) = all.channels.get_mut(channel) else { return false };
         let known = channel.ids.get(&id);

@@ -10,13 +10,13 @@ use crate::json::{push_entry, push_key, text};
 
 /// What is wrong with a body, in Splunk's words and numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub(crate) struct Wrong {
     /// Splunk's number.
-    pub code: u32,
+    pub(crate) code: u32,
     /// Splunk's words.
-    pub text: &'static str,
+    pub(crate) text: &'static str,
     /// The event, counted from 0.
-    pub event: Option<usize>,
+    pub(crate) event: Option<usize>,
 }
 
 const NO_DATA: Wrong = Wrong { code: 5, text: "No data", event: None };
@@ -43,7 +43,7 @@ struct Envelope<'b> {
 ///
 /// # Errors
 /// The first event that is wrong.
-pub fn events(body: &[u8], common: &str) -> Result<Arrival, Wrong> {
+pub(crate) fn events(body: &[u8], common: &str) -> Result<Arrival, Wrong> {
     let mut messages = Messages::default();
     if body.trim_ascii_start().first() == Some(&b'[') {
         let all: Vec<Envelope<'_>> = serde_json::from_slice(body).map_err(|_| invalid(0))?;
@@ -107,7 +107,7 @@ fn push(
 ///
 /// # Errors
 /// There are none, or they are no text.
-pub fn raw(
+pub(crate) fn raw(
     body: &[u8],
     common: &str,
     shared: impl Fn(&str) -> Option<String>,

@@ -9,8 +9,10 @@ mod encode;
 mod multiline;
 mod rubydebug;
 
-pub use decode::{DecodeState, Decoder, Moment};
-pub use encode::{Encoded, Encoder, OwnText};
+pub use decode::Decoder;
+
+pub(crate) use decode::{DecodeState, Moment};
+pub(crate) use encode::{Encoder, OwnText};
 
 use super::catalog::Stock;
 use super::options::{Arguments, OptionSpec, Setting, SettingKind, Takes, option, required};

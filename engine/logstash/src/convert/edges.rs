@@ -34,7 +34,7 @@ const INTAKE: &[&str] = &[
 
 impl Filters<'_, '_> {
     /// The inputs of a pipeline; leaves the chain open that its filters go on with.
-    pub fn inputs(&mut self, pipeline: &Pipeline, stdin: bool, main: &str) {
+    pub(super) fn inputs(&mut self, pipeline: &Pipeline, stdin: bool, main: &str) {
         let plugins = pipeline.plugins(SectionKind::Input);
         let is_link = |plugin: &Plugin| self.is_link(plugin);
         let own = plugins.iter().any(|plugin| !is_link(plugin)) || plugins.is_empty();
@@ -153,7 +153,7 @@ impl Filters<'_, '_> {
     }
 
     /// The outputs of a pipeline, behind the chain of its filters.
-    pub fn outputs(&mut self, pipeline: &Pipeline, stdout: bool, name: &str) {
+    pub(super) fn outputs(&mut self, pipeline: &Pipeline, stdout: bool, name: &str) {
         let plugins = pipeline.plugins(SectionKind::Output);
         let is_link = |plugin: &Plugin| self.is_link(plugin);
         let links = plugins.iter().filter(|plugin| is_link(plugin)).count();

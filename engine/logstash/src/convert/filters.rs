@@ -28,7 +28,7 @@ pub(super) struct Filters<'p, 't> {
     /// With `${NAME}` left as it is.
     pub open: Settings,
     /// Whether an earlier filter may have added `_grokparsefailure`.
-    pub grok_seen: bool,
+    pub(crate) grok_seen: bool,
 }
 
 /// A plugin as a step, or why it is none.
@@ -45,13 +45,13 @@ const WITH_MODES: &[&str] =
 const CODES: [&str; 3] = ["code", "init", "timeout_code"];
 
 impl<'p, 't> Filters<'p, 't> {
-    pub fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
+    pub(super) fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
         let open = Settings { keeps_variables: true, ..settings.clone() };
         Self { page, settings, links, open, grok_seen: false }
     }
 
     /// The statements of a section, behind what the chain has already.
-    pub fn section(&mut self, body: &[Statement]) {
+    pub(super) fn section(&mut self, body: &[Statement]) {
         let Some(shared) = kept::sharing(body) else { return self.statements(body, None) };
         self.statements(&body[..shared.start], None);
         self.as_written(&body[shared.clone()]);
@@ -133,7 +133,7 @@ impl<'p, 't> Filters<'p, 't> {
     }
 
     /// A step that fails every check until somebody decides, and what stood in its place.
-    pub fn undecided(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
+    pub(super) fn undecided(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
         let place = self.page.place(span);
         self.page.note(span, what, coverage, reason);
         self.page.remark(&format!("{place}: {what}: UNDECIDED"));
@@ -253,7 +253,7 @@ impl<'p, 't> Filters<'p, 't> {
         self.page.step(&format!("where {test}"));
     }
 
-    pub fn one_line(&self, condition: &Expr) -> String {
+    pub(super) fn one_line(&self, condition: &Expr) -> String {
         self.page.original(condition.span).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 

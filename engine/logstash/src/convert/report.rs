@@ -69,7 +69,7 @@ pub struct Report {
 impl Report {
     /// How many blocks there are of a kind.
     #[must_use]
-    pub fn count(&self, coverage: Coverage) -> usize {
+    pub(crate) fn count(&self, coverage: Coverage) -> usize {
         self.blocks.iter().filter(|block| block.coverage == coverage).count()
     }
 

@@ -14,7 +14,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::template::Template;
 
 /// `cidr`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "cidr",
     doc: "Succeeds when an address lies in a network.",
     options: &[

@@ -12,7 +12,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `fingerprint`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "fingerprint",
     doc: "Puts a digest of fields into a field.",
     options: &[

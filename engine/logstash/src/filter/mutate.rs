@@ -2,7 +2,7 @@
 //! it with a tag.
 
 mod convert;
-pub mod sequence;
+pub(crate) mod sequence;
 mod text;
 
 use super::common::Name;
@@ -20,7 +20,7 @@ use temblor_ruby::plain::{split_text, strip};
 use text::{Case, Substitution};
 
 /// `mutate`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "mutate",
     doc: "Renames, replaces, converts and otherwise changes fields.",
     options: &[

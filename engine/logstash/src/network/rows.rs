@@ -11,7 +11,7 @@ use temblor_declare::Ends;
 
 /// A plugin.
 #[derive(Debug)]
-pub struct NetworkPlugin {
+pub(crate) struct NetworkPlugin {
     /// Its name.
     pub name: &'static str,
     /// `Source` for an input, `Sink` for an output.
@@ -38,11 +38,11 @@ impl NetworkPlugin {
 }
 
 /// An option, and what becomes of it.
-pub type Row = (&'static str, Becomes);
+pub(crate) type Row = (&'static str, Becomes);
 
 /// What becomes of an option. A dot leads into a record of settings.
 #[derive(Clone, Copy, Debug)]
-pub enum Becomes {
+pub(crate) enum Becomes {
     /// A text, the same for all events.
     Text(&'static str),
     /// Texts.
@@ -523,7 +523,7 @@ pub fn plugins() -> impl Iterator<Item = &'static NetworkPlugin> {
 
 /// The plugin of this name.
 #[must_use]
-pub fn find(name: &str, end: Ends) -> Option<&'static NetworkPlugin> {
+pub(crate) fn find(name: &str, end: Ends) -> Option<&'static NetworkPlugin> {
     plugins().find(|one| one.name == name && one.end == end)
 }
 

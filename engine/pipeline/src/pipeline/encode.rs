@@ -79,28 +79,28 @@ pub(super) struct Encoder<'p, 'o> {
 }
 
 impl<'p, 'o> Encoder<'p, 'o> {
-    pub fn new(pipeline: &'p Pipeline, out: &'o mut Outputs) -> Self {
+    pub(super) fn new(pipeline: &'p Pipeline, out: &'o mut Outputs) -> Self {
         Self { pipeline, out, frame: None, stopped: None }
     }
 
-    pub fn finish(self) -> Result<(), Error> {
+    pub(super) fn finish(self) -> Result<(), Error> {
         self.stopped.map_or(Ok(()), Err)
     }
 
     /// A frame that is no event.
     #[cold]
-    pub fn undecodable(&mut self, reason: &str) {
+    pub(super) fn undecodable(&mut self, reason: &str) {
         self.report("decode", reason.to_string(), None);
     }
 
     /// An event that brought out a mistake of Temblor's.
     #[cold]
-    pub fn bug(&mut self, reason: &str) {
+    pub(super) fn bug(&mut self, reason: &str) {
         self.report("bug", reason.to_string(), None);
     }
 
     /// An error that went to a port.
-    pub fn routed(&mut self, kind: &'static str) {
+    pub(super) fn routed(&mut self, kind: &'static str) {
         self.out.routed_error(kind);
     }
 

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 /// Answers by question. The oldest goes first when there are too many.
 #[derive(Debug)]
-pub struct Cache {
+pub(super) struct Cache {
     size_max: usize,
     answers: HashMap<Arc<str>, Kept>,
     /// Questions in the order in which their answers came, each with the number of its answer.
@@ -26,19 +26,19 @@ struct Kept {
 impl Cache {
     /// Nothing yet.
     #[must_use]
-    pub fn new(size_max: usize) -> Self {
+    pub(super) fn new(size_max: usize) -> Self {
         Self { size_max, answers: HashMap::new(), order: VecDeque::new(), number: 0 }
     }
 
     /// The answer that is kept: `Some(None)` says that there is none.
     #[must_use]
-    pub fn get(&self, question: &str, now: Instant) -> Option<Option<Arc<str>>> {
+    pub(super) fn get(&self, question: &str, now: Instant) -> Option<Option<Arc<str>>> {
         let kept = self.answers.get(question).filter(|kept| kept.until > now)?;
         Some(kept.answer.clone())
     }
 
     /// Keeps an answer.
-    pub fn put(
+    pub(super) fn put(
         &mut self,
         question: Arc<str>,
         answer: Option<Arc<str>>,

@@ -18,7 +18,7 @@ use crate::outbound::{Task, TaskSink};
 use crate::retry;
 
 /// Parcels whose events wait for answers at the same time; further ones wait in the sink's queue.
-pub const PARCELS_MAX: usize = 256;
+const PARCELS_MAX: usize = 256;
 /// The field of the metadata that holds the answer.
 const META: &str = "lookup";
 /// The attribute with the question.

@@ -18,11 +18,11 @@ fn milliseconds(seconds: f64) -> Node {
     text(format!("{}ms", (seconds * 1e3).round().max(1.0) as u64))
 }
 
-pub fn lumberjack_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn lumberjack_input(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "");
 }
 
-pub fn relp_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn relp_input(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "2514");
     let on = draft.arguments.flag("ssl_enable", false);
     if !draft.arguments.flag("ssl_verify", true) {
@@ -31,12 +31,12 @@ pub fn relp_input(draft: &mut Draft<'_, '_>) {
     secure(draft, on);
 }
 
-pub fn unix(draft: &mut Draft<'_, '_>) {
+pub(crate) fn unix(draft: &mut Draft<'_, '_>) {
     let path = draft.fixed("path", "");
     draft.set("address", text(path));
 }
 
-pub fn websocket_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn websocket_input(draft: &mut Draft<'_, '_>) {
     let url = draft.fixed("url", "");
     if draft.text("mode", "server") == "client" {
         return draft.set("address", text(url));
@@ -47,11 +47,11 @@ pub fn websocket_input(draft: &mut Draft<'_, '_>) {
     draft.set("address", text(bare));
 }
 
-pub fn websocket_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn websocket_output(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, WEBSOCKET_PORT);
 }
 
-pub fn syslog_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn syslog_output(draft: &mut Draft<'_, '_>) {
     let (host, port) = (draft.fixed("host", ""), draft.fixed("port", ""));
     let scheme = match &*draft.text("protocol", "udp") {
         "ssl-tcp" => "tls",
@@ -70,18 +70,18 @@ pub fn syslog_output(draft: &mut Draft<'_, '_>) {
     draft.set("framing", text("lines"));
 }
 
-pub fn graphite_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn graphite_output(draft: &mut Draft<'_, '_>) {
     let (host, port) = (draft.fixed("host", "localhost"), draft.fixed("port", "2003"));
     draft.set("address", text(format!("tcp://{}", joined(&host, &port))));
 }
 
-pub fn statsd_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn statsd_output(draft: &mut Draft<'_, '_>) {
     let (host, port) = (draft.fixed("host", "localhost"), draft.fixed("port", "8125"));
     let scheme = draft.text("protocol", "udp");
     draft.set("address", text(format!("{scheme}://{}", joined(&host, &port))));
 }
 
-pub fn loki(draft: &mut Draft<'_, '_>) {
+pub(crate) fn loki(draft: &mut Draft<'_, '_>) {
     let url = draft.fixed("url", "");
     draft.set("address", text(url.as_str()));
     if !url.starts_with("https://") {
@@ -111,7 +111,7 @@ fn bucket(draft: &mut Draft<'_, '_>) {
     draft.set("path_style", Node::Flag(is_path));
 }
 
-pub fn s3_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn s3_input(draft: &mut Draft<'_, '_>) {
     bucket(draft);
     if draft.arguments.flag("watch_for_new_files", true) {
         let seconds = draft.arguments.number("interval").unwrap_or(LOOK_SECONDS);
@@ -119,7 +119,7 @@ pub fn s3_input(draft: &mut Draft<'_, '_>) {
     }
 }
 
-pub fn s3_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn s3_output(draft: &mut Draft<'_, '_>) {
     bucket(draft);
     let prefix = draft.text("prefix", "");
     let folder = match prefix.is_empty() || prefix.ends_with('/') {
@@ -142,7 +142,7 @@ pub fn s3_output(draft: &mut Draft<'_, '_>) {
     }
 }
 
-pub fn http_poller(draft: &mut Draft<'_, '_>) {
+pub(crate) fn http_poller(draft: &mut Draft<'_, '_>) {
     let pairs = draft.arguments.pairs("urls");
     let mut urls = Vec::new();
     for (name, value) in &pairs {

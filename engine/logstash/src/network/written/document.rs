@@ -26,7 +26,7 @@ struct Body {
 }
 
 /// The encoder of the output: nothing where JSON of the event itself is sent.
-pub fn http(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
+pub(crate) fn http(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
     let format = arguments.text("format");
     if format.as_deref() == Some("message") {
         let Some(message) = arguments.text("message") else {

@@ -28,12 +28,12 @@ struct Graphite {
 }
 
 /// The encoder of the output `graphite`.
-pub fn graphite(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
+pub(crate) fn graphite(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
     lines(arguments).map(Some)
 }
 
 /// The encoder of the codec `graphite`, which has most options of the output.
-pub fn lines(arguments: &mut Arguments<'_>) -> Option<Encoder> {
+pub(crate) fn lines(arguments: &mut Arguments<'_>) -> Option<Encoder> {
     let time = arguments.field("timestamp_field", "@timestamp")?;
     let exclude = match arguments.get("exclude_metrics").is_some() {
         true => patterns(arguments, "exclude_metrics")?,
@@ -140,7 +140,7 @@ struct Statsd {
 }
 
 /// The encoder of the output `statsd`.
-pub fn statsd(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
+pub(crate) fn statsd(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
     let mut metrics = Vec::new();
     for (option, value) in [("increment", "1"), ("decrement", "-1")] {
         for name in arguments.words(option).unwrap_or_default() {

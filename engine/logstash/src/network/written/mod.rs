@@ -7,13 +7,13 @@ mod document;
 mod metrics;
 mod syslog;
 
-pub use document::http;
-pub use metrics::{graphite, lines as graphite_lines, statsd};
-pub use syslog::syslog;
+pub(crate) use document::http;
+pub(crate) use metrics::{graphite, lines as graphite_lines, statsd};
+pub(crate) use syslog::syslog;
 
 use crate::codec::Encoder;
 use crate::options::Arguments;
 
 /// Makes the encoder of an output; `Some(None)` leaves events as JSON, and nothing is wrong options, which
 /// has been said.
-pub type Writes = fn(&mut Arguments<'_>) -> Option<Option<Encoder>>;
+pub(crate) type Writes = fn(&mut Arguments<'_>) -> Option<Option<Encoder>>;

@@ -68,7 +68,7 @@ struct Line {
 }
 
 /// The encoder of the output.
-pub fn syslog(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
+pub(crate) fn syslog(arguments: &mut Arguments<'_>) -> Option<Option<Encoder>> {
     let template = |arguments: &Arguments<'_>, name: &str, usual: &str| {
         Template::parse(arguments.text(name).as_deref().unwrap_or(usual))
     };
