@@ -4,7 +4,9 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
-use temblor_testing::{Folder, Process, Ran, free_port, temblor, wait_for_listener, wait_until};
+use temblor_testing::{
+    Folder, Process, Ran, free_port, repository, temblor, wait_for_listener, wait_until,
+};
 
 /// Runs a configuration whose input is what is given.
 fn run(output: &str, input: &str) -> Ran {
@@ -102,6 +104,14 @@ fn metrics_are_lines() {
 
 /// Takes one request, and gives its head in lower case and its body.
 fn request(listener: &TcpListener, answer: &str) -> (String, String) {
+    request_with(listener, |_, _| answer.to_string())
+}
+
+/// The same, with an answer that depends on them.
+fn request_with(
+    listener: &TcpListener,
+    answer: impl Fn(&str, &str) -> String,
+) -> (String, String) {
     let (mut stream, _) = listener.accept().expect("somebody connects");
     let (mut bytes, mut block) = (Vec::new(), [0; 4096]);
     let (head, body) = loop {
@@ -115,6 +125,7 @@ fn request(listener: &TcpListener, answer: &str) -> (String, String) {
             break (head, body.to_string());
         }
     };
+    let answer = answer(&head, &body);
     let answer = format!(
         "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{answer}",
         answer.len()
@@ -217,4 +228,95 @@ fn lines_of_graphite_and_of_unix_sockets_become_events() {
     ] {
         assert!(out.contains(wanted), "{wanted}: {out}");
     }
+}
+
+/// The data of an example.
+fn data(name: &str) -> String {
+    let path = repository().join("examples/logstash").join(name);
+    std::fs::read_to_string(path).expect("the examples have data")
+}
+
+/// Starts one of the examples over the network, which listens at `port`.
+fn example(name: &str, port: u16, target: &str) -> Process {
+    let path = repository().join("examples/logstash/network").join(format!("{name}.conf"));
+    let (_, target_port) = target.rsplit_once(':').expect("it is an address");
+    temblor(["run".as_ref(), "-q".as_ref(), "--logstash".as_ref(), path.as_os_str()])
+        .env("PORT", port.to_string())
+        .env("TARGET", target)
+        .env("TARGET_PORT", target_port)
+        .start()
+}
+
+/// Lines that come over connections until a program that sends them has been stopped.
+fn lines_of(name: &str, send: impl FnOnce(u16)) -> Vec<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
+    let target = listener.local_addr().expect("it is bound").to_string();
+    let port = free_port();
+    let process = example(name, port, &target);
+    let reader = std::thread::spawn(move || taken(listener));
+    send(port);
+    process.terminate();
+    reader.join().expect("it reads").lines().map(str::to_string).collect()
+}
+
+fn over_tcp(port: u16, text: &str) {
+    wait_for_listener(&format!("127.0.0.1:{port}"));
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    stream.write_all(text.as_bytes()).expect("it reads");
+}
+
+#[test]
+fn examples_take_their_data_over_the_network_and_send_it_on() {
+    let java = lines_of("java", |port| over_tcp(port, &data("java.log")));
+    assert_eq!(java.len(), 6, "{java:?}");
+    assert!(java.iter().any(|line| line.contains("PaymentException: card was refused")), "{java:?}");
+    let syslog = lines_of("syslog", |port| over_tcp(port, &data("syslog.log")));
+    assert_eq!(syslog.len(), 30, "of 41 lines 11 are of no weight: {syslog:?}");
+    assert!(syslog.iter().all(|line| line.starts_with('<') && line.contains(">1 ")), "{syslog:?}");
+    let firewall = lines_of("firewall", |port| {
+        let (socket, _) = udp();
+        // Nobody says when a socket for datagrams is there.
+        std::thread::sleep(Duration::from_millis(1500));
+        for line in data("firewall.log").lines() {
+            socket.send_to(line.as_bytes(), ("127.0.0.1", port)).expect("it is sent");
+        }
+        std::thread::sleep(Duration::from_millis(500));
+    });
+    assert_eq!(firewall.len(), data("firewall.log").lines().count(), "{firewall:?}");
+}
+
+#[test]
+fn examples_take_requests_and_make_requests() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
+    let target = listener.local_addr().expect("it is bound").to_string();
+    let port = free_port();
+    let process = example("access", port, &target);
+    let search = std::thread::spawn(move || {
+        let mut documents = 0;
+        while documents < 38 {
+            let (_, body) = request_with(&listener, |head, body| {
+                if head.starts_with("get") {
+                    return "{\"version\":{\"number\":\"2.19.1\",\"distribution\":\"opensearch\"}}".to_string();
+                }
+                let items = vec!["{\"index\":{\"status\":201}}"; body.lines().count() / 2].join(",");
+                format!("{{\"errors\":false,\"items\":[{items}]}}")
+            });
+            documents += body.lines().count() / 2;
+        }
+        documents
+    });
+    wait_for_listener(&format!("127.0.0.1:{port}"));
+    let log = data("access.log");
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n",
+        log.len()
+    );
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    stream.write_all(format!("{head}{log}").as_bytes()).expect("it reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("it answers");
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("ok"), "{answer}");
+    // The answer says that all are indexed: three of 41 lines are dropped by the filters.
+    assert_eq!(search.join().expect("it answers"), 38);
+    process.terminate().succeeded();
 }

@@ -45,7 +45,7 @@ pub(crate) struct Arrival {
 }
 
 /// What the metadata of a connector has at a path.
-pub(super) fn found<'a>(meta: Value<'a>, path: &str) -> Option<Value<'a>> {
+pub(crate) fn found<'a>(meta: Value<'a>, path: &str) -> Option<Value<'a>> {
     path.split('.').try_fold(meta, |value, name| value.get(&Key::new(name)))
 }
 
