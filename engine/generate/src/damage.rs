@@ -41,14 +41,14 @@ impl Damage {
         self.truncate <= 0.0 && self.malform <= 0.0 && self.oversize <= 0.0
     }
 
-    /// Damages the event in `out[start..]`, which ends with a line end, or not.
+    /// Damages the event in `out[start..]`, but for the byte that ends it, or leaves it whole.
     pub(crate) fn apply(&self, start: usize, random: &mut Random, out: &mut Vec<u8>) -> Done {
         if self.is_none() {
             return Done::default();
         }
         let draws = [random.unit(), random.unit(), random.unit()];
         let mut done = Done::default();
-        out.pop();
+        let end = out.pop().unwrap_or(b'\n');
         let length = out.len() - start;
         if draws[0] < self.truncate && length > 1 {
             out.truncate(start + 1 + random.below(length as u64 - 1) as usize);
@@ -63,7 +63,7 @@ impl Damage {
             out.extend(std::iter::repeat_n(b'x', missing));
             done.is_oversized = true;
         }
-        out.push(b'\n');
+        out.push(end);
         done
     }
 }

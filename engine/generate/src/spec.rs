@@ -4,7 +4,7 @@
 
 use super::builtin::{JsonApp, Syslog, Weblog, Windbag};
 use super::disorder::Disorder;
-use super::envelope::EnvelopeParts;
+use super::envelope::{EnvelopeParts, Form};
 use super::executions::{Executions, Frame, Plan};
 use super::jinja::{Jinja, JinjaParts};
 use super::lines::Lines;
@@ -29,6 +29,9 @@ pub use super::settings::{KINDS, SETTINGS};
 
 pub(crate) use super::settings::SettingError;
 
+/// What can end events of several lines: the separators of ASCII, and what texts hardly ever have.
+const SEPARATORS: [u8; 6] = [0x1e, 0x1f, 0x1d, 0x1c, 0x01, 0x02];
+
 /// A generator with everything around it.
 #[derive(Clone, Debug, Default)]
 pub struct Spec {
@@ -50,6 +53,8 @@ pub struct Spec {
     pub start: Option<Timestamp>,
     /// Where the past begins, seen from the start; its events come at once.
     pub backfill: TimeWord,
+    /// After so much time, counted from the start, there are no more events.
+    pub span_ns: Option<u64>,
     /// How much later than otherwise the first event comes.
     pub wait_ns: u64,
     /// The earliest and the latest time that an event shows, seen from its own.
@@ -136,6 +141,31 @@ impl Spec {
     #[must_use]
     pub(crate) fn is_bundle(&self) -> bool {
         matches!(&self.kind, Kind::Sample(parts) if parts.is_bundle)
+    }
+
+    /// What ends an event on its way into a program: a line end, or, where events may have several lines, a
+    /// control character that none of them has.
+    #[must_use]
+    pub fn separator(&self) -> u8 {
+        let mut texts: Vec<&[u8]> = Vec::new();
+        let may_have_lines = match &self.kind {
+            Kind::Jinja(_) => true,
+            Kind::Sample(parts) => {
+                texts.extend(parts.events.iter().map(|event| event.raw.as_slice()));
+                false
+            }
+            Kind::Replay(parts) => {
+                let events = parts.events.iter().flat_map(|events| events.iter());
+                texts.extend(events.map(|event| event.raw.as_slice()));
+                false
+            }
+            _ => false,
+        };
+        let has = |byte: u8| texts.iter().any(|text| text.contains(&byte));
+        if !may_have_lines && self.envelope.form != Form::ModInput && !has(b'\n') {
+            return b'\n';
+        }
+        SEPARATORS.into_iter().find(|byte| !has(*byte)).unwrap_or(b'\n')
     }
 
     /// The generator itself; `now` says what year a time without a year is of.

@@ -7,6 +7,7 @@ use crate::load::{Item, Load};
 const TEXTS: [(usize, &str); 4] = [(0, "host"), (1, "source"), (2, "sourcetype"), (3, "index")];
 const TIME: usize = 4;
 const FIELDS: usize = 5;
+const EVENT: usize = 6;
 
 /// Whether an event says what can be sent.
 ///
@@ -42,7 +43,10 @@ pub(crate) fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
     }
     push_key("event", &mut text);
     out.extend_from_slice(text.as_bytes());
-    out.extend_from_slice(load.event(item));
+    match load.attribute(item, EVENT) {
+        Some(event) => out.extend_from_slice(event.as_bytes()),
+        None => out.extend_from_slice(load.event(item)),
+    }
     out.extend_from_slice(b"}\n");
 }
 

@@ -45,6 +45,11 @@ pub(crate) static SPLUNK_HEC: Connector = Connector {
             Takes::PerEventJson,
             "A record of fields that are indexed with the event.",
         ),
+        Setting::new(
+            "event",
+            Takes::PerEventJson,
+            "What is sent as the event; the whole event without it.",
+        ),
         Setting::new("token", Takes::Secret, "The token of the collector.").required(),
         Setting::new(
             "acknowledge",

@@ -55,8 +55,9 @@ pub(crate) fn needs_parentheses(span: Span) -> Diagnostic {
 }
 
 /// A key twice in one hash.
-pub(crate) fn duplicate_key(key: &str, span: Span, first: Span) -> Diagnostic {
-    Diagnostic::error("E0705", span, format!("the key `{key}` is there already"))
+pub fn duplicate_key(key: &str, span: Span, first: Span) -> Diagnostic {
+    let message = format!("the key `{key}` is there already: the plugin gets a list of its values");
+    odd(span, &message, "write the values as a list, or leave one out")
         .with_place(first, "first here")
 }
 

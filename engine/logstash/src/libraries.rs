@@ -76,7 +76,15 @@ impl Libraries {
         }
         let mut library = if ingredients.ecs { Library::ecs() } else { Library::legacy() };
         for file in &ingredients.files {
-            let read = library.with_pattern_file(&file.read()?);
+            let text = file.read()?;
+            let is_whole = |line: &&str| line.split_whitespace().nth(1).is_some();
+            // As in Logstash, a name without a pattern says nothing.
+            let text: String = text
+                .lines()
+                .map(|line| Some(line).filter(is_whole).unwrap_or_default())
+                .flat_map(|line| [line, "\n"])
+                .collect();
+            let read = library.with_pattern_file(&text);
             library = read.map_err(|error| format!("{}: {error}", file.path.display()))?;
         }
         let library = library.with_definitions(ingredients.own.clone());

@@ -385,8 +385,8 @@ impl Operator for FilterStep {
         }
         let port = if state.outcome == Outcome::Matched { OUT } else { self.other };
         for one in events {
-            let meta = one.metadata.to_value(arena);
-            out.emit(port, Event::new(one.data.to_value(arena), meta, event.ingest_ns));
+            let (value, meta) = one.sent(arena);
+            out.emit(port, Event::new(value, meta, event.ingest_ns));
         }
         Ok(())
     }
@@ -460,7 +460,7 @@ impl InputStep {
         out: &mut Emitter<'a>,
     ) {
         for one in events {
-            let (value, meta) = (one.data.to_value(arena), one.metadata.to_value(arena));
+            let (value, meta) = one.sent(arena);
             out.emit(OUT, Event::new(value, meta, ingest_ns));
         }
     }

@@ -95,18 +95,6 @@ pub(crate) fn tag_test(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// `"text" not in [tags]`, or the negation of a [`tag_test`]: the text.
-pub(crate) fn no_tag_test(expr: &Expr) -> Option<&str> {
-    match &expr.kind {
-        ExprKind::Not(inner) => tag_test(inner),
-        ExprKind::In { left, right, negated: true } => match (&left.kind, &right.kind) {
-            (OperandKind::Text(tag), OperandKind::Field(field)) if field == "[tags]" => Some(tag),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 struct Writer<'s> {
     settings: &'s Settings,
 }

@@ -77,8 +77,8 @@ impl Filters<'_, '_> {
         self.page.note(throttle.span, "filter throttle", Coverage::Remarks, REMARK);
         self.page.note(branch.span, "if", Coverage::Exact, "");
         self.page.note(drop.span, "filter drop", Coverage::Exact, "");
-        self.page.remark(&format!("{place}: throttle, and what it marks is dropped"));
-        self.page.remark(&format!("  but: {REMARK}"));
+        self.page.place_remark(&format!("{place}: throttle, and what it marks is dropped"));
+        self.page.remark(&format!("but: {REMARK}"));
         self.page.step(&limit.step());
     }
 }

@@ -15,11 +15,10 @@ pub(crate) const WIDTH: usize = 96;
 /// Whether a name needs no quotes.
 pub(crate) fn is_plain(name: &str) -> bool {
     let mut characters = name.chars();
-    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+    characters.next().is_some_and(|first| first.is_ascii_alphabetic())
         && characters.all(|one| one.is_ascii_alphanumeric() || one == '_')
         && !RESERVED.contains(&name)
         && !WORDS_OF_IF.contains(&name)
-        && name != "_"
 }
 
 /// A name, in quotes where it needs them.

@@ -27,11 +27,17 @@ pub(super) struct Page<'t> {
     waiting: Vec<String>,
     /// Whether a chain has begun that has no step yet.
     fresh: bool,
+    /// How many chains stand in each other within steps.
+    depth: usize,
+    /// Whether the innermost of them has no step yet.
+    is_open: bool,
+    /// Whether each step has its file and line above it.
+    with_places: bool,
     pub report: Report,
 }
 
 impl<'t> Page<'t> {
-    pub(super) fn new(sources: &'t Sources, title: &str) -> Self {
+    pub(crate) fn new(sources: &'t Sources, title: &str, with_places: bool) -> Self {
         let mut files = Vec::new();
         for number in 0..=u16::MAX {
             let Some(source) = sources.get(temblor_lang::span::SourceId(number)) else { break };
@@ -50,6 +56,9 @@ impl<'t> Page<'t> {
             body: String::new(),
             waiting: Vec::new(),
             fresh: false,
+            depth: 0,
+            is_open: false,
+            with_places,
             report: Report::default(),
         }
     }
@@ -101,6 +110,13 @@ impl<'t> Page<'t> {
     /// A remark in front of the next step.
     pub(super) fn remark(&mut self, text: &str) {
         self.waiting.push(text.to_string());
+    }
+
+    /// A remark that says where in the configuration the next step stood, if such are wanted.
+    pub(crate) fn place_remark(&mut self, text: &str) {
+        if self.with_places {
+            self.remark(text);
+        }
     }
 
     fn write_waiting(&mut self) {
@@ -155,16 +171,9 @@ impl<'t> Page<'t> {
         name
     }
 
-    /// A statement in front of the chain that ended last.
-    pub(crate) fn statement_in_front(&mut self, text: &str) {
-        let end = self.body.trim_end().len();
-        let start = self.body[..end].rfind("\n\n").map_or(0, |at| at + 2);
-        self.body.insert_str(start, &format!("{text};\n\n"));
-    }
-
     /// Begins a chain.
-    pub(super) fn begin(&mut self, from: &str) {
-        let _ = write!(self.body, "{from}");
+    pub(crate) fn begin(&mut self, from: &str) {
+        self.body.push_str(from);
         self.fresh = true;
     }
 
@@ -172,14 +181,43 @@ impl<'t> Page<'t> {
     pub(super) fn step(&mut self, text: &str) {
         self.body.push('\n');
         self.write_waiting();
-        let _ = write!(self.body, "|> {text}");
+        let arrow = if std::mem::take(&mut self.is_open) { "" } else { "|> " };
+        let _ = write!(self.body, "{arrow}{text}");
         self.fresh = false;
+    }
+
+    /// Adds what stands between the chains of a step, and behind the last: `else`, `end`.
+    pub(crate) fn between(&mut self, text: &str) {
+        self.body.push('\n');
+        self.write_waiting();
+        self.body.push_str(text);
+    }
+
+    /// Begins a chain in a step.
+    pub(crate) fn open(&mut self) {
+        self.depth += 1;
+        self.is_open = true;
+    }
+
+    /// Ends a chain in a step; one without steps passes events on.
+    pub(crate) fn close(&mut self) {
+        if self.is_open {
+            self.step("pass");
+        }
+        self.depth -= 1;
     }
 
     /// Ends the chain with a step that leads elsewhere.
     pub(super) fn end(&mut self, text: &str) {
         self.step(text);
-        self.body.push_str(";\n\n");
+        self.finish_chain();
+    }
+
+    /// Ends the chain, unless it is one in a step.
+    pub(crate) fn finish_chain(&mut self) {
+        if self.depth == 0 {
+            self.body.push_str(";\n\n");
+        }
     }
 
     /// Ends the chain into a stream.

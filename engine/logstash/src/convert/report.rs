@@ -73,6 +73,12 @@ impl Report {
         self.blocks.iter().filter(|block| block.coverage == coverage).count()
     }
 
+    /// Whether nothing is left for a person to decide.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.count(Coverage::NeedsHand) + self.count(Coverage::NotPossible) == 0
+    }
+
     /// For people: counts, then every block that is not exact.
     #[must_use]
     pub fn text(&self) -> String {

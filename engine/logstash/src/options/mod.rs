@@ -190,7 +190,7 @@ impl<'c> Arguments<'c> {
                     let name = self.substitute(&name, key.span);
                     read.push((name, self.read(value, false)));
                 }
-                SettingKind::Hash(read)
+                SettingKind::Hash(setting::with_keys_once(read))
             }
             ValueKind::Plugin(plugin) => SettingKind::Codec(plugin.clone()),
         };
