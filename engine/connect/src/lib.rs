@@ -2,5 +2,6 @@
 //!
 //! Knows bytes and the runtime's sources and sinks. Does not know programs, operators or networks.
 
+pub mod asking;
 pub mod source;
 pub mod sink;

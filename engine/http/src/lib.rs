@@ -18,6 +18,7 @@ mod server;
 mod source;
 mod reply;
 mod client;
+pub mod asking;
 mod load;
 mod answering;
 mod streams;

@@ -108,10 +108,7 @@ fn request(listener: &TcpListener, answer: &str) -> (String, String) {
 }
 
 /// The same, with an answer that depends on them.
-fn request_with(
-    listener: &TcpListener,
-    answer: impl Fn(&str, &str) -> String,
-) -> (String, String) {
+fn request_with(listener: &TcpListener, answer: impl Fn(&str, &str) -> String) -> (String, String) {
     let (mut stream, _) = listener.accept().expect("somebody connects");
     let (mut bytes, mut block) = (Vec::new(), [0; 4096]);
     let (head, body) = loop {
@@ -269,7 +266,10 @@ fn over_tcp(port: u16, text: &str) {
 fn examples_take_their_data_over_the_network_and_send_it_on() {
     let java = lines_of("java", |port| over_tcp(port, &data("java.log")));
     assert_eq!(java.len(), 6, "{java:?}");
-    assert!(java.iter().any(|line| line.contains("PaymentException: card was refused")), "{java:?}");
+    assert!(
+        java.iter().any(|line| line.contains("PaymentException: card was refused")),
+        "{java:?}"
+    );
     let syslog = lines_of("syslog", |port| over_tcp(port, &data("syslog.log")));
     assert_eq!(syslog.len(), 30, "of 41 lines 11 are of no weight: {syslog:?}");
     assert!(syslog.iter().all(|line| line.starts_with('<') && line.contains(">1 ")), "{syslog:?}");
@@ -296,9 +296,11 @@ fn examples_take_requests_and_make_requests() {
         while documents < 38 {
             let (_, body) = request_with(&listener, |head, body| {
                 if head.starts_with("get") {
-                    return "{\"version\":{\"number\":\"2.19.1\",\"distribution\":\"opensearch\"}}".to_string();
+                    return "{\"version\":{\"number\":\"2.19.1\",\"distribution\":\"opensearch\"}}"
+                        .to_string();
                 }
-                let items = vec!["{\"index\":{\"status\":201}}"; body.lines().count() / 2].join(",");
+                let items =
+                    vec!["{\"index\":{\"status\":201}}"; body.lines().count() / 2].join(",");
                 format!("{{\"errors\":false,\"items\":[{items}]}}")
             });
             documents += body.lines().count() / 2;
@@ -319,4 +321,58 @@ fn examples_take_requests_and_make_requests() {
     // The answer says that all are indexed: three of 41 lines are dropped by the filters.
     assert_eq!(search.join().expect("it answers"), 38);
     process.terminate().succeeded();
+}
+
+#[test]
+fn the_filter_http_keeps_answers_and_tags_what_has_none() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
+    let address = listener.local_addr().expect("it is bound");
+    std::thread::spawn(move || {
+        loop {
+            request_with(&listener, |head, body| {
+                match head.split(' ').nth(1).unwrap_or_default() {
+                    "/broken" => "{\"name\":".to_string(),
+                    "/sent" => format!("{{\"got\":{body}}}"),
+                    path => format!("{{\"name\":\"{}\"}}", path.trim_start_matches('/')),
+                }
+            });
+        }
+    });
+    let folder = Folder::new();
+    let filtered = |filter: &str, input: &str| {
+        let text = format!(
+            "input {{ stdin {{ codec => json }} }} filter {{ http {{ {filter} }} }} output {{ stdout {{ codec => json_lines }} }}"
+        );
+        let path = folder.write("pipeline.conf", text);
+        let arguments = ["run".as_ref(), "-q".as_ref(), "--logstash".as_ref(), path.as_os_str()];
+        temblor(arguments).input(input).run().succeeded()
+    };
+    let input = "{\"u\":\"ann\"}\n{\"u\":\"bob\"}\n{\"u\":\"ann\"}\n{\"u\":\"broken\"}\n";
+    let out =
+        filtered(&format!("url => \"http://{address}/%{{u}}\" target_body => \"who\""), input);
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 4, "{out}");
+    for (line, wanted) in lines.iter().zip([
+        "\"who\":{\"name\":\"ann\"}",
+        "\"who\":{\"name\":\"bob\"}",
+        "\"who\":{\"name\":\"ann\"}",
+        "_jsonparsefailure",
+    ]) {
+        assert!(line.contains(wanted), "{line}");
+    }
+    let posted = filtered(
+        &format!(
+            "url => \"http://{address}/sent\" verb => POST body => {{ \"a\" => \"%{{u}}\" }} body_format => json target_body => \"[r][b]\""
+        ),
+        "{\"u\":\"x\"}\n",
+    );
+    assert!(posted.contains("\"r\":{\"b\":{\"got\":{\"a\":\"x\"}}}"), "{posted}");
+    let refused = filtered(
+        &format!(
+            "url => \"http://127.0.0.1:{}/\" automatic_retries => 0 target_body => \"b\"",
+            free_port()
+        ),
+        "{\"u\":\"x\"}\n",
+    );
+    assert!(refused.contains("_httprequestfailure"), "{refused}");
 }

@@ -83,7 +83,7 @@ fn ids_are_acknowledged_when_events_are_written() {
     );
     let path = folder.write("sink.tmb", program);
     let sent = temblor(["run".as_ref(), path.as_os_str()]).input("{\"a\":1}\n{\"a\":2}\n");
-    sent.succeeded();
+    sent.run().succeeded();
     assert_eq!(splunk.process.terminate().out, "1\n{\"a\":1}\n{\"a\":2}\n");
 }
 
@@ -110,7 +110,7 @@ in |> s"#,
         loki.address
     );
     let path = folder.write("sink.tmb", program);
-    temblor(["run".as_ref(), path.as_os_str()]).input("{\"m\":\"hello\"}\n").succeeded();
+    temblor(["run".as_ref(), path.as_os_str()]).input("{\"m\":\"hello\"}\n").run().succeeded();
     let wanted = "{\"line\":\"x \\\"y\\\"\",\"job\":\"a\",\"at\":7}\n{\"line\":\"z\",\"job\":\"a\",\"at\":8}\n\
                   {\"line\":\"hello\",\"job\":\"b\",\"at\":9}\n";
     assert_eq!(loki.process.terminate().out, wanted);

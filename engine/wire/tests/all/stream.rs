@@ -139,14 +139,14 @@ fn all_addresses_get_everything_and_a_quorum_is_enough() {
         )
     };
     let input = "{\"n\":1}\n{\"n\":2}\n";
-    temblor(["run", "-q", "-e", &sink(", quorum = 2")]).input(input).succeeded();
+    temblor(["run", "-q", "-e", &sink(", quorum = 2")]).input(input).run().succeeded();
     for process in [&first, &second] {
         assert_eq!(lines(process, 2), ["{\"n\":1}", "{\"n\":2}"]);
     }
     // Without a quorum the third one is missed.
-    let said = temblor(["run", "-q", "-e", &sink("")]).input(input).failed_with(5);
+    let said = temblor(["run", "-q", "-e", &sink("")]).input(input).run().failed_with(5);
     assert!(said.contains("the attempts are used up"), "{said}");
-    let said = temblor(["run", "-q", "-e", &sink(", quorum = 4")]).input("").failed_with(1);
+    let said = temblor(["run", "-q", "-e", &sink(", quorum = 4")]).input("").run().failed_with(1);
     assert!(said.contains("4 of 3 addresses can never be reached"), "{said}");
 }
 
