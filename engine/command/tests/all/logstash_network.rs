@@ -164,7 +164,7 @@ fn http_writes_what_its_format_and_mapping_say() {
     }
     let said =
         run(&format!("http {{ url => \"{url}\" http_method => post format => message }}"), "");
-    assert!(said.failed_with(1).contains("with `message`"));
+    assert!(said.err.contains("with `message`"), "{}", said.err);
 }
 
 #[test]
