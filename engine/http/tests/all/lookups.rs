@@ -73,13 +73,13 @@ fn pages_are_asked_for_in_rounds() {
         r#"source pages from http_poll "http://ADDRESS/page" with
   every = "50ms", times = 2, urls = {"more": {"url": "http://ADDRESS/more", "query": {"q": "a b"}, "headers": {"x-a": "1"}}}
 end;
-pages |> set event.from = $http_poll.name, event.status = $http_poll.response.status |> out"#,
+pages |> set event.page = $http_poll.name, event.status = $http_poll.response.status |> out"#,
         &server,
         "",
     );
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(lines.len(), 8, "{} {}", ran.out, ran.err);
-    assert!(lines.contains(&"{\"n\":2,\"from\":\"more\",\"status\":200}"), "{}", ran.out);
+    assert!(lines.contains(&"{\"n\":2,\"page\":\"more\",\"status\":200}"), "{}", ran.out);
     let requests = server.requests();
     let more = requests.iter().find(|one| one.line.contains("/more")).expect("it was asked for");
     assert_eq!(more.line, "GET /more?q=a%20b HTTP/1.1");

@@ -517,7 +517,7 @@ static PLUGINS: &[NetworkPlugin] = &[
 ];
 
 /// All plugins that run over the network.
-pub fn plugins() -> impl Iterator<Item = &'static NetworkPlugin> {
+fn plugins() -> impl Iterator<Item = &'static NetworkPlugin> {
     PLUGINS.iter().chain(collectors::PLUGINS)
 }
 

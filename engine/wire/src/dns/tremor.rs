@@ -44,24 +44,7 @@ pub static DNS_CLIENT: Connector = Connector {
     writes_lines: true,
     gives: &["out"],
     meta: &[],
-    examples: &[r#"define flow names
-flow
-  define connector names from dns_client;
-  define connector term from stdio with codec = "json", preprocessors = ["separate"], postprocessors = ["separate"] end;
-  define pipeline pass
-  pipeline
-    select event from in into out
-  end;
-  create connector names;
-  create connector term;
-  create pipeline questions from pass;
-  create pipeline answers from pass;
-  connect /connector/term to /pipeline/questions;
-  connect /pipeline/questions to /connector/names;
-  connect /connector/names to /pipeline/answers;
-  connect /pipeline/answers to /connector/term;
-end;
-deploy flow names;"#],
+    examples: &[],
     build,
 };
 
