@@ -4,11 +4,12 @@ pub mod onigmo;
 pub mod pattern;
 pub mod grok;
 mod declare;
-pub mod functions;
 pub mod formats;
+pub mod functions;
 pub mod extractors;
 mod aggregates;
 mod modules;
+mod total;
 mod library;
 
 pub use library::{Library, registry};

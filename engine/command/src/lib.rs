@@ -1,25 +1,25 @@
 //! The `temblor` command line: what can be typed, and who does it. Options are declared once, here;
 //! help, manual and completions come from the declaration.
 
-mod bench;
+mod expand;
 mod check;
+pub mod measure;
+mod bench;
 mod graph;
 mod ends;
-mod expand;
+mod logstash;
+mod lsp;
+mod tables;
+mod repl;
 mod explain;
 mod doc;
 mod fmt;
-mod logstash;
-mod lsp;
-pub mod measure;
 mod misspelt;
 mod parameters;
 mod convert;
 mod diff;
-mod generate;
 mod run;
-mod tables;
-mod repl;
+mod generate;
 mod shell;
 mod test;
 mod threads;
@@ -207,6 +207,9 @@ struct CheckArgs {
     /// Print the long form of chains
     #[arg(long)]
     expand: bool,
+    /// List the places that some event can make fail, each with the cheapest mend
+    #[arg(long)]
+    can_fail: bool,
     #[command(flatten)]
     parameters: parameters::ParameterArgs,
     #[command(flatten)]

@@ -102,8 +102,8 @@ impl Queue {
         }
     }
 
-    /// Adds a batch whether there is room or not: what sinks give back.
-    pub fn send_at_once(&self, batch: Box<Batch>) -> Result<(), Closed> {
+    /// Adds a batch that stems from others, whether there is room or not: those who would make room may wait for it.
+    pub(crate) fn send_back(&self, batch: Box<Batch>) -> Result<(), Closed> {
         self.put(self.lock(), batch)
     }
 

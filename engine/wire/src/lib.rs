@@ -22,6 +22,7 @@ pub mod udp;
 pub mod unix;
 pub mod syslog;
 pub mod relp;
+pub mod through;
 pub mod tremor;
 
 use temblor_declare::Connector;
@@ -35,6 +36,7 @@ pub static CONNECTORS: &[&Connector] = &[
     &relp::RELP,
     &dns::DNS,
     &dns::DNS_CLIENT,
+    &through::THROUGH,
     &tremor::TCP_SERVER,
     &tremor::TCP_CLIENT,
     &tremor::UDP_SERVER,

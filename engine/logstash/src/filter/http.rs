@@ -68,7 +68,7 @@ enum Body {
 
 #[derive(Debug)]
 struct Http {
-    client: Arc<dyn AskHttp>,
+    client: Option<Arc<dyn AskHttp>>,
     url: Template,
     verb: String,
     headers: Vec<(String, Template)>,
@@ -106,11 +106,11 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         verifies: arguments.text("ssl_verification_mode").as_deref() != Some("none"),
         secures: !arguments.text("url").is_some_and(|url| url.starts_with("http://")),
     };
-    let none = || Err("this program has no client of HTTP".to_string());
-    let made = asking::http().map_or_else(none, |open| open(&manners));
-    let client = match made {
-        Ok(client) => client,
-        Err(reason) => {
+    let client = match asking::http().map(|open| open(&manners)) {
+        // A tool that only reads configurations has no client, and asks nobody.
+        None => None,
+        Some(Ok(client)) => Some(client),
+        Some(Err(reason)) => {
             let place = arguments.place("url");
             arguments.complain(complain::bad_value("url", place, &format!("reachable: {reason}")));
             return None;
@@ -170,7 +170,8 @@ impl Filter for Http {
     fn noted(&self, notes: Box<dyn Any + Send>, _: DateTime<Utc>) {
         let Ok(notes) = notes.downcast::<Mode>() else { return };
         let Mode::Noting(questions) = *notes else { return };
-        let answers = self.client.ask(&questions);
+        let Some(client) = &self.client else { return };
+        let answers = client.ask(&questions);
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         // What was asked for and then not needed is of the batch before.
         ahead.clear();
@@ -189,7 +190,8 @@ impl Filter for Http {
             let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
             ahead.get_mut(&question).and_then(VecDeque::pop_front)
         };
-        let answer = known.or_else(|| self.client.ask(std::slice::from_ref(&question)).pop());
+        let ask = |client: &Arc<dyn AskHttp>| client.ask(std::slice::from_ref(&question)).pop();
+        let answer = known.or_else(|| self.client.as_ref().and_then(ask));
         match answer {
             Some(Ok(answer)) if (200..300).contains(&answer.status) => {
                 self.keep(&answer, event, turn)

@@ -41,14 +41,15 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           stream are kept and only copies of what another stream brought already are removed, so \
           that for each key as many events go through as the stream that has most of them brought; \
           a copy that comes `within` that time is always recognised, one that comes after twice \
-          the time never. With `store` the counts are kept in Redis, where several programs share them;           each batch is one request.",
+          the time never. With `store` the counts are kept in Redis, where several programs share them; \
+          each batch is one request.",
     examples: &[
         "in |> dedup |> out",
         "in |> dedup by [event.host, event.message] within 10s else repeats |> out",
         "in |> dedup by event.id last 10000 refresh |> out",
         "in |> dedup by event.message within 1min mode count |> out",
         "in |> dedup by event.message across event.server within 30s |> out",
-        "in |> dedup by event.message across event.server within 1h with store = \"redis://127.0.0.1:6379\" end |> out",
+        "in |> dedup by event.message across event.server within 1h store \"redis://127.0.0.1:6379\" |> out",
     ],
     settings: &[
         Setting::new(
@@ -92,7 +93,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         Setting::new(
             "store",
             Takes::Constant(Kind::String),
-            InChain::No,
+            InChain::Clause("store"),
             "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`.",
         ),
         Setting::new(
