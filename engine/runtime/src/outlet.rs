@@ -347,23 +347,6 @@ impl Parcel {
         self.desk.stats.sinks[self.desk.sink].add_failed(self.events);
     }
 
-    /// Gives events back into the program with what the other side has answered: what stems from them holds
-    /// the tokens of this parcel. What it refused for good goes to `errors`.
-    pub async fn answer(
-        self,
-        mut answers: Messages,
-        refused: &[Refusal],
-        (to, errors): (&Feedback, &Feedback),
-    ) {
-        if let (false, Some(feed)) = (answers.is_empty(), to.feed()) {
-            let origin = Origin::named(&*self.desk.name);
-            if feed.hand_over_for(answers.take(), &origin, self.tokens.clone()).await.is_err() {
-                return;
-            }
-        }
-        self.confirm_except(refused, errors).await;
-    }
-
     /// The other side has all of it but for what it refused for good. That goes to `errors`, with the event
     /// and the reason; where that leads nowhere, it is printed and counted.
     pub async fn confirm_except(mut self, refused: &[Refusal], errors: &Feedback) {

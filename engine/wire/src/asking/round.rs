@@ -253,7 +253,7 @@ impl<A: Ask> Desks<A> {
                 None => messages.push(&with_answer(meta, None, None), message),
             }
         }
-        parcel.answer(messages, &refused, (&self.answers, &self.errors)).await;
+        parcel.answer(messages, &self.answers, &refused, &self.errors).await;
     }
 }
 

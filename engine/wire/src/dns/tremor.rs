@@ -100,7 +100,7 @@ impl Client {
                 Err(reason) => refused.push(Refusal { event, reason, details: String::new() }),
             }
         }
-        parcel.answer(messages, &refused, (&self.answers, &self.errors)).await;
+        parcel.answer(messages, &self.answers, &refused, &self.errors).await;
     }
 
     async fn ask(&self, event: &[u8]) -> Result<String, String> {
