@@ -17,15 +17,19 @@ mod fmt;
 mod misspelt;
 mod parameters;
 mod convert;
+mod ctl;
 mod diff;
+mod layout;
+mod operate;
 mod run;
+mod runner;
 mod generate;
 mod shell;
 mod test;
 mod threads;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use temblor_codec::InputCodec;
 use temblor_pipeline::graph::Picture;
@@ -51,7 +55,7 @@ enum Verb {
     Bench(BenchArgs),
     /// Run tests: cases in .txt files and suites in .tremor files, found by a walk
     Test(test::TestArgs),
-    /// Print the page about a code such as E0401; all codes without one
+    /// Print the page about a code such as E0401, a connector, operator or codec; all codes without one
     Explain(ExplainArgs),
     /// Try rules on samples: expressions, chains, why and how
     Repl(repl::ReplArgs),
@@ -67,6 +71,8 @@ enum Verb {
     Man(shell::ManArgs),
     /// Print generated events
     Generate(GenerateArgs),
+    /// Ask a running Temblor: status, reload, drain, log
+    Ctl(ctl::CtlArgs),
     /// Run a Logstash configuration and a program side by side and show where events differ
     Diff(diff::DiffArgs),
     /// Make a Temblor file from the configuration of another engine
@@ -74,7 +80,7 @@ enum Verb {
 }
 
 /// Where the program comes from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct ProgramArgs {
     /// Program text: a chain such as 'where event.status >= 500'
     #[arg(short, long, value_name = "CHAIN", conflicts_with = "file")]
@@ -100,6 +106,22 @@ impl ProgramArgs {
         self.load_with_errors(false)
     }
 
+    /// Loads it once more, or another file with the same arguments.
+    fn load_again(&self, file: Option<&Path>, errors_leave: bool) -> Result<Loaded, String> {
+        match file {
+            Some(file) => {
+                let (file, logstash) = (Some(file.to_path_buf()), self.logstash.none());
+                ProgramArgs { file, logstash, expression: None, ..self.clone() }
+                    .load_with_errors(errors_leave)
+            }
+            None if self.expression.is_some() => {
+                Err("the program stands on the command line; there is no file to read again"
+                    .to_string())
+            }
+            None => self.load_with_errors(errors_leave),
+        }
+    }
+
     /// The same; `errors_leave` says that what fails leaves by the port `err`, even without a sink there.
     fn load_with_errors(&self, errors_leave: bool) -> Result<Loaded, String> {
         if let Some(loaded) = self.logstash.load() {
@@ -117,7 +139,7 @@ impl ProgramArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
@@ -125,6 +147,8 @@ struct RunArgs {
     ends: ends::EndArgs,
     #[command(flatten)]
     threads: threads::ThreadArgs,
+    #[command(flatten)]
+    operate: operate::OperateArgs,
     /// Keep checkpoints and what operators remember in this directory, and go on from there
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -156,8 +180,10 @@ struct RunArgs {
 
 #[derive(Debug, Args)]
 struct ExplainArgs {
-    /// The code
-    code: Option<String>,
+    /// A code such as E0401, or a name such as kafka; a sort (codec, connector, operator,
+    /// postprocessor, preprocessor, window) lists its names, and may stand in front of a name
+    #[arg(value_name = "WHAT", num_args = 0..=2)]
+    what: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -347,6 +373,7 @@ pub fn main() -> ExitCode {
         Verb::Man(args) => shell::man(&args),
         Verb::Generate(args) => generate::generate(&args),
         Verb::Convert(args) => convert::convert(&args),
+        Verb::Ctl(args) => ctl::ctl(&args),
         Verb::Diff(args) => diff::diff(&args),
     };
     ExitCode::from(code)

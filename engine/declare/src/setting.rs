@@ -43,6 +43,15 @@ impl Setting {
         Self { chain, ..self }
     }
 
+    /// The word by which a chain writes it, if it does.
+    #[must_use]
+    pub fn word(&self) -> Option<&'static str> {
+        match self.chain {
+            InChain::Clause(word) | InChain::Flag(word) => Some(word),
+            InChain::Positional | InChain::No => None,
+        }
+    }
+
     /// The same setting, which must be set.
     #[must_use]
     pub const fn required(self) -> Self {

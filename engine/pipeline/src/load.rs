@@ -8,7 +8,6 @@ mod through;
 
 pub use modules::Directories;
 pub use text::Text;
-pub(crate) use through::WORD as THROUGH;
 
 use crate::endpoint::Endpoints;
 use crate::flow;

@@ -117,6 +117,12 @@ impl<'a> Emitter<'a> {
         std::mem::replace(&mut self.events, bumpalo::collections::Vec::new_in(bump)).into_iter()
     }
 
+    /// How many events have failed inside the operator, and how many were left out, since they were taken last.
+    #[must_use]
+    pub fn losses(&self) -> (u64, u64) {
+        (self.failed.len() as u64, self.dropped)
+    }
+
     /// Takes the claims that have been released.
     pub fn take_released(&mut self) -> Vec<Token> {
         std::mem::take(&mut self.released)

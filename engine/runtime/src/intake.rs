@@ -198,6 +198,7 @@ impl Feed {
         self.counters().bytes.fetch_add(range.len() as u64, Ordering::Relaxed);
         let position = Position { file: 0, offset: 0, line: first_line + frames };
         let arrival = system_time();
+        self.counters().succeed();
         Box::new(Batch {
             source: self.source,
             origin: Arc::clone(origin),

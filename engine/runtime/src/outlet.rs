@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use crate::ack::{Delivery, Ledger, Token};
 use crate::batch::Origin;
 use crate::console::Console;
+use crate::drain::Drain;
 use crate::error::Error;
 use crate::intake::Messages;
 use crate::limits::{OUTLET_BYTES_MAX, OUTLET_PARCELS_MAX};
@@ -19,7 +20,7 @@ use crate::network::Network;
 use crate::outputs::{Chunk, Count, ErrorRecord, SinkId};
 use crate::queue::{Closed, Queue};
 use crate::source::feed::Feed;
-use crate::stats::Stats;
+use crate::stats::{PortStats, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 
@@ -44,14 +45,28 @@ pub struct Desk {
     pub stop: Arc<Stop>,
     /// What is under way.
     pub ledger: Arc<Ledger>,
+    /// How long it may still take when the run stops.
+    pub drain: Arc<Drain>,
     /// What sources send into: a sink that gathers events learns from it that no more will come.
     pub queue: Arc<Queue>,
 }
 
 impl Desk {
+    /// The counters of this sink.
+    #[must_use]
+    pub fn counters(&self) -> &PortStats {
+        &self.stats.sinks[self.sink]
+    }
+
+    /// An attempt to deliver failed, and is made again.
+    pub fn fail_attempt(&self, reason: &str) {
+        self.stats.add_error("sink");
+        self.counters().fail_attempt(reason);
+    }
+
     /// Reports an error that does not end the run.
     pub fn trouble(&self, error: Error) {
-        self.stats.add_error("sink");
+        self.fail_attempt(&error.to_string());
         self.troubles.report(&self.console, error);
     }
 }
@@ -279,6 +294,7 @@ impl Parcel {
         let (place, tokens, delivery) =
             (place.to_string(), tokens.to_vec(), desk.ledger.begin_delivery());
         let desk = desk.clone();
+        desk.counters().hold(Count { events, bytes: bytes.len() as u64 });
         Self { place, bytes, events, ends, attributes, attribute_bytes, tokens, desk, delivery }
     }
 
@@ -324,7 +340,8 @@ impl Parcel {
     /// The other side has all of it.
     pub fn confirm(mut self) {
         let (events, bytes) = (self.events, self.bytes.len() as u64);
-        self.desk.stats.sinks[self.desk.sink].add(Count { events, bytes });
+        self.desk.counters().add(Count { events, bytes });
+        self.desk.counters().succeed();
         self.tokens.clear();
         self.delivery.succeed();
     }
@@ -358,7 +375,8 @@ impl Parcel {
             bytes -= self.event(one.event).len();
         }
         let events = self.events - refused.len() as u64;
-        let counters = &self.desk.stats.sinks[self.desk.sink];
+        let counters = self.desk.counters();
+        counters.succeed();
         counters.add(Count { events, bytes: bytes as u64 });
         counters.add_failed(refused.len() as u64);
         self.desk.stats.add_errors("refused", refused.len() as u64);
@@ -433,6 +451,8 @@ impl Parcel {
 
 impl Drop for Parcel {
     fn drop(&mut self) {
+        let (events, bytes) = (self.events, self.bytes.len() as u64);
+        self.desk.counters().let_go(Count { events, bytes });
         // Confirmed parcels have none left.
         self.tokens.iter().for_each(Token::fail);
     }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::checkpoint::create_private;
 use crate::clock::Timestamp;
 use crate::error::Error;
 use crate::limits::SNAPSHOT_BYTES_MAX;
@@ -42,7 +43,7 @@ impl Snapshot {
             file.write_all(&self.sum().to_le_bytes())?;
             file.write_all(&self.body)
         };
-        File::create(&path).and_then(write).map_err(|error| {
+        create_private(&path).and_then(write).map_err(|error| {
             let help = "the state directory must be writable and have room";
             Error::state(path.display().to_string(), format!("cannot be written: {error}"), help)
         })

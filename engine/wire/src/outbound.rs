@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use temblor_runtime::ack::Token;
 use temblor_runtime::error::Error;
-use temblor_runtime::limits::DRAIN_MAX;
 use temblor_runtime::outlet::{Desk, Outlet, Parcel};
 use temblor_runtime::outputs::Chunk;
 use temblor_runtime::sink::{Delivered, Sink, WriteFailure};
@@ -26,6 +25,20 @@ pub struct TaskSink<F> {
     running: Option<(Desk, JoinHandle<()>)>,
 }
 
+/// A sink whose task is what `run` makes of a copy of a configuration.
+pub fn task_sink<C, T>(
+    config: &C,
+    run: impl FnOnce(C, Arc<Outlet>, Desk) -> T + Send + 'static,
+) -> Box<dyn Sink>
+where
+    C: Clone + Send + 'static,
+    T: Future<Output = ()> + Send + 'static,
+{
+    let config = config.clone();
+    let work = move |outlet, desk| -> Task { Box::pin(run(config, outlet, desk)) };
+    Box::new(TaskSink::new(work))
+}
+
 impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> TaskSink<F> {
     /// A sink that has not begun.
     pub fn new(work: F) -> Self {
@@ -37,6 +50,7 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
     fn start(&mut self, desk: &Desk) -> Result<(), Error> {
         let Some(work) = self.work.take() else { return Ok(()) };
         let outlet = Outlet::new(desk.policy);
+        desk.drain.watch(&outlet);
         self.outlet = Some(Arc::clone(&outlet));
         let task = work(outlet, desk.clone());
         self.running = Some((desk.clone(), desk.network.handle()?.spawn(task)));
@@ -66,10 +80,11 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
         let Some((desk, task)) = self.running.take() else { return };
         let abort = task.abort_handle();
         let Ok(handle) = desk.network.handle() else { return };
-        let ended = handle.block_on(async { tokio::time::timeout(DRAIN_MAX, task).await });
+        let left = desk.drain.left();
+        let ended = handle.block_on(async { tokio::time::timeout(left, task).await });
         if ended.is_err() {
             abort.abort();
-            let reason = format!("has not taken everything within {DRAIN_MAX:?}");
+            let reason = format!("has not taken everything within {:?}", desk.drain.limit);
             let help = "what is left stays unacknowledged; run again with --state to send it";
             desk.trouble(Error::output(&*desk.name, reason, help));
         }

@@ -21,6 +21,7 @@ mod logstash_network;
 mod logstash_options;
 mod lsp;
 mod manual;
+mod operate;
 mod operators;
 mod pages;
 mod runtime;

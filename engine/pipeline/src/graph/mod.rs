@@ -7,11 +7,13 @@ mod build;
 mod chain;
 mod circles;
 mod complain;
+mod counts;
 mod definitions;
 mod draw;
 mod ends;
 mod inline;
 mod flow;
+mod handing;
 mod meter;
 mod names;
 mod network;
@@ -28,19 +30,26 @@ mod window;
 pub use build::{Builder, Notation};
 pub use chain::{Expansion, expand};
 pub use complain::connector_setting;
+pub use counts::{StepCounts, Tally};
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
+pub use handing::{Lost, without_places};
 pub use meter::{Meter, MeterPlace};
 pub use names::{Declared, Meaning, Names};
 pub use network::Network;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};
+pub use window::{WINDOW, WINDOW_KINDS};
 
 use crate::operator::{AnyOperator, IN, OUT, Usage};
+use counts::Counts;
 use std::any::Any;
 use std::sync::Arc;
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
+
+/// The word of a step that is a process: `through "command"`. Such a step is taken apart before the graph is built.
+pub(crate) const THROUGH: &str = "through";
 
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]
@@ -67,6 +76,8 @@ pub struct Node {
     rest: Option<usize>,
     /// Where the events of a port go that leads nowhere: see `OperatorKind::fallbacks`.
     fallbacks: &'static [(&'static str, &'static str)],
+    /// What all workers have counted at it.
+    counts: Counts,
 }
 
 /// What a node does with an event.
@@ -93,7 +104,7 @@ struct Edge {
 
 /// What all nodes remember, by node.
 #[derive(Debug)]
-pub struct States(Vec<Box<dyn Any + Send>>);
+pub struct States(Vec<Box<dyn Any + Send>>, Vec<Tally>);
 
 impl Graph {
     /// The graph of one operator whose ports all lead out: what a script file is.
@@ -117,7 +128,8 @@ impl Graph {
             Step::Operator(operator) => operator.start(),
             _ => Box::new(()) as Box<dyn Any + Send>,
         };
-        States(self.nodes.iter().map(start).collect())
+        let tallies = vec![Tally::default(); self.nodes.len()];
+        States(self.nodes.iter().map(start).collect(), tallies)
     }
 
     /// The nodes, for reports and drawings.
@@ -237,7 +249,15 @@ impl Graph {
 
 impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
-        Self { name: name.into(), step, span: None, edges: Vec::new(), rest: None, fallbacks: &[] }
+        Self {
+            name: name.into(),
+            step,
+            span: None,
+            edges: Vec::new(),
+            rest: None,
+            fallbacks: &[],
+            counts: Counts::default(),
+        }
     }
 
     fn made_of(mut self, span: Span) -> Self {

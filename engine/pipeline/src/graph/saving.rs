@@ -50,7 +50,7 @@ impl Graph {
     }
 
     /// What the states of the nodes with a memory are known by, in the order of the nodes.
-    fn keys(&self, sources: &Sources) -> Vec<String> {
+    pub(super) fn keys(&self, sources: &Sources) -> Vec<String> {
         let mut keys: Vec<String> = Vec::new();
         for (node, _) in self.operators().filter(|(_, one)| one.is_stateful()) {
             let key = key(&self.nodes[node], sources);

@@ -132,6 +132,7 @@ impl Graph {
                 };
                 let Arrival { port, event, .. } = arrival;
                 let result = operator.process(state, port, event, around, emitter);
+                memory.local.1[arrival.node].add(result.is_err(), emitter.losses());
                 self.deliver(node, emitter, way, around, receiver);
                 if let Err(error) = result {
                     self.fail(node, event, &error, way, around, receiver);

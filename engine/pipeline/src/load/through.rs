@@ -2,15 +2,13 @@
 //!
 //! Invariant: what the step says is what the sink would be told; the chain has the order that it is written in.
 
+use crate::graph::THROUGH as WORD;
 use std::borrow::Cow;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
     Chain, EndpointDef, EndpointRole, Expr, ExprKind, Ident, PathRoot, Program, Statement, Step,
     StepKind, StreamRef, StringLit,
 };
-
-/// The word of the step, and the kind of the sink.
-pub(crate) const WORD: &str = "through";
 
 /// The program without such steps, each of them a sink and the chains around it.
 pub(super) fn expanded(program: &Program) -> Cow<'_, Program> {

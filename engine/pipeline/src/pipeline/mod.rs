@@ -11,7 +11,7 @@ pub use arrival::{ErrorInput, Input};
 pub use encode::describe;
 pub use encode::{Attribute, Output, Place};
 
-use crate::graph::{Graph, Memory, States};
+use crate::graph::{Graph, Lost, Memory, States, StepCounts};
 use crate::operator::Surroundings;
 use arrival::Arrived;
 use encode::{Encoder, Frame};
@@ -52,6 +52,26 @@ impl Pipeline {
     /// The states, for the one worker whose turn it is.
     fn lock(&self) -> MutexGuard<'_, States> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was counted at each step, and what each keeps.
+    #[must_use]
+    pub fn step_counts(&self) -> Vec<StepCounts> {
+        self.graph.step_counts(&self.lock())
+    }
+
+    /// Takes what another pipeline remembers into this one, as far as there is a place for it; says what is
+    /// lost.
+    pub fn take_over(&self, old: &Self) -> Vec<Lost> {
+        let (made, was) = ((&self.graph, &*self.sources), (&old.graph, &*old.sources));
+        Graph::take_over(made, &mut self.lock(), was, &mut old.lock())
+    }
+
+    /// What would be lost if this pipeline took the place of another.
+    #[must_use]
+    pub fn would_lose(&self, old: &Self) -> Vec<Lost> {
+        let (made, was) = ((&self.graph, &*self.sources), (&old.graph, &*old.sources));
+        Graph::would_lose(made, was, &old.lock())
     }
 
     /// A processor for one worker; `alone` says that it is the only one.
@@ -242,11 +262,13 @@ impl Processor for PipelineWorker {
         self.set_origin(batch);
         self.metadata.of(&batch.origin);
         self.look_ahead(batch);
-        if self.alone {
+        let result = if self.alone {
             self.process_alone(batch, out)
         } else {
             self.process_ordered(batch, turn, out)
-        }
+        };
+        self.pipeline.graph.absorb(&mut self.local);
+        result
     }
 
     fn reject(&mut self, batch: &Batch, bad: &BadFrame, out: &mut Outputs) -> Result<(), Error> {

@@ -17,7 +17,7 @@ use crate::network::Network;
 use crate::queue::{Closed, Queue};
 use crate::source::assembler::{Assembler, Block};
 use crate::source::completion::Completions;
-use crate::stats::{SourceStats, Stats};
+use crate::stats::{Health, SourceStats, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 
@@ -74,9 +74,15 @@ impl Feed {
         &self.stats.sources[self.source]
     }
 
+    /// Peers can connect from now on.
+    pub fn opened(&self) {
+        self.counters().condition.set(Health::Working);
+    }
+
     /// Reports an error that ends one input but not the run.
     pub fn trouble(&self, error: Error) {
         self.stats.add_error("source");
+        self.counters().fail(&error.to_string());
         self.troubles.report(&self.console, error);
     }
 
@@ -156,6 +162,7 @@ impl Feed {
             line: block.first_line + block.frames + behind as u64,
         };
         let arrival = system_time();
+        self.counters().succeed();
         Batch {
             source: self.source,
             origin: Arc::clone(&at.origin),
