@@ -10,5 +10,6 @@ pub mod equality;
 pub mod processes;
 pub mod logstash;
 pub mod generation;
+pub mod wire;
 pub mod svg;
 pub mod all;

@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use temblor_bench::{all, buffer, core, generation, keys, logstash, processes, stages};
+use temblor_bench::{all, buffer, core, generation, keys, logstash, processes, stages, wire};
 
 /// Measures Temblor against the limit of its design.
 #[derive(Debug, Parser)]
@@ -99,6 +99,26 @@ enum What {
         #[arg(long, default_value_t = 3)]
         repetitions: usize,
     },
+    /// Events over sockets, beside rsyslogd and syslog-ng where installed; needs the temblor command beside this one
+    Wire {
+        /// Messages of each case
+        #[arg(long, default_value_t = 1_000_000)]
+        messages: usize,
+        /// Seconds of each rate of datagrams
+        #[arg(long, default_value_t = 5)]
+        seconds: u64,
+        /// Connections that say nothing; the limit of open files must allow them
+        #[arg(long, default_value_t = 10_000)]
+        idle: usize,
+    },
+    /// A server that does nothing but what its protocol wants: `204` or `bulk`
+    #[command(hide = true)]
+    Bare {
+        /// What it answers
+        kind: String,
+        /// Where it listens
+        port: u16,
+    },
     /// Every scenario: counts first, then throughput, latency and scaling, then a report with plots
     All {
         /// Measured time of each case, in seconds
@@ -166,6 +186,10 @@ fn run(what: What) -> Result<String, String> {
             let options = generation::Options { folder, events, repetitions };
             generation::run(&options).map(|report| report.to_string())
         }
+        What::Wire { messages, seconds, idle } => {
+            wire::run(&wire::Options { messages, seconds, idle })
+        }
+        What::Bare { kind, port } => wire::bare(&kind, port),
         What::All { seconds, scenarios, results, peers } => {
             let options = all::Options { scenarios, results, peers, measured: seconds };
             all::run(&options).map(|folder| folder.join("README.md").display().to_string())

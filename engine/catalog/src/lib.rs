@@ -8,6 +8,7 @@ use temblor_pipeline::registry::Registry;
 /// All that programs may name.
 pub fn registry() -> &'static Registry {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+        temblor_connect::asking::hand_in(temblor_http::asking::open);
         Registry::built_in()
             .with_operators(temblor_logstash::steps::kinds())
             .with_connectors([&temblor_pipeline::dead_letters::DEAD_LETTERS])

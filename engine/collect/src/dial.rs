@@ -1,5 +1,6 @@
 //! Connections to one of several hosts: the next one is tried when one fails.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls_pki_types::ServerName;
@@ -8,7 +9,6 @@ use temblor_runtime::error::Error;
 use temblor_wire::address::Address;
 use temblor_wire::tls::{self, TLS};
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 
 use crate::stream::Stream;
 
@@ -46,7 +46,8 @@ pub(crate) const TLS_CLIENT: Setting = Setting::new(
 #[derive(Clone)]
 pub(crate) struct Dial {
     hosts: Vec<(Address, Option<ServerName<'static>>)>,
-    connector: Option<TlsConnector>,
+    /// TLS, which follows its files.
+    secured: Option<Arc<tls::Client>>,
     timeout: Duration,
     next: usize,
 }
@@ -72,7 +73,7 @@ impl Dial {
             return Err(Wrong::at("hosts", message, format!("name at most {HOSTS_MAX}")));
         }
         let record = settings.record("tls");
-        let connector = record.map(tls::connector).transpose()?;
+        let secured = record.map(tls::Client::new).transpose()?;
         let mut hosts = Vec::new();
         for address in addresses {
             let name = record.map(|tls| tls::server_name(tls, &address.host)).transpose()?;
@@ -84,7 +85,7 @@ impl Dial {
             warnings.push(text.to_string());
         }
         let timeout = settings.duration("connect_timeout");
-        Ok((Self { hosts, connector, timeout, next: 0 }, warnings))
+        Ok((Self { hosts, secured, timeout, next: 0 }, warnings))
     }
 
     /// The host that the last connection was made to, or the first is to be.
@@ -102,7 +103,7 @@ impl Dial {
     /// Whether nobody in between can read along.
     #[must_use]
     pub(crate) fn is_safe(&self) -> bool {
-        self.connector.is_some() || self.hosts.iter().all(|(address, _)| address.is_loopback())
+        self.secured.is_some() || self.hosts.iter().all(|(address, _)| address.is_loopback())
     }
 
     /// The current host has failed: the next is the current one.
@@ -119,9 +120,11 @@ impl Dial {
         let connecting = async {
             let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;
             stream.set_nodelay(true)?;
-            let (Some(connector), Some(name)) = (&self.connector, name) else {
+            let (Some(secured), Some(name)) = (&self.secured, name) else {
                 return Ok(Box::new(stream) as Stream);
             };
+            // Files that have changed and are wrong change nothing.
+            let (connector, _) = secured.get();
             Ok(Box::new(connector.connect(name.clone(), stream).await?) as Stream)
         };
         let connected: Result<Result<Stream, std::io::Error>, _> =

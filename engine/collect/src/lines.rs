@@ -199,7 +199,9 @@ impl Sending {
         let mut way = None;
         while let Some(parcels) = Parcels::take(&outlet, EVENTS_MAX, BYTES_MAX).await {
             let line = |index| [parcels.event(index), b"\n"].concat();
-            let lines: Vec<Vec<u8>> = parcels.indices().map(line).collect();
+            // An event that made no line has nothing to send.
+            let lines: Vec<Vec<u8>> =
+                parcels.indices().map(line).filter(|line| line.len() > 1).collect();
             let sent = loop {
                 let Err(error) = self.send(&lines, &mut way).await else { break Ok(()) };
                 way = None;

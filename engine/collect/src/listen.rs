@@ -16,7 +16,6 @@ use temblor_runtime::source::feed::Feed;
 use temblor_wire::address::Address;
 use temblor_wire::inbound::{self, CONNECTIONS_MAX, Notes};
 use temblor_wire::tls::{self, TLS};
-use tokio_rustls::TlsAcceptor;
 
 use crate::stream::Stream;
 
@@ -57,7 +56,8 @@ pub(crate) struct Listener {
     pub address: Address,
     /// How long a connection may be silent.
     pub idle: Duration,
-    acceptor: Option<TlsAcceptor>,
+    /// TLS, which follows its files.
+    secured: Option<Arc<tls::Server>>,
     connections_max: usize,
     notes: Arc<Notes>,
 }
@@ -83,11 +83,11 @@ impl Listener {
     /// A file of TLS cannot be used.
     pub(crate) fn at(address: Address, settings: &Settings) -> Result<(Self, Vec<String>), Wrong> {
         let tls = settings.record("tls");
-        let acceptor = tls.map(tls::acceptor).transpose()?;
+        let secured = tls.map(tls::Server::new).transpose()?;
         let mut warnings = Vec::new();
         let knows_clients = tls.is_some_and(|tls| tls.has("ca"));
         if !address.is_loopback() && !knows_clients {
-            warnings.push(match &acceptor {
+            warnings.push(match &secured {
                 None => format!("anybody who reaches {address} can send, and read along: no `tls`"),
                 Some(_) => format!("anybody who reaches {address} can send: `tls` has no `ca`"),
             });
@@ -96,7 +96,7 @@ impl Listener {
         let connections_max = connections_max.map_or(CONNECTIONS_MAX, |most| most as usize);
         let idle = settings.optional_duration("idle").unwrap_or(IDLE_MAX);
         let notes = Arc::default();
-        Ok((Self { address, idle, acceptor, connections_max, notes }, warnings))
+        Ok((Self { address, idle, secured, connections_max, notes }, warnings))
     }
 
     /// Listens until the run stops, and serves each connection in a task of its own.
@@ -110,14 +110,19 @@ impl Listener {
     {
         let listener = inbound::listen(&self.address).await?;
         inbound::accept(listener, feed, self.connections_max, |stream, peer| {
-            let (acceptor, feed, serve) = (self.acceptor.clone(), feed.clone(), serve.clone());
+            let (secured, feed, serve) = (self.secured.clone(), feed.clone(), serve.clone());
             let notes = Arc::clone(&self.notes);
             async move {
                 // Answers are small, and peers wait for them.
                 let _ = stream.set_nodelay(true);
-                let Some(acceptor) = acceptor else {
+                let Some(secured) = secured else {
                     return serve(Box::new(stream), peer, feed).await;
                 };
+                let (acceptor, wrong) = secured.get();
+                if let Some(wrong) = wrong {
+                    let help = "the files as they were still hold";
+                    feed.trouble(Error::input(peer.to_string(), wrong.message, help));
+                }
                 let shaken = tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await;
                 let reason = match shaken {
                     Ok(Ok(stream)) => return serve(Box::new(stream), peer, feed).await,
@@ -139,13 +144,13 @@ impl Listener {
     /// Whether nobody in between can read along.
     #[must_use]
     pub(crate) fn is_safe(&self) -> bool {
-        self.acceptor.is_some() || self.address.is_loopback()
+        self.secured.is_some() || self.address.is_loopback()
     }
 
     /// The metadata of a connection: `{"KIND":{"peer":{"host","port"},"tls"}}`.
     #[must_use]
     pub(crate) fn origin(&self, kind: &str, peer: SocketAddr) -> Arc<Origin> {
-        let (host, port, tls) = (peer.ip(), peer.port(), self.acceptor.is_some());
+        let (host, port, tls) = (peer.ip(), peer.port(), self.secured.is_some());
         let peer_text = format!("{{\"host\":\"{host}\",\"port\":{port}}}");
         let meta = format!("{{\"{kind}\":{{\"peer\":{peer_text},\"tls\":{tls}}}}}");
         Origin::with_meta(peer.to_string(), meta)

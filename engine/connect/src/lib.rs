@@ -3,6 +3,7 @@
 //! Knows bytes, the runtime's sources and sinks, and what a declaration is. Does not know programs,
 //! operators or networks.
 
+pub mod asking;
 pub mod source;
 pub mod sink;
 mod connector;

@@ -108,7 +108,8 @@ impl Credentials {
 }
 
 /// Compares without stopping at the first difference.
-fn are_equal(shown: &str, wanted: &str) -> bool {
+#[must_use]
+pub(crate) fn are_equal(shown: &str, wanted: &str) -> bool {
     let (shown, wanted) = (shown.as_bytes(), wanted.as_bytes());
     let differences = wanted
         .iter()

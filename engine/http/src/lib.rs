@@ -18,11 +18,16 @@ mod server;
 mod source;
 mod reply;
 mod client;
+pub mod asking;
 mod load;
 mod answering;
 mod streams;
 mod hec;
+mod indexing;
 mod sink;
+mod shipping;
+mod hec_source;
+mod loki_source;
 mod loki;
 mod splunk;
 mod http;
@@ -30,10 +35,13 @@ mod nodes;
 mod bulk;
 mod indexer;
 mod opensearch;
+mod lookup;
+mod poll;
 mod tremor;
 mod talk;
 mod whom;
 mod hearing;
+mod audience;
 mod telling;
 mod websocket;
 
@@ -47,6 +55,8 @@ pub static CONNECTORS: &[&Connector] = &[
     &opensearch::ELASTICSEARCH,
     &loki::LOKI,
     &splunk::SPLUNK_HEC,
+    &lookup::HTTP_LOOKUP,
+    &poll::HTTP_POLL,
     &tremor::HTTP_SERVER,
     &tremor::HTTP_CLIENT,
     &tremor::ELASTIC,

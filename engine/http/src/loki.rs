@@ -11,10 +11,11 @@ use temblor_wire::tls::TLS;
 
 use crate::auth::{AUTH, Credentials};
 use crate::client::{Client, TIMEOUT};
-use crate::hec;
+use crate::indexing::Indexing;
 use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY, Portions};
 use crate::sink::{Form, Manner, Requests, add_auth};
 use crate::target::Target;
+use crate::{hec, loki_source};
 
 /// Where lines are sent to, unless the URL has a path.
 const PATH: &str = "/loki/api/v1/push";
@@ -22,11 +23,15 @@ const PATH: &str = "/loki/api/v1/push";
 pub(crate) static LOKI: Connector = Connector {
     kind: "loki",
     notation: Notation::Temblor,
-    doc: "Lines of log streams in Grafana Loki. Use few labels with few values; what differs from event to event \
+    doc: "Lines of log streams of Grafana Loki. A source takes what is pushed to `/loki/api/v1/push` as JSON, each line \
+          a text, and answers when all lines have got where they should; `$loki` tells `labels`, `timestamp` and \
+          `tenant`. A sink pushes lines. Use few labels with few values; what differs from event to event \
           belongs into the line. What Loki refuses (a label name, a line that is too old) goes to `err`.",
-    ends: Ends::Sink,
-    address: Some("\"URL\": where Loki is, such as http://127.0.0.1:3100"),
-    source: &[],
+    ends: Ends::Both,
+    address: Some(
+        "\"URL\": where Loki is, such as http://127.0.0.1:3100; \"HOST:PORT\": where to listen",
+    ),
+    source: loki_source::SETTINGS,
     sink: &[
         Setting::new(
             "labels",
@@ -57,15 +62,21 @@ pub(crate) static LOKI: Connector = Connector {
     codec: CodecUse::Default("json"),
     writes_lines: true,
     gives: &[],
-    meta: &[],
-    examples: &[r#"sink logs into loki "http://127.0.0.1:3100" with
+    meta: &["loki"],
+    examples: &[
+        r#"sink logs into loki "http://127.0.0.1:3100" with
   labels = {"job": "app", "level": event.level}, line = event.message
 end;
-in |> logs"#],
+in |> logs"#,
+        r#"source agents from loki "127.0.0.1:3100"; agents |> set event = {"line": event, "labels": $loki.labels} |> out"#,
+    ],
     build,
 };
 
 fn build(what: &Build<'_>) -> Result<Built, Wrong> {
+    if what.ends == Ends::Source {
+        return loki_source::build(what);
+    }
     collector(what, None, PATH, Form::Loki, "application/json")
 }
 
@@ -107,6 +118,7 @@ pub(crate) fn collector(
         gzip: settings.text("compression") == "gzip",
         retry: Retry::of_settings(settings.record("retry")),
         manner: Manner::Collector,
+        indexing: Indexing::of_settings(settings, form),
         errors: Feedback::new(),
         answers: Feedback::new(),
     };

@@ -153,7 +153,7 @@ fn push_query(query: &str, out: &mut String) {
 }
 
 /// A part of a query without its escapes (`+` and `%XX`).
-fn unescaped(text: &str) -> String {
+pub(crate) fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

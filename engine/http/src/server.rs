@@ -98,22 +98,34 @@ async fn connection<H: Handler>(
 ) {
     // Answers are small: they leave at once.
     let _ = stream.set_nodelay(true);
+    // What reads requests takes some 20 KiB: a peer that has said nothing does not get that yet.
+    tokio::select! {
+        biased;
+        ready = tokio::time::timeout(server.bounds.header_timeout, stream.readable()) => {
+            if ready.is_err() {
+                return feed.stats.add_dropped("http_head_too_slow", 1);
+            }
+        }
+        () = feed.stop.asked() => return,
+    }
     let Some(safe) = &server.tls else {
-        return requests(stream, Peer { address, tls: false }, &server.bounds, &feed, handler)
-            .await;
+        let peer = Peer { address, tls: false };
+        return Box::pin(requests(stream, peer, &server.bounds, &feed, handler)).await;
     };
     let (acceptor, wrong) = safe.get();
     if let Some(wrong) = wrong {
         let place = server.address.to_string();
         feed.trouble(Error::input(place, wrong.message, "the files as they were still hold"));
     }
+    let shaking = Box::pin(acceptor.accept(stream));
     let shaken = tokio::select! {
-        shaken = tokio::time::timeout(server.bounds.header_timeout, acceptor.accept(stream)) => shaken,
+        shaken = tokio::time::timeout(server.bounds.header_timeout, shaking) => shaken,
         () = feed.stop.asked() => return,
     };
     match shaken {
         Ok(Ok(stream)) => {
-            requests(stream, Peer { address, tls: true }, &server.bounds, &feed, handler).await;
+            let peer = Peer { address, tls: true };
+            Box::pin(requests(stream, peer, &server.bounds, &feed, handler)).await;
         }
         Ok(Err(error)) => {
             let text = format!("{}: no safe connection with {address}: {error}", server.address);

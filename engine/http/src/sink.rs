@@ -21,6 +21,7 @@ use temblor_wire::tls::TLS;
 use crate::auth::{AUTH, Credentials};
 use crate::client::{Client, Got, TIMEOUT};
 use crate::content::gzip;
+use crate::indexing::Indexing;
 use crate::load::{BATCH_BYTES, BATCH_EVENTS, CONCURRENCY, Deliver, Item, Load, Portions, drive};
 use crate::meta::Headers;
 use crate::reply;
@@ -103,6 +104,8 @@ pub(crate) struct Requests {
     pub retry: Retry,
     /// Whose metadata is used.
     pub(crate) manner: Manner,
+    /// How a collector is asked whether it has indexed what it took, if it is.
+    pub(crate) indexing: Option<Indexing>,
     /// Where refusals go.
     pub errors: Arc<Feedback>,
     /// Where answers go.
@@ -142,6 +145,7 @@ pub(crate) fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong>
         gzip: settings.text("compression") == "gzip",
         retry: Retry::of_settings(settings.record("retry")),
         manner: Manner::Own,
+        indexing: None,
         errors: Feedback::new(),
         answers: Feedback::new(),
     };
@@ -198,10 +202,13 @@ struct Sender {
 
 /// Where and how a request goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Way {
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
+pub(crate) struct Way {
+    /// The method.
+    pub(crate) method: Method,
+    /// The URI.
+    pub(crate) uri: Uri,
+    /// All headers but those of the body.
+    pub(crate) headers: HeaderMap,
 }
 
 /// What became of a request.
@@ -323,10 +330,16 @@ impl Sender {
         loop {
             let sent = requests.client.send(&way.method, &way.uri, &headers, body.clone()).await;
             let (reason, asked) = match sent {
-                Ok(got) if got.status.is_success() => {
-                    self.answer(way, items, load, &got).await;
-                    return Outcome::Done;
-                }
+                Ok(got) if got.status.is_success() => match &requests.indexing {
+                    Some(indexing) => match indexing.wait(&requests.client, way, &got).await {
+                        Ok(()) => return Outcome::Done,
+                        Err(reason) => (reason, None),
+                    },
+                    None => {
+                        self.answer(way, items, load, &got).await;
+                        return Outcome::Done;
+                    }
+                },
                 Ok(got) if got.status == StatusCode::PAYLOAD_TOO_LARGE && items.len() > 1 => {
                     return Outcome::TooLarge;
                 }

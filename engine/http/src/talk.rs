@@ -61,6 +61,13 @@ pub(crate) fn enter(source: &Arc<str>, peer: String) -> Place {
     Place { stream, messages }
 }
 
+impl Place {
+    /// The next message for this connection.
+    pub(crate) async fn message(&mut self) -> Option<Message> {
+        self.messages.recv().await
+    }
+}
+
 impl Drop for Place {
     fn drop(&mut self) {
         lock().remove(&self.stream);
@@ -90,16 +97,24 @@ pub(crate) async fn send(
             (None, Some(peer)) => one.peer == peer,
             (None, None) => true,
         });
-        wanted.map(|(_, one)| one.sender.clone()).collect()
+        wanted.map(|(number, one)| (*number, one.sender.clone())).collect()
     };
     if senders.is_empty() {
         return Err(format!("no such connection of `{source}` is open any more"));
     }
-    for sender in senders {
-        let sent = sender.send_timeout(message.clone(), SEND_TIMEOUT).await;
-        sent.map_err(|_| "the peer has gone, or does not read".to_string())?;
+    let (is_for_all, mut heard) = (stream.is_none() && peer.is_none(), 0);
+    for (number, sender) in senders {
+        match sender.send_timeout(message.clone(), SEND_TIMEOUT).await {
+            Ok(()) => heard += 1,
+            // Who does not read is not waited for again.
+            Err(_) if is_for_all => drop(lock().remove(&number)),
+            Err(_) => {}
+        }
     }
-    Ok(())
+    match heard {
+        0 => Err("the peer has gone, or does not read".to_string()),
+        _ => Ok(()),
+    }
 }
 
 /// An event as a message; bytes that are no text are always binary.

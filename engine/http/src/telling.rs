@@ -7,10 +7,12 @@ use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_runtime::sink::{OpenSink, Sink};
 use temblor_wire::address::Address;
+use temblor_wire::inbound::listen;
 use temblor_wire::outbound::{Task, TaskSink};
 use temblor_wire::retry::{self, Retry};
 use tokio_tungstenite::tungstenite::Message;
 
+use crate::audience::Audience;
 use crate::talk::{self, Socket};
 use crate::whom::{HANDSHAKE_TIMEOUT, Whom};
 
@@ -21,6 +23,8 @@ pub(crate) enum Place {
     Reply(Arc<str>),
     /// To a connection of our own.
     Connection(Whom),
+    /// To all who have connected to this address. What nobody hears is gone.
+    Audience(Audience),
 }
 
 /// How an event says what kind of message it is, and for whom.
@@ -57,6 +61,10 @@ impl OpenSink for Writing {
                 Place::Connection(whom) => {
                     let whom = whom.clone();
                     Box::pin(writing.write(whom, outlet, desk))
+                }
+                Place::Audience(audience) => {
+                    let audience = audience.clone();
+                    Box::pin(writing.tell(audience, outlet, desk))
                 }
             }
         };
@@ -108,6 +116,32 @@ impl Writing {
             }
             parcel.confirm_except(&refused, &self.errors).await;
         }
+    }
+
+    /// Writes parcels to all who have connected.
+    async fn tell(self, audience: Audience, outlet: Arc<Outlet>, desk: Desk) {
+        let name: Arc<str> = Arc::from(format!("{}/audience", desk.name));
+        let listener = match listen(&audience.address).await {
+            Ok(listener) => listener,
+            Err(error) => {
+                while let Some(parcel) = outlet.take().await {
+                    parcel.fail(error.clone());
+                }
+                return;
+            }
+        };
+        let hearing = tokio::spawn(audience.hear(listener, Arc::clone(&name)));
+        while let Some(parcel) = outlet.take().await {
+            for event in 0..parcel.events().len() {
+                let binary = self.says(&parcel, event).binary;
+                let message = talk::message(parcel.event(event), binary);
+                if talk::send(&name, None, None, message).await.is_err() {
+                    desk.stats.add_dropped("websocket_nobody_listens", 1);
+                }
+            }
+            parcel.confirm();
+        }
+        hearing.abort();
     }
 
     /// Writes parcels, and connects anew when the connection has broken: the parcel that was being written

@@ -219,6 +219,7 @@ fn build_client(what: &Build<'_>) -> Result<Built, Wrong> {
         gzip: false,
         retry: Retry::default(),
         manner: sink::Manner::Tremor,
+        indexing: None,
         errors: Feedback::new(),
         answers: Feedback::new(),
     };

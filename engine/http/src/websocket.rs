@@ -15,6 +15,7 @@ use temblor_wire::inbound::CONNECTIONS_MAX;
 use temblor_wire::retry::{RETRY, Retry};
 use temblor_wire::tls::TLS;
 
+use crate::audience::Audience;
 use crate::bounds::MAX_CONNECTIONS;
 use crate::hearing::{Common, Connecting, Listening};
 use crate::safe::Safe;
@@ -41,8 +42,9 @@ pub(crate) static WEBSOCKET: Connector = Connector {
     kind: "websocket",
     notation: Notation::Temblor,
     doc: "Messages over WebSocket; each is one event. A source listens, or connects when its address begins with \
-          ws:// or wss://. A sink connects; with the name of a source of this kind as its address (`reply:NAME`) it \
-          writes to the connection that an event came by, or to all. WebSocket has no acknowledgement: what was \
+          ws:// or wss://. A sink connects, or listens without a scheme and sends each message to all who have \
+          connected, or to nobody; with the name of a source of this kind as its address (`reply:NAME`) it writes \
+          to the connection that an event came by, or to all. WebSocket has no acknowledgement: what was \
           under way when a connection breaks may be lost.",
     ends: Ends::Both,
     address: Some(
@@ -66,7 +68,11 @@ pub(crate) static WEBSOCKET: Connector = Connector {
             Takes::Hidden("$websocket.connection"),
             "The connection of an answer.",
         ),
-        Setting::new("tls", Takes::Record(TLS), "How the server is checked."),
+        Setting::new(
+            "tls",
+            Takes::Record(TLS),
+            "How the server is checked; a sink that listens needs `cert` and `key`.",
+        ),
         Setting::new("retry", Takes::Record(RETRY), "The waits between attempts to connect."),
     ],
     codec: CodecUse::Default("json"),
@@ -78,6 +84,7 @@ pub(crate) static WEBSOCKET: Connector = Connector {
         r#"source in from websocket "127.0.0.1:8081";
 sink back into websocket "reply:in";
 in |> set event.seen = true |> back"#,
+        r#"sink dashboards into websocket "127.0.0.1:8082"; in |> dashboards"#,
     ],
     build,
 };
@@ -138,12 +145,23 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let retry = Retry::of_settings(settings.record("retry"));
     if what.ends == Ends::Sink {
         let errors = Feedback::new();
-        let (place, form) = match address.strip_prefix("reply:") {
-            Some(source) => (Place::Reply(Arc::from(source)), Form::Own),
-            None => (Place::Connection(Whom::parse(address, settings.record("tls"))?), Form::Own),
+        let mut warnings = Vec::new();
+        let place = match address.strip_prefix("reply:") {
+            Some(source) => Place::Reply(Arc::from(source)),
+            None if address.contains("://") => {
+                Place::Connection(Whom::parse(address, settings.record("tls"))?)
+            }
+            None => {
+                let address = Address::parse(address, "address")?;
+                let tls = Safe::of_settings(settings.record("tls"), &["http/1.1"])?;
+                warnings.extend(warning(&address, tls.is_some(), false));
+                let connections_max = CONNECTIONS_MAX;
+                Place::Audience(Audience { address, tls, connections_max })
+            }
         };
-        let writing = Writing { place, form, retry, errors: Arc::clone(&errors) };
-        return Ok(Built { sink: Some(BuiltSink::of_events(writing, errors)), ..Built::default() });
+        let writing = Writing { place, form: Form::Own, retry, errors: Arc::clone(&errors) };
+        let sink = Some(BuiltSink::of_events(writing, errors));
+        return Ok(Built { sink, source: None, warnings });
     }
     let most = settings.optional_whole("max_connections");
     let common = Common {

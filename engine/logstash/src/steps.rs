@@ -85,6 +85,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("fingerprint", r#"source = ["message"], method = "SHA256""#),
     ("geoip", r#"source = "ip", target = "geo""#),
     ("grok", r#"match = {"message": "%{IP:ip} %{WORD:verb}"}"#),
+    ("http", r#"url = "http://127.0.0.1:8080/%{id}", target_body = "answer""#),
     ("math", r#"calculate = [["fdiv", "bytes", 1000, "kilobytes"]]"#),
     ("metrics", r#"meter = ["events"]"#),
     ("mutate", r#"rename = {"a": "b"}, uppercase = ["b"]"#),

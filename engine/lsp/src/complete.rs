@@ -25,7 +25,8 @@ use temblor_pipeline::graph::WINDOW_KINDS;
 use temblor_stdlib::grok::Library;
 
 /// Steps that are no operators, and what they do.
-const STEPS: [&str; 8] = ["where", "set", "script", "route", "select", "when", "match", "drop"];
+const STEPS: [&str; 9] =
+    ["where", "set", "script", "route", "select", "when", "match", "drop", "lookup"];
 
 /// Gathers proposals; each name once.
 #[derive(Default)]

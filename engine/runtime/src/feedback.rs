@@ -48,7 +48,7 @@ impl Source for FeedbackSource {
     }
 
     fn prepare(&mut self, feed: &Feed) {
-        self.config.feedback.lead(feed.clone());
+        self.config.feedback.lead(Feed { gives_back: true, ..feed.clone() });
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {

@@ -208,7 +208,11 @@ impl Feed {
         witness: Option<Box<dyn Witness>>,
     ) -> Result<(), Closed> {
         self.counters().bytes.fetch_add(arrival.range.len() as u64, Ordering::Relaxed);
-        self.queue.send_async(Box::new(self.arrived(arrival, origin, witness))).await
+        let batch = Box::new(self.arrived(arrival, origin, witness));
+        if self.gives_back {
+            return self.queue.send_back(batch);
+        }
+        self.queue.send_async(batch).await
     }
 
     /// The batch of what has arrived.

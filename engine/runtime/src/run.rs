@@ -498,6 +498,7 @@ impl Run {
             completions: Arc::clone(&self.completions),
             stop,
             network: Arc::clone(&self.network),
+            gives_back: false,
             clock: self.plan.clock,
             state: self.plan.state.clone(),
         }

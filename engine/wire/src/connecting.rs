@@ -22,6 +22,9 @@ use crate::tls;
 /// How long a connection may take to come about, TLS included.
 pub const CONNECT_MAX: Duration = Duration::from_secs(10);
 
+/// How long one of several addresses that all get everything may take to take it.
+pub const WRITE_MAX: Duration = Duration::from_secs(10);
+
 /// Setting of every sink that connects.
 pub const ADDRESSES: Setting = Setting::new(
     "addresses",
@@ -31,10 +34,18 @@ pub const ADDRESSES: Setting = Setting::new(
 /// Setting of every sink that connects.
 pub const STRATEGY: Setting = Setting::new(
     "strategy",
-    Takes::Word(&["failover", "round_robin"]),
-    "With several addresses: `failover` sends to the first one that works, `round_robin` to each in turn.",
+    Takes::Word(&["failover", "round_robin", "all"]),
+    "With several addresses: `failover` sends to the first one that works, `round_robin` to each in turn, `all` to \
+     every one of them.",
 )
 .or("failover");
+/// Setting of every sink that connects.
+pub const QUORUM: Setting = Setting::new(
+    "quorum",
+    Takes::Whole { least: 1, most: 1000 },
+    "With `strategy = \"all\"`: to how many addresses an event must have been written. The others get what they can \
+     take. All of them when it is not set.",
+);
 /// Setting of everything that connects.
 pub const CONNECT_TIMEOUT: Setting = Setting::new(
     "connect_timeout",
@@ -122,6 +133,30 @@ pub enum Strategy {
     Failover,
     /// Each in turn.
     RoundRobin,
+    /// To all, of which so many must have taken it; all when there is no number.
+    All(Option<usize>),
+}
+
+impl Strategy {
+    /// As the settings say, for so many addresses.
+    ///
+    /// # Errors
+    /// A quorum that cannot be reached, or that has no meaning.
+    pub fn of_settings(settings: &Settings, addresses: usize) -> Result<Self, Wrong> {
+        let quorum = settings.optional_whole("quorum").and_then(|one| usize::try_from(one).ok());
+        match (settings.optional_text("strategy"), quorum) {
+            (Some("all"), Some(quorum)) if quorum > addresses => {
+                let message = format!("{quorum} of {addresses} addresses can never be reached");
+                Err(Wrong::at("quorum", message, "name further `addresses`"))
+            }
+            (Some("all"), quorum) => Ok(Self::All(quorum)),
+            (_, Some(_)) => {
+                Err(Wrong::at("quorum", "`quorum` belongs to `strategy = \"all\"`", "leave it out"))
+            }
+            (Some("round_robin"), None) => Ok(Self::RoundRobin),
+            _ => Ok(Self::Failover),
+        }
+    }
 }
 
 /// Addresses, and the connections to them.
@@ -131,6 +166,8 @@ pub struct Lines {
     lines: Vec<Line>,
     /// Where the next turn begins.
     turn: usize,
+    /// With [`Strategy::All`]: which addresses have what is being written.
+    have: Vec<bool>,
 }
 
 /// One address.
@@ -167,8 +204,9 @@ impl Lines {
             given_up: false,
             last_error: String::new(),
         };
-        let lines = peers.into_iter().map(line).collect();
-        Self { dialer, strategy, lines, turn: 0 }
+        let lines: Vec<_> = peers.into_iter().map(line).collect();
+        let have = vec![false; lines.len()];
+        Self { dialer, strategy, lines, turn: 0, have }
     }
 
     /// Writes all of `bytes` to one address, or to none as a whole; what a connection that broke had taken
@@ -179,6 +217,9 @@ impl Lines {
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), NoLine> {
         let count = self.lines.len();
         let first = match self.strategy {
+            Strategy::All(quorum) => {
+                return self.write_to_all(bytes, quorum.unwrap_or(count)).await;
+            }
             Strategy::Failover => 0,
             Strategy::RoundRobin => {
                 self.turn = (self.turn + 1) % count;
@@ -186,22 +227,44 @@ impl Lines {
             }
         };
         for step in 0..count {
-            let line = &mut self.lines[(first + step) % count];
-            // A connection may have been closed since it was used last: then a new one is tried at once.
-            for _ in 0..2 {
-                let was_open = line.connection.is_some();
-                if line.write(&self.dialer, bytes).await {
-                    return Ok(());
-                }
-                if !was_open {
-                    break;
-                }
+            if self.lines[(first + step) % count].write_twice(&self.dialer, bytes).await {
+                return Ok(());
             }
         }
+        Err(self.none())
+    }
+
+    /// Writes to all addresses at the same time. Those that have taken `bytes` are not written to again when the
+    /// others were too few.
+    async fn write_to_all(&mut self, bytes: &[u8], quorum: usize) -> Result<(), NoLine> {
+        let dialer = &self.dialer;
+        let lines = self.lines.iter_mut().zip(&self.have).enumerate();
+        let missing = lines.filter(|(_, (_, has))| !**has);
+        let writing = missing.map(|(at, (line, _))| async move {
+            let within = tokio::time::timeout(WRITE_MAX, line.write_twice(dialer, bytes)).await;
+            if within.is_err() {
+                // What was written of it nobody knows: the connection is of no use any more.
+                line.give_up(format!("did not take what was written within {WRITE_MAX:?}"));
+            }
+            (at, within.unwrap_or(false))
+        });
+        for (at, written) in futures_util::future::join_all(writing).await {
+            self.have[at] |= written;
+        }
+        let reached = self.have.iter().filter(|has| **has).count() >= quorum;
+        let none = self.none();
+        if reached || none.again.is_none() {
+            self.have.fill(false);
+        }
+        if reached { Ok(()) } else { Err(none) }
+    }
+
+    /// Why nothing could be written.
+    fn none(&self) -> NoLine {
         let reasons = self.lines.iter().map(|line| format!("{}: {}", line.peer, line.last_error));
         let reason = reasons.collect::<Vec<_>>().join("; ");
         let again = self.lines.iter().filter(|line| !line.given_up);
-        Err(NoLine { reason, again: again.filter_map(|line| line.rests_until).min() })
+        NoLine { reason, again: again.filter_map(|line| line.rests_until).min() }
     }
 
     /// Ends all connections so that their peers get everything.
@@ -215,6 +278,30 @@ impl Lines {
 }
 
 impl Line {
+    /// Writes; over a new connection when the old one has been closed since it was used last.
+    async fn write_twice(&mut self, dialer: &Dialer, bytes: &[u8]) -> bool {
+        for _ in 0..2 {
+            let was_open = self.connection.is_some();
+            if self.write(dialer, bytes).await {
+                return true;
+            }
+            if !was_open {
+                break;
+            }
+        }
+        false
+    }
+
+    /// Closes the connection; the address is left alone for a while.
+    fn give_up(&mut self, reason: String) {
+        self.connection = None;
+        self.last_error = reason;
+        match self.retry.fail(retry::chance()) {
+            Some(wait) => self.rests_until = Some(Instant::now() + wait),
+            None => self.given_up = true,
+        }
+    }
+
     async fn write(&mut self, dialer: &Dialer, bytes: &[u8]) -> bool {
         let written = self.try_write(dialer, bytes).await;
         match written {

@@ -13,6 +13,8 @@ pub mod outbound;
 pub mod inbound;
 pub mod connecting;
 pub mod sending;
+pub mod asking;
+pub mod dns;
 pub mod broadcast;
 pub mod tcp;
 pub mod datagram;
@@ -32,6 +34,8 @@ pub static CONNECTORS: &[&Connector] = &[
     &unix::UNIX,
     &syslog::SYSLOG,
     &relp::RELP,
+    &dns::DNS,
+    &dns::DNS_CLIENT,
     &through::THROUGH,
     &tremor::TCP_SERVER,
     &tremor::TCP_CLIENT,

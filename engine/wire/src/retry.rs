@@ -49,6 +49,12 @@ impl Retry {
         }
     }
 
+    /// The same waits, with an end after so many attempts.
+    #[must_use]
+    pub fn at_most(self, attempts: u64) -> Self {
+        Self { attempts_max: Some(attempts), ..self }
+    }
+
     /// Whether nothing has failed since the last success.
     #[must_use]
     pub fn is_fresh(&self) -> bool {

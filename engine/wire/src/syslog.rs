@@ -12,7 +12,7 @@ use temblor_runtime::framing::Framing;
 use temblor_runtime::outlet::Feedback;
 
 use crate::address::Address;
-use crate::connecting::{ADDRESSES, CONNECT_TIMEOUT, Dialer, STRATEGY};
+use crate::connecting::{ADDRESSES, CONNECT_TIMEOUT, Dialer, QUORUM, STRATEGY};
 use crate::cutter::Cut;
 use crate::inbound::{HANDSHAKE, KEEPALIVE, MAX_CONNECTIONS, exposure};
 use crate::retry::Retry;
@@ -59,7 +59,16 @@ pub static SYSLOG: Connector = Connector {
         RECEIVE_BUFFER,
         PERMISSIONS,
     ],
-    sink: &[TLS_RECORD, FRAMING, ADDRESSES, STRATEGY, KEEPALIVE, CONNECT_TIMEOUT, RETRY_RECORD],
+    sink: &[
+        TLS_RECORD,
+        FRAMING,
+        ADDRESSES,
+        STRATEGY,
+        QUORUM,
+        KEEPALIVE,
+        CONNECT_TIMEOUT,
+        RETRY_RECORD,
+    ],
     codec: CodecUse::Default("syslog-devices"),
     writes_lines: true,
     gives: &[],

@@ -22,7 +22,9 @@ use tokio::net::TcpStream;
 
 use crate::address::Address;
 use crate::broadcast::{self, Broadcast};
-use crate::connecting::{ADDRESSES, CONNECT_TIMEOUT, Dialer, Lines, Peer, STRATEGY, Strategy};
+use crate::connecting::{
+    ADDRESSES, CONNECT_TIMEOUT, Dialer, Lines, Peer, QUORUM, STRATEGY, Strategy,
+};
 use crate::cutter::{Cut, End};
 use crate::inbound::{
     self, CONNECTIONS_MAX, Guard, HANDSHAKE, HANDSHAKE_MAX, KEEPALIVE, MAX_CONNECTIONS, Notes,
@@ -75,6 +77,7 @@ pub static TCP: Connector = Connector {
         TLS_RECORD,
         ADDRESSES,
         STRATEGY,
+        QUORUM,
         SINK_FRAMING,
         MAX_CONNECTIONS,
         KEEPALIVE,
@@ -359,10 +362,7 @@ pub fn sink_of(settings: &Settings, shape: Shape, frames: Frames) -> Result<Buil
             for text in settings.texts("addresses") {
                 peers.push(Peer::Tcp(Address::parse(text, "addresses")?));
             }
-            let strategy = match settings.optional_text("strategy") {
-                Some("round_robin") => Strategy::RoundRobin,
-                _ => Strategy::Failover,
-            };
+            let strategy = Strategy::of_settings(settings, peers.len())?;
             StreamSink::Connecting { dialer, strategy, peers, retry, frames }
         }
     };

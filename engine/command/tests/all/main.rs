@@ -18,6 +18,7 @@ mod load;
 mod logstash_cases;
 mod logstash_conversions;
 mod logstash_edges;
+mod logstash_network;
 mod logstash_options;
 mod lsp;
 mod manual;

@@ -265,6 +265,11 @@ fn hidden(rows: &[&'static [Setting]], settings: &mut Settings, compiler: &mut C
     for row in rows.iter().flat_map(|rows| rows.iter()) {
         let Takes::Hidden(text) = row.takes else { continue };
         let Some(tree) = expression(text, compiler) else { continue };
+        // The connector looks for it, whether the program writes it or not.
+        let key = text.trim_start_matches('$').split('.').next();
+        if let Some(key) = key.filter(|key| !key.is_empty()) {
+            compiler.metadata_is_written(Some(key));
+        }
         let scope = Scope::with_prelude();
         let formula = Arc::new(compiler.lower_formula(&tree, &scope, Rules::FORMULA, None));
         let given = Given::PerEvent(PerEvent { formula, as_json: true });

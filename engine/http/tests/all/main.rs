@@ -3,10 +3,12 @@
 mod collectors;
 mod examples;
 mod hostile;
+mod lookups;
 mod opensearch;
 mod reply;
 mod sending;
 mod serving;
+mod shippers;
 mod stand_in;
 mod started;
 mod talking;

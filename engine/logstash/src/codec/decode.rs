@@ -50,6 +50,8 @@ enum Kind {
     MessagePack,
     /// An action a line, and the document behind it.
     Bulk,
+    /// `graphite`: a name, a number and the seconds since 1970.
+    Graphite,
 }
 
 /// What a decoder remembers from frame to frame.
@@ -150,6 +152,7 @@ impl Decoder {
             "cef" => Kind::Cef(Box::new(cef::Cef::compile(arguments)?)),
             "msgpack" => Kind::MessagePack,
             "es_bulk" => Kind::Bulk,
+            "graphite" => Kind::Graphite,
             // What only writes reads as plain.
             _ => Kind::Text,
         };
@@ -350,6 +353,10 @@ impl Decoder {
                 None => out.push(self.failed(text, "_cefparsefailure", moment)),
             },
             Kind::Bulk => self.bulk(state, text, moment, out),
+            Kind::Graphite => out.push(match graphite(text, moment) {
+                Some(event) => event,
+                None => self.failed(text, "_graphiteparsefailure", moment),
+            }),
             Kind::MessagePack => {}
         }
     }
@@ -440,6 +447,21 @@ impl Decoder {
             _ => out.push(self.failed(text, "_jsonparsefailure", moment)),
         }
     }
+}
+
+/// The event of a line `servers.web1.load 0.5 1767225600`.
+fn graphite<'a>(line: &'a str, moment: Moment<'a>) -> Option<LogEvent<'a>> {
+    let mut parts = line.split_ascii_whitespace();
+    let (name, value, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    let value: f64 = value.parse().ok()?;
+    let seconds: f64 = seconds.parse().ok()?;
+    let now = match seconds < 0.0 {
+        true => moment.now,
+        false => DateTime::<Utc>::from_timestamp_millis((seconds * 1e3) as i64)?,
+    };
+    let mut fields = Map::default();
+    fields.insert(name, Datum::Float(value));
+    Some(LogEvent::new(fields, now))
 }
 
 /// `[event][original]`

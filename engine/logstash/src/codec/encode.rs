@@ -43,6 +43,20 @@ pub enum Encoder {
     MessagePack,
     /// `es_bulk`: an action, and the document.
     Bulk,
+    /// What an output writes by itself.
+    Own(Box<dyn OwnText>),
+}
+
+/// The text that an output makes of an event by itself.
+pub trait OwnText: Send + Sync + std::fmt::Debug {
+    /// Appends it.
+    fn push<'a>(
+        &'a self,
+        event: &LogEvent<'a>,
+        arena: &'a Arena,
+        now: DateTime<Utc>,
+        out: &mut String,
+    );
 }
 
 /// What an encoder gives.
@@ -91,6 +105,7 @@ impl Encoder {
             "cef" => Encoder::Cef(Box::new(cef::Cef::compile(arguments)?)),
             "msgpack" => Encoder::MessagePack,
             "es_bulk" => Encoder::Bulk,
+            "graphite" => crate::network::graphite(arguments)?,
             _ => Encoder::Text(format(arguments), String::new()),
         })
     }
@@ -148,6 +163,7 @@ impl Encoder {
                 return Value::Bytes(arena.bytes(&bytes));
             }
             Encoder::Bulk => super::bulk::push(&mut out, event),
+            Encoder::Own(own) => own.push(event, arena, now, &mut out),
         }
         Value::Str(arena.str(&out))
     }

@@ -11,10 +11,8 @@ mod rubydebug;
 
 pub use decode::Decoder;
 
-pub(crate) use decode::DecodeState;
-
-pub(crate) use decode::Moment;
-pub(crate) use encode::Encoder;
+pub(crate) use decode::{DecodeState, Moment};
+pub(crate) use encode::{Encoder, OwnText};
 
 use super::catalog::Stock;
 use super::options::{Arguments, OptionSpec, Setting, SettingKind, Takes, option, required};
@@ -105,6 +103,16 @@ pub static CODECS: &[CodecDeclaration] = &[
     CodecDeclaration { name: "msgpack", options: &[FORMAT, TARGET] },
     CodecDeclaration { name: "es_bulk", options: &[TARGET] },
     CodecDeclaration { name: "gzip_lines", options: &[CHARSET] },
+    CodecDeclaration {
+        name: "graphite",
+        options: &[
+            option("metrics", Takes::Hash, "Names and values of an event that is written."),
+            option("fields_are_metrics", Takes::Flag, "Whether all fields are written."),
+            option("include_metrics", Takes::List, "Expressions of names that are written."),
+            option("exclude_metrics", Takes::List, "Expressions of names that are not."),
+            option("metrics_format", Takes::Text, "What `*` becomes the name of (`*`)."),
+        ],
+    },
 ];
 
 const DECODE_BYTES: OptionSpec =

@@ -22,6 +22,7 @@ mod bytes;
 mod dns;
 mod elapsed;
 mod geoip;
+mod http;
 mod math;
 mod metricize;
 mod metrics;
@@ -272,6 +273,7 @@ pub static FILTERS: &[&Declaration] = &[
     &xml::DECLARATION,
     &geoip::DECLARATION,
     &dns::DECLARATION,
+    &http::DECLARATION,
     &bytes::DECLARATION,
     &alter::DECLARATION,
     &range::DECLARATION,

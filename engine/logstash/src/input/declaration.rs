@@ -34,7 +34,7 @@ pub(super) enum Kind {
     Exec,
     Pipe,
     Pipeline,
-    /// One of [`crate::network::PLUGINS`].
+    /// One of [`crate::network::plugins`].
     Network(&'static Arrival),
 }
 

@@ -7,7 +7,7 @@ use crate::network::{self, Arrival, Arrives, is_json, note};
 use crate::options::Arguments;
 use crate::settings::Settings;
 use temblor_lang::value::{Arena, Value};
-use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::datum::{Datum, Map};
 use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 use temblor_logstash_event::template::Template;
@@ -45,7 +45,12 @@ struct OverNetwork {
     tags: Option<[String; 2]>,
     /// Paths in the metadata of connectors, and the fields that they become.
     notes: Vec<(&'static str, FieldRef)>,
+    /// The field that holds what a poller was answered.
+    target: Option<FieldRef>,
 }
+
+/// The tag of a poller's event whose request had no answer.
+const NOT_ANSWERED: &str = "_http_request_failure";
 
 /// The fields in which events say where they come from.
 #[derive(Debug, Default)]
@@ -293,6 +298,18 @@ impl Intake {
                 (Arrives::Bodies, Some(json)) if is_json(meta) => {
                     json.decode_whole(state, stream, bytes, moment, out);
                 }
+                (Arrives::Polled, _) if network::found(meta, "http_poll.error").is_some() => {
+                    let mut event = LogEvent::new(Default::default(), moment.now);
+                    event.tag(NOT_ANSWERED);
+                    out.push(event);
+                }
+                (Arrives::Polled, _) => {
+                    let first = out.len();
+                    self.decoder.decode_whole(state, stream, bytes, moment, out);
+                    if let Some(target) = own.and_then(|own| own.target.as_ref()) {
+                        out[first..].iter_mut().for_each(|event| enclose(event, target, moment));
+                    }
+                }
                 _ => self.decoder.decode_whole(state, stream, bytes, moment, out),
             },
             Value::Str(text) => self.decoder.decode_text(state, stream, text, moment, out),
@@ -409,9 +426,20 @@ impl OverNetwork {
             let with = format!("beats_input_codec_{codec}_applied");
             [with, "beats_input_raw_event".to_string()]
         });
+        let polls = arrival.arrives == Arrives::Polled;
+        let target = arguments.field_or_none("target").filter(|_| polls);
+        let elsewhere = arguments.field_or_none("metadata_target").filter(|_| polls);
+        let elsewhere = elsewhere.map(|field| field.text()).filter(|_| !arguments.ecs.is_on());
+        let elsewhere = elsewhere.map(|text| match text.starts_with('[') {
+            true => text,
+            false => format!("[{text}]"),
+        });
         let mut notes = Vec::new();
         for one in arrival.notes {
             let usual = if arguments.ecs.is_on() { one.schema } else { one.old };
+            let moved = usual.strip_prefix("[@metadata]").zip(elsewhere.as_deref());
+            let moved = moved.map(|(rest, target)| format!("{target}{rest}"));
+            let usual = moved.as_deref().unwrap_or(usual);
             let chosen = Some(one.option).filter(|option| !option.is_empty());
             let field = match chosen.and_then(|option| arguments.field_or_none(option)) {
                 Some(field) => field,
@@ -420,8 +448,21 @@ impl OverNetwork {
             };
             notes.push((one.from, field));
         }
-        Self { json: json.then(|| Decoder::json(arguments.ecs)), tags, notes }
+        Self { json: json.then(|| Decoder::json(arguments.ecs)), tags, notes, target }
     }
+}
+
+/// Puts the fields of an event into one field of it.
+fn enclose<'a>(event: &mut LogEvent<'a>, target: &FieldRef, moment: Moment<'a>) {
+    let mut inner = Map::default();
+    for (name, value) in std::mem::take(&mut event.data).into_entries() {
+        match name {
+            "@timestamp" | "@version" | "tags" => event.data.insert(name, value),
+            _ => inner.insert(name, value),
+        }
+    }
+    // Nothing stands in the way any more.
+    let _ = event.set(target, Datum::Map(inner), moment.arena);
 }
 
 fn beat(arguments: &Arguments<'_>) -> Beat {

@@ -14,6 +14,8 @@ pub(crate) enum Arrives {
     Messages,
     /// Bodies, which are JSON when their type of content says so.
     Bodies,
+    /// Bodies that were asked for, each of which may have failed to come.
+    Polled,
     /// Lines of syslog, from streams and datagrams.
     Syslog,
     /// Events as they were sent, whose `message` the codec reads.
@@ -43,7 +45,7 @@ pub(crate) struct Arrival {
 }
 
 /// What the metadata of a connector has at a path.
-pub(super) fn found<'a>(meta: Value<'a>, path: &str) -> Option<Value<'a>> {
+pub(crate) fn found<'a>(meta: Value<'a>, path: &str) -> Option<Value<'a>> {
     path.split('.').try_fold(meta, |value, name| value.get(&Key::new(name)))
 }
 
@@ -65,7 +67,8 @@ pub(crate) fn note<'a>(
     if event.includes(field) {
         return;
     }
-    let value = match (path.ends_with("headers"), Datum::from_value(value, arena)) {
+    let are_asked = path == "http.request.headers";
+    let value = match (are_asked, Datum::from_value(value, arena)) {
         (true, Datum::Map(headers)) => {
             let mut named = temblor_logstash_event::datum::Map::default();
             for (name, value) in headers.into_entries() {

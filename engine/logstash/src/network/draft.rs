@@ -51,8 +51,12 @@ impl Node {
 pub enum PerEvent {
     /// A text; nothing when it is empty.
     Text(Template),
+    /// The time of the event in nanoseconds since 1970.
+    Time,
     /// Texts by name.
     Texts(Vec<(String, Template)>),
+    /// These fields at the top of the document, or all but `@timestamp`, where they have a text of their own.
+    Labels(Vec<String>),
     /// The data stream that the fields `[data_stream][…]` name, or these parts without them.
     DataStream([(FieldRef, String); 3]),
 }
@@ -70,10 +74,27 @@ impl PerEvent {
                 "" => Value::Null,
                 text => Value::Str(text),
             },
+            Self::Time => {
+                let time = event.timestamp().unwrap_or(now).timestamp_nanos_opt();
+                Value::Str(arena.str(&time.unwrap_or_default().to_string()))
+            }
             Self::Texts(texts) => {
                 let mut record = arena.record_builder(texts.len());
                 for (name, template) in texts {
                     record.append(name, Value::Str(template.render(event, arena, now)));
+                }
+                record.finish()
+            }
+            Self::Labels(names) => {
+                let is_label = |name: &str| match names.is_empty() {
+                    true => name != "@timestamp",
+                    false => names.iter().any(|one| one == name),
+                };
+                let mut record = arena.record_builder(0);
+                for (name, value) in event.data.iter().filter(|(name, _)| is_label(name)) {
+                    if !matches!(value, Datum::Map(_) | Datum::List(_) | Datum::Null) {
+                        record.append(arena.str(&label(name)), Value::Str(value.text_in(arena)));
+                    }
                 }
                 record.finish()
             }
@@ -91,6 +112,13 @@ impl PerEvent {
             }
         }
     }
+}
+
+/// A name as labels of Loki may have it: letters, digits and `_`.
+fn label(name: &str) -> String {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let plain: String = name.chars().map(|one| if fits(one) { one } else { '_' }).collect();
+    if plain.starts_with(|one: char| one.is_ascii_digit()) { format!("_{plain}") } else { plain }
 }
 
 /// Settings that are being put together from the options of a plugin.

@@ -8,17 +8,15 @@ mod arrival;
 mod draft;
 mod shape;
 mod syslog;
+mod written;
+mod collectors;
 mod rows;
 
-pub(crate) use arrival::{is_json, note};
-
-pub(crate) use arrival::Arrival;
-
-pub(crate) use arrival::Arrives;
+pub(crate) use arrival::{Arrival, Arrives, found, is_json, note};
 pub(crate) use draft::PerEvent;
-pub(crate) use rows::NetworkPlugin;
-pub(crate) use rows::find;
+pub(crate) use rows::{NetworkPlugin, find};
 pub(crate) use syslog::reader as syslog;
+pub(crate) use written::graphite_lines as graphite;
 
 use crate::catalog;
 use crate::codec::Encoder;
@@ -107,7 +105,7 @@ pub(crate) fn input(
             Arrives::Frames | Arrives::Syslog => {
                 (intake.framing(), InputCodec::Format(Format::Binary))
             }
-            Arrives::Messages | Arrives::Bodies => {
+            Arrives::Messages | Arrives::Bodies | Arrives::Polled => {
                 (Framing::Whole, InputCodec::Format(Format::Binary))
             }
             Arrives::Events => (Framing::Lines, InputCodec::Json),
@@ -130,12 +128,10 @@ pub(crate) fn output(
     let declared = (declared(row), output::COMMON);
     let before = diagnostics.len();
     Arguments::build(plugin, declared, settings, diagnostics, |arguments| {
-        let encoder = match (row.codec, arguments.text("message")) {
-            (Some(codec), _) => Some(Encoder::of(arguments, codec)?),
-            (None, Some(message)) if arguments.text("format").as_deref() == Some("message") => {
-                Some(Encoder::Text(Template::parse(&message), String::new()))
-            }
-            (None, _) => None,
+        let encoder = match (row.writes, row.codec) {
+            (Some(writes), _) => writes(arguments)?,
+            (None, Some(codec)) => Some(Encoder::of(arguments, codec)?),
+            (None, None) => None,
         };
         let encoder = encoder.filter(|encoder| !encoder.is_plain_json());
         let (codec, framing) = (InputCodec::Json, Framing::Lines);
@@ -203,7 +199,7 @@ fn build(
         }
         for (setting, value) in &draft.per_event {
             let formula = Arc::new(metadata_formula(&format!("{TO}{setting}")));
-            let as_json = !matches!(value, PerEvent::Text(_) | PerEvent::DataStream(_));
+            let as_json = matches!(value, PerEvent::Texts(_) | PerEvent::Labels(_));
             let evaluated = Given::PerEvent(Evaluated { formula, as_json });
             settings.insert(setting, span, evaluated);
         }

@@ -5,7 +5,8 @@
 
 use super::arrival::{Arrival, Arrives, Note};
 use super::draft::Draft;
-use super::shape;
+use super::written::{self, Writes};
+use super::{collectors, shape};
 use temblor_declare::Ends;
 
 /// A plugin.
@@ -25,6 +26,15 @@ pub(crate) struct NetworkPlugin {
     pub shape: fn(&mut Draft<'_, '_>),
     /// How an input makes events; nothing for an output.
     pub arrival: Option<&'static Arrival>,
+    /// How an output writes an event, where neither its codec nor JSON does.
+    pub writes: Option<Writes>,
+}
+
+impl NetworkPlugin {
+    /// The same plugin, whose events are written like this.
+    pub(super) const fn writing(self, writes: Writes) -> Self {
+        Self { writes: Some(writes), ..self }
+    }
 }
 
 /// An option, and what becomes of it.
@@ -69,11 +79,11 @@ use Becomes::{
 
 const PEM: &str = "left out here: name PEM files by `ssl_certificate`, `ssl_key` and \
                    `ssl_certificate_authorities`";
-const PLAIN_KEY: &str = "left out here: write the key without a passphrase";
-const NO_PROXY: &str = "left out here: there is no way through a proxy";
+pub(super) const PLAIN_KEY: &str = "left out here: write the key without a passphrase";
+pub(super) const NO_PROXY: &str = "left out here: there is no way through a proxy";
 const OTHER_DOCUMENTS: &str = "left out here: documents are written as they are";
 
-const TLS: &[Row] = &[
+pub(super) const TLS: &[Row] = &[
     ("ssl_enabled", Known),
     ("ssl_certificate", Text("tls.cert")),
     ("ssl_key", Text("tls.key")),
@@ -87,8 +97,8 @@ const TLS: &[Row] = &[
     ("ssl_keystore_path", Refused(PEM)),
     ("ssl_truststore_path", Refused(PEM)),
 ];
-const LISTENER: &[Row] = &[("host", Known), ("port", Known)];
-const BASIC: &[Row] =
+pub(super) const LISTENER: &[Row] = &[("host", Known), ("port", Known)];
+pub(super) const BASIC: &[Row] =
     &[("user", Text("auth.basic.user")), ("password", Text("auth.basic.password"))];
 const REDIS: &[Row] = &[
     ("host", Known),
@@ -173,7 +183,7 @@ const OPENSEARCH: &[Row] = &[
     ("truststore", Refused("left out here: name a PEM file by `cacert`")),
 ];
 
-const fn seen(
+pub(super) const fn seen(
     from: &'static str,
     schema: &'static str,
     old: &'static str,
@@ -182,7 +192,7 @@ const fn seen(
     Note { from, schema, old, option }
 }
 
-const TCP: Arrival = Arrival {
+pub(super) const TCP: Arrival = Arrival {
     arrives: Arrives::Frames,
     notes: &[
         seen("tcp.peer.host", "[@metadata][input][tcp][source][name]", "host", ""),
@@ -194,7 +204,7 @@ const UDP: Arrival = Arrival {
     arrives: Arrives::Messages,
     notes: &[seen("udp.peer.host", "[host][ip]", "host", "source_ip_fieldname")],
 };
-const BEATS: Arrival = Arrival {
+pub(super) const BEATS: Arrival = Arrival {
     arrives: Arrives::Events,
     notes: &[seen(
         "beats.peer.host",
@@ -228,7 +238,7 @@ const SYSLOG: Arrival = Arrival {
 };
 const MESSAGES: Arrival = Arrival { arrives: Arrives::Messages, notes: &[] };
 
-const fn input(
+pub(super) const fn input(
     name: &'static str,
     kinds: &'static [&'static str],
     codec: &'static str,
@@ -236,20 +246,21 @@ const fn input(
     arrival: &'static Arrival,
 ) -> NetworkPlugin {
     let (codec, arrival) = (Some(codec), Some(arrival));
-    NetworkPlugin { name, end: Ends::Source, kinds, codec, options, shape, arrival }
+    NetworkPlugin { name, end: Ends::Source, kinds, codec, options, shape, arrival, writes: None }
 }
 
-const fn output(
+pub(super) const fn output(
     name: &'static str,
     kinds: &'static [&'static str],
     codec: Option<&'static str>,
     options: &'static [&'static [Row]],
     shape: fn(&mut Draft<'_, '_>),
 ) -> NetworkPlugin {
-    NetworkPlugin { name, end: Ends::Sink, kinds, codec, options, shape, arrival: None }
+    let end = Ends::Sink;
+    NetworkPlugin { name, end, kinds, codec, options, shape, arrival: None, writes: None }
 }
 
-const BEATS_OPTIONS: &[Row] = &[
+pub(super) const BEATS_OPTIONS: &[Row] = &[
     ("client_inactivity_timeout", Seconds("idle")),
     ("include_codec_tag", Known),
     ("executor_threads", Known),
@@ -257,8 +268,8 @@ const BEATS_OPTIONS: &[Row] = &[
     ("add_hostname", Known),
 ];
 
-/// All plugins that run over the network.
-pub(crate) static PLUGINS: &[NetworkPlugin] = &[
+/// Plugins that speak the protocols of Logstash's own family, of brokers and of indexes.
+static PLUGINS: &[NetworkPlugin] = &[
     input("beats", &["beats"], "plain", (&[LISTENER, TLS, BEATS_OPTIONS], shape::beats), &BEATS),
     input(
         "elastic_agent",
@@ -442,12 +453,18 @@ pub(crate) static PLUGINS: &[NetworkPlugin] = &[
                 ("content_type", Text("content_type")),
                 ("http_compression", Known),
                 ("request_timeout", Seconds("timeout")),
-                ("mapping", Refused(OTHER_DOCUMENTS)),
+                ("pool_max", Known),
+                ("pool_max_per_route", Known),
+                ("keepalive", Known),
+                ("automatic_retries", Known),
+                ("retry_failed", Known),
+                ("mapping", Known),
                 ("proxy", Refused(NO_PROXY)),
             ],
         ],
         shape::http_output,
-    ),
+    )
+    .writing(written::http),
     output(
         "kafka",
         &["kafka"],
@@ -499,15 +516,20 @@ pub(crate) static PLUGINS: &[NetworkPlugin] = &[
     ),
 ];
 
+/// All plugins that run over the network.
+fn plugins() -> impl Iterator<Item = &'static NetworkPlugin> {
+    PLUGINS.iter().chain(collectors::PLUGINS)
+}
+
 /// The plugin of this name.
 #[must_use]
 pub(crate) fn find(name: &str, end: Ends) -> Option<&'static NetworkPlugin> {
-    PLUGINS.iter().find(|one| one.name == name && one.end == end)
+    plugins().find(|one| one.name == name && one.end == end)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PLUGINS;
+    use super::plugins;
     use crate::catalog;
     use temblor_declare::Ends;
 
@@ -517,12 +539,12 @@ mod tests {
             let kind = if end == Ends::Source { "input" } else { "output" };
             catalog::find(kind, name).unwrap_or_else(|| panic!("{kind} {name} is in no table"))
         };
-        for plugin in PLUGINS {
+        for plugin in plugins() {
             declared(plugin.name, plugin.end);
             assert_eq!(plugin.end == Ends::Source, plugin.arrival.is_some(), "{}", plugin.name);
             for (option, _) in plugin.options.iter().flat_map(|rows| rows.iter()) {
                 // Groups of rows are shared by plugins of which not each has all options.
-                let known = PLUGINS.iter().any(|one| {
+                let known = plugins().any(|one| {
                     let options = &declared(one.name, one.end).options;
                     options.iter().any(|spec| spec.name == *option && spec.gone.is_none())
                 });

@@ -1,6 +1,13 @@
 //! What no single option of a plugin says: addresses, whether connections are secured, and which settings
 //! come about from several options.
 
+mod collectors;
+
+pub(super) use collectors::{
+    graphite_output, http_poller, loki, lumberjack_input, relp_input, s3_input, s3_output,
+    statsd_output, syslog_output, unix, websocket_input, websocket_output,
+};
+
 use super::draft::{Draft, Node, PerEvent};
 use base64::Engine as _;
 use temblor_logstash_event::reference::FieldRef;
@@ -350,15 +357,15 @@ pub(crate) fn http_output(draft: &mut Draft<'_, '_>) {
     let (batch, kind) = match &*draft.text("format", "json") {
         "json_batch" => ("json_array", "application/json"),
         "message" => ("single", "text/plain"),
-        "form" => {
-            draft.wrong("format", "json, json_batch or message here");
-            return;
-        }
+        "form" => ("single", "application/x-www-form-urlencoded"),
         _ => ("single", "application/json"),
     };
     draft.set("batch", text(batch));
     if !draft.has("content_type") {
         draft.set("content_type", text(kind));
+    }
+    if !draft.arguments.flag("retry_failed", true) {
+        draft.set("retry.attempts", Node::Whole(1));
     }
     if !url.starts_with("https://") {
         draft.remove("tls");

@@ -42,6 +42,8 @@ pub struct Builder<'c, 'r> {
     pub(super) depth: usize,
     /// Numbers nodes that have no name of their own.
     pub(super) unnamed: usize,
+    /// The sinks whose answers chains go on with.
+    pub(super) asked: Vec<String>,
     /// Nodes that a `create` of the program made.
     pub(super) created: Vec<usize>,
     /// The statement that is being built.
@@ -68,6 +70,7 @@ pub(super) struct Mark {
     inputs: usize,
     outputs: usize,
     unnamed: usize,
+    asked: usize,
     at: Span,
 }
 
@@ -146,6 +149,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             notation,
             depth: 0,
             unnamed: 0,
+            asked: Vec::new(),
             created: Vec::new(),
             at: Span::default(),
             spans: HashMap::new(),
@@ -171,6 +175,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             inputs: self.graph.inputs.len(),
             outputs: self.graph.outputs.len(),
             unnamed: self.unnamed,
+            asked: self.asked.len(),
             at: self.at,
         }
     }
@@ -188,6 +193,7 @@ impl<'c, 'r> Builder<'c, 'r> {
         self.error_ports.truncate(mark.error_ports);
         self.spans.retain(|(from, to), _| *from < mark.nodes && *to < mark.nodes);
         self.unnamed = mark.unnamed;
+        self.asked.truncate(mark.asked);
         self.at = mark.at;
     }
 

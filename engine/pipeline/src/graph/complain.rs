@@ -205,6 +205,23 @@ pub(super) fn unexpected_value(word: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0517", span, format!("`{word}` takes no further value here"))
 }
 
+pub(super) fn lookup_without_name(span: Span) -> Diagnostic {
+    Diagnostic::error("E0517", span, "`lookup` needs the name of a sink that gives answers")
+        .with_help("such as: sink names into dns \"system\" with name = event.ip end; in |> lookup names |> out")
+}
+
+pub(super) fn lookup_of_no_sink(name: &Ident) -> Diagnostic {
+    let text = &name.text;
+    Diagnostic::error("E0530", name.span, format!("no sink `{text}` is declared"))
+        .with_help(format!("declare it: sink {text} into dns \"system\" with name = event.ip end;"))
+}
+
+pub(super) fn asked_twice(name: &Ident) -> Diagnostic {
+    let text = &name.text;
+    let message = format!("`lookup {text}` is there twice: both would get the answers of both");
+    Diagnostic::error("E0502", name.span, message).with_help("declare a sink for each of them")
+}
+
 pub(super) fn not_a_path(span: Span) -> Diagnostic {
     Diagnostic::error("E0518", span, "this must be a name or a path with constant keys")
 }

@@ -11,8 +11,8 @@ use temblor_lang::syntax::tree::{
 };
 
 /// Steps that are no operators.
-pub(super) const STEP_WORDS: [&str; 9] =
-    ["where", "set", "script", "route", "select", "when", "match", "drop", "pass"];
+pub(super) const STEP_WORDS: [&str; 10] =
+    ["where", "set", "script", "route", "select", "when", "match", "drop", "pass", "lookup"];
 
 /// What a declared name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

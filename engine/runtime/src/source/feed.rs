@@ -49,6 +49,9 @@ pub struct Feed {
     pub network: Arc<Network>,
     /// Where the run keeps what outlives it, if it has such a place.
     pub state: Option<PathBuf>,
+    /// Whether it gives back what sinks hold. Then it waits for no room: the workers that would make it may
+    /// themselves wait for the sink. What is given back is bounded by what sinks have under way.
+    pub gives_back: bool,
 }
 
 /// Something to read from that knows whether reading would wait.

@@ -1,5 +1,6 @@
 //! Streams, datagrams and syslog on the wire, with real peers and with hostile ones.
 
+mod dns;
 mod examples;
 mod hostile;
 mod relp;

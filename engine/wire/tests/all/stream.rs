@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 
-use temblor_testing::{Folder, free_port, peer, wait_until};
+use temblor_testing::{Folder, free_port, peer, temblor, wait_until};
 
 use crate::support::{connect, lines, listening, rest, send, start};
 
@@ -123,6 +123,32 @@ fn several_addresses_take_over_or_take_turns() {
     let both = [rest(&mut second), rest(&mut first)].concat();
     assert_eq!(both, b"{\"n\":1}\n{\"n\":2}\n");
     process.wait().succeeded();
+}
+
+#[test]
+fn all_addresses_get_everything_and_a_quorum_is_enough() {
+    let ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
+    let source =
+        |port: u16| listening(&format!("source s from tcp \"127.0.0.1:{port}\"; s |> out"), port);
+    let (first, second) = (source(ports[0]), source(ports[1]));
+    let sink = |quorum: &str| {
+        format!(
+            "sink o into tcp \"127.0.0.1:{}\" with addresses = [\"127.0.0.1:{}\", \"127.0.0.1:{}\"], \
+             strategy = \"all\"{quorum}, retry = {{\"attempts\": 3, \"first\": \"10ms\"}} end; in |> o",
+            ports[0], ports[1], ports[2]
+        )
+    };
+    let input = "{\"n\":1}\n{\"n\":2}\n";
+    temblor(["run", "-q", "-e", &sink(", quorum = 2")]).input(input).run().succeeded();
+    for process in [&first, &second] {
+        assert_eq!(lines(process, 2), ["{\"n\":1}", "{\"n\":2}"]);
+    }
+    // Without a quorum the third one is missed.
+    let ran = temblor(["run", "-q", "-e", &sink("")]).input(input).run();
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    assert!(ran.err.contains("the attempts are used up"), "{}", ran.err);
+    let ran = temblor(["run", "-q", "-e", &sink(", quorum = 4")]).input("").run();
+    assert!(ran.err.contains("4 of 3 addresses can never be reached"), "{}", ran.err);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod tree;
 mod route;
 mod operator;
+mod lookup;
 
 pub(super) use tree::{arm, emit, event, stream_at};
 
@@ -26,6 +27,8 @@ pub struct Expansion {
     pub statements: Vec<Statement>,
     /// What is wrong with the chain.
     pub diagnostics: Vec<Diagnostic>,
+    /// The sinks whose answers the chain goes on with.
+    pub(crate) asked: Vec<Ident>,
 }
 
 /// The port that a chain writes as `else`.
@@ -42,6 +45,12 @@ impl Builder<'_, '_> {
         }
         let expansion = expand(chain, self.registry, &mut self.unnamed, level);
         expansion.diagnostics.into_iter().for_each(|one| self.complain(one));
+        for asked in expansion.asked {
+            if self.asked.iter().any(|known| *known == asked.text) {
+                self.complain(complain::asked_twice(&asked));
+            }
+            self.asked.push(asked.text);
+        }
         for statement in expansion.statements {
             match statement {
                 Statement::Define(define) => self.define(&define, level),
@@ -155,6 +164,7 @@ impl Expander<'_> {
                 self.script(script, "drop", span);
                 return false;
             }
+            ("lookup", None) => self.lookup(positional, clauses, span),
             (_, Some(kind)) => return self.operator(kind, name, written, span),
             (role @ ("source" | "sink" | "table"), None) => {
                 self.complain(complain::declaration_as_step(role, name.span));
@@ -193,6 +203,10 @@ impl Expander<'_> {
                 self.operator(kind, &name, (&[], &[], &[]), word.span)
             }
             None if word.text == "pass" => true,
+            None if word.text == "lookup" => {
+                self.complain(complain::lookup_without_name(word.span));
+                true
+            }
             None if self.names.is_created_later(&word.text) => {
                 self.complain(complain::created_later(word));
                 !place.is_last
