@@ -71,7 +71,7 @@ fn of_file(folder: &Path, text: &str, sink: &str) -> Result<f64, String> {
 }
 
 /// Bodies of 1,000 events beside the same bytes from a file.
-pub fn bodies(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
+pub(super) fn bodies(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
     let case = "HTTP in, 1,000 events a request";
     let (events, port) = (events(options.messages), free_port()?);
     let written = folder.join("written.ndjson");
@@ -97,7 +97,7 @@ pub fn bodies(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), Stri
 }
 
 /// Requests of one event over kept connections beside a bare server.
-pub fn single(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
+pub(super) fn single(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
     let case = format!("HTTP in, an event a request, {CONNECTIONS} kept connections");
     let events = events((options.messages / SINGLE_SHARE).max(CONNECTIONS));
     let mut times = Vec::new();
@@ -139,7 +139,7 @@ pub fn single(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), Stri
 }
 
 /// Bulk requests beside a file.
-pub fn bulk(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
+pub(super) fn bulk(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
     let (text, port) = (events(options.messages).concat(), free_port()?);
     let written = folder.join("written.ndjson");
     let file =

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Opens connections and looks at the memory of the program.
-pub fn connections(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
+pub(super) fn connections(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
     let case = format!("{} idle connections", options.idle);
     for kind in ["tcp", "http"] {
         let port = free_port()?;

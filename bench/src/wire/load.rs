@@ -12,16 +12,16 @@ const LENGTH_MEAN: f64 = 400.0;
 const SIGMA: f64 = 0.55;
 
 /// A sequence of numbers that is the same in every run (xorshift).
-pub struct Numbers(u64);
+pub(super) struct Numbers(u64);
 
 impl Numbers {
     /// From a seed other than 0.
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// The next, from 0 to 1.
-    pub fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -42,7 +42,7 @@ impl Numbers {
 }
 
 /// Messages of RFC 3164, with a newline behind each.
-pub fn messages(count: usize, seed: u64) -> Vec<Vec<u8>> {
+pub(super) fn messages(count: usize, seed: u64) -> Vec<Vec<u8>> {
     let mut numbers = Numbers::new(seed);
     let words =
         ["request", "accepted", "from", "client", "after", "retry", "cache", "miss", "user"];
@@ -63,7 +63,7 @@ pub fn messages(count: usize, seed: u64) -> Vec<Vec<u8>> {
 }
 
 /// Sends messages over several connections at the same time, as fast as they are taken.
-pub fn over_tcp(port: u16, connections: usize, messages: &[Vec<u8>]) -> Result<(), String> {
+pub(super) fn over_tcp(port: u16, connections: usize, messages: &[Vec<u8>]) -> Result<(), String> {
     let share = messages.len().div_ceil(connections);
     std::thread::scope(|scope| {
         let send = |part: &[Vec<u8>]| -> std::io::Result<()> {
@@ -84,7 +84,7 @@ pub fn over_tcp(port: u16, connections: usize, messages: &[Vec<u8>]) -> Result<(
 }
 
 /// Sends datagrams at a rate; gives how many left.
-pub fn over_udp(port: u16, per_second: usize, time: Duration) -> Result<usize, String> {
+pub(super) fn over_udp(port: u16, per_second: usize, time: Duration) -> Result<usize, String> {
     let failed = |error: std::io::Error| error.to_string();
     let socket = UdpSocket::bind("127.0.0.1:0").map_err(failed)?;
     socket.connect(("127.0.0.1", port)).map_err(failed)?;

@@ -12,14 +12,14 @@ const WAIT_MAX: Duration = Duration::from_secs(120);
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A running program.
-pub struct Server {
+pub(super) struct Server {
     child: Child,
     before: f64,
 }
 
 impl Server {
     /// Starts a program.
-    pub fn start(mut command: Command) -> Result<Self, String> {
+    pub(super) fn start(mut command: Command) -> Result<Self, String> {
         let name = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn().map_err(|error| format!("{name}: {error}"))?;
@@ -27,7 +27,7 @@ impl Server {
     }
 
     /// Starts a program of Temblor with one worker, and waits until it listens at a port.
-    pub fn temblor(folder: &Path, program: &str, port: Option<u16>) -> Result<Self, String> {
+    pub(super) fn temblor(folder: &Path, program: &str, port: Option<u16>) -> Result<Self, String> {
         let path = folder.join("program.tmb");
         std::fs::write(&path, program).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut command = Command::new(crate::core::process::command()?);
@@ -40,7 +40,7 @@ impl Server {
     }
 
     /// Waits until it listens for TCP, and counts its time from now on.
-    pub fn wait_for_port(&mut self, port: u16) -> Result<(), String> {
+    pub(super) fn wait_for_port(&mut self, port: u16) -> Result<(), String> {
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             self.check()?;
@@ -54,7 +54,7 @@ impl Server {
     }
 
     /// Waits until something holds.
-    pub fn wait_until(
+    pub(super) fn wait_until(
         &mut self,
         what: &str,
         mut holds: impl FnMut() -> bool,
@@ -71,7 +71,7 @@ impl Server {
     }
 
     /// An error when it has failed.
-    pub fn check_lives(&mut self) -> Result<(), String> {
+    pub(super) fn check_lives(&mut self) -> Result<(), String> {
         self.check()
     }
 
@@ -85,7 +85,7 @@ impl Server {
     }
 
     /// Processor time since it listens, in seconds: user and system (proc(5), stat).
-    pub fn cpu_seconds(&self) -> f64 {
+    pub(super) fn cpu_seconds(&self) -> f64 {
         self.total() - self.before
     }
 
@@ -94,12 +94,13 @@ impl Server {
         let stat = stat.unwrap_or_default();
         // Fields 14 and 15; the name in front of them may hold anything but ends with `)`.
         let behind = stat.rsplit(')').next().unwrap_or_default();
-        let ticks = behind.split_whitespace().skip(11).take(2).filter_map(|one| one.parse().ok());
+        let ticks =
+            behind.split_whitespace().skip(11).take(2).filter_map(|one| one.parse::<f64>().ok());
         ticks.sum::<f64>() / rustix::param::clock_ticks_per_second() as f64
     }
 
     /// Memory that it holds, in bytes (proc(5), VmRSS).
-    pub fn resident_bytes(&self) -> u64 {
+    pub(super) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -108,14 +109,14 @@ impl Server {
     }
 
     /// Asks it to end, and waits for that.
-    pub fn stop(mut self) -> Result<(), String> {
+    pub(super) fn stop(mut self) -> Result<(), String> {
         kill_process(Pid::from_child(&self.child), Signal::TERM)
             .map_err(|error| error.to_string())?;
         self.child.wait().map(drop).map_err(|error| error.to_string())
     }
 
     /// Waits until it ends by itself; its processor time with its children's, in seconds.
-    pub fn finish(mut self) -> Result<f64, String> {
+    pub(super) fn finish(mut self) -> Result<f64, String> {
         let mut last = self.total();
         loop {
             match self.child.try_wait().map_err(|error| error.to_string())? {
@@ -138,13 +139,13 @@ impl Drop for Server {
 }
 
 /// A port that nobody listens at.
-pub fn free_port() -> Result<u16, String> {
+pub(super) fn free_port() -> Result<u16, String> {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     listener.local_addr().map(|address| address.port()).map_err(|error| error.to_string())
 }
 
 /// Lines of all files in a folder.
-pub fn lines(folder: &Path) -> usize {
+pub(super) fn lines(folder: &Path) -> usize {
     let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
     let files = entries.flatten().filter_map(|entry| std::fs::read(entry.path()).ok());
     files.map(|bytes| bytes.iter().filter(|byte| **byte == b'\n').count()).sum()

@@ -94,7 +94,7 @@ fn output(folder: &Path, name: &str) -> Result<std::path::PathBuf, String> {
 }
 
 /// Messages over TCP connections.
-pub fn streams(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
+pub(super) fn streams(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
     let messages = load::messages(options.messages, 1);
     let case = format!("syslog over {CONNECTIONS} TCP connections, a file for each severity");
     for name in ["temblor", "rsyslogd", "syslog-ng"] {
@@ -118,7 +118,7 @@ pub fn streams(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), Str
 }
 
 /// Datagrams at several rates, and what is lost.
-pub fn datagrams(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
+pub(super) fn datagrams(options: &Options, folder: &Path, row: Row<'_>) -> Result<(), String> {
     for rate in RATES {
         let case = format!("syslog over UDP, {rate} a second");
         for name in ["temblor", "rsyslogd", "syslog-ng"] {

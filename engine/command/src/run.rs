@@ -167,8 +167,16 @@ pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Resul
     let letters = letter::letters_of(&outputs, &mut plan, args.dead_letters.as_deref());
     let states = Mutex::new(graph.start());
     let (seed, tables) = (args.seed, endpoints.tables.shared());
-    let pipeline =
-        Pipeline { graph, sources: Arc::new(texts), inputs, outputs, seed, letters, tables, states };
+    let pipeline = Pipeline {
+        graph,
+        sources: Arc::new(texts),
+        inputs,
+        outputs,
+        seed,
+        letters,
+        tables,
+        states,
+    };
     Ok(Planned { pipeline, plan, sources })
 }
 

@@ -27,8 +27,8 @@ pub struct SourceStats {
     pub condition: Condition,
     /// Whether the last that happened was a failure. Beside the condition, which takes a lock.
     is_failing: AtomicBool,
-    errors: Mutex<BTreeMap<&'static str, u64>>,
-    dropped: Mutex<BTreeMap<&'static str, u64>>,
+    errors: Mutex<Sums>,
+    dropped: Mutex<Sums>,
 }
 
 /// Whether a source or a sink does its work, for those who ask whether the run is ready.

@@ -131,6 +131,7 @@ fn of_connector(row: &Connector) -> String {
         CodecUse::Required => "The program must name a codec.".to_string(),
         CodecUse::Default(name) => format!("The codec is `{name}` unless set."),
         CodecUse::Structured => "It gives and takes values, and has no codec.".to_string(),
+        CodecUse::Letters => "It takes dead letters, and has no codec.".to_string(),
     };
     let _ = writeln!(text, "\n{codec}");
     match row.notation {
