@@ -131,6 +131,9 @@ struct RunArgs {
     /// Give up what the directory of --state holds, and begin anew
     #[arg(long, requires = "state")]
     fresh_state: bool,
+    /// Drop what is saved of steps that the program no longer has
+    #[arg(long, requires = "state")]
+    drop_unmatched_state: bool,
     /// Event i (from 0) arrives at i × STEP since 1970, such as 1ns or 1s; one worker
     #[arg(long, value_name = "STEP", value_parser = parse_step)]
     virtual_clock: Option<std::time::Duration>,

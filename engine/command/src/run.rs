@@ -12,6 +12,7 @@ use temblor_pipeline::operator::ERR;
 use temblor_pipeline::pipeline::{ErrorInput, Input, Output, Pipeline};
 use temblor_runtime::clock::Clock;
 use temblor_runtime::error::Error;
+use temblor_runtime::processor::Unmatched;
 use temblor_runtime::report;
 use temblor_runtime::run::{RunPlan, Summary};
 use temblor_runtime::stats::Counts;
@@ -101,6 +102,7 @@ fn plan(
         clock: args.virtual_clock.map_or(Clock::System, |step| Clock::Virtual { step }),
         state: args.state.clone(),
         fresh_state: args.fresh_state,
+        unmatched: if args.drop_unmatched_state { Unmatched::Drop } else { Unmatched::Refuse },
         fail_fast: args.fail_fast,
         signals: true,
         progress_width: progress_width(args),

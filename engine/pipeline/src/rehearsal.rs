@@ -2,7 +2,7 @@
 //! the REPL use it. It runs the same graph as production, only without threads, files and batches.
 
 use crate::event::Event;
-use crate::graph::{Graph, Memory, Receiver, States, Visit};
+use crate::graph::{Graph, Memory, Receiver, Restored, States, Visit};
 use crate::operator::{IN, Surroundings, Usage};
 use crate::row::Row;
 use std::fmt;
@@ -14,6 +14,7 @@ use temblor_lang::error::EvalError;
 use temblor_lang::span::Sources;
 use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
 use temblor_runtime::ack::Token;
+use temblor_runtime::processor::Unmatched;
 
 /// A graph with its memory and its clock.
 pub struct Rehearsal {
@@ -188,7 +189,8 @@ impl Rehearsal {
         let now_ns = self.now_ns;
         let happenings = self.flush();
         // What cannot be restored has been let go by the flush.
-        if let Ok(states) = self.graph.restore(saved, &self.sources) {
+        let restored = self.graph.restore(saved, &self.sources, Unmatched::Drop);
+        if let Ok(Restored { states, .. }) = restored {
             self.shared = states;
         }
         self.now_ns = now_ns;

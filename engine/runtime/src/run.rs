@@ -33,7 +33,7 @@ use crate::network::Network;
 use crate::outbox::{Order, Outbox};
 use crate::outlet::{Desk, QueuePolicy};
 use crate::outputs::SinkId;
-use crate::processor::Processor;
+use crate::processor::{Processor, Unmatched};
 use crate::queue::{Bounds, Queue};
 use crate::sink::repair::{Repaired, repair};
 use crate::sink::{OpenSink, Sink};
@@ -86,6 +86,8 @@ pub struct RunPlan {
     pub state: Option<PathBuf>,
     /// Whether what is kept there is given up, to begin anew.
     pub fresh_state: bool,
+    /// What becomes of saved states that no step of the program takes up.
+    pub unmatched: Unmatched,
     /// Whether the first event error ends the run.
     pub fail_fast: bool,
     /// Whether Ctrl-C and SIGTERM are caught.
@@ -110,6 +112,7 @@ impl Default for RunPlan {
             clock: Clock::default(),
             state: None,
             fresh_state: false,
+            unmatched: Unmatched::Refuse,
             fail_fast: false,
             signals: false,
             progress_width: None,
@@ -151,7 +154,7 @@ pub fn run(
     let mut processors =
         (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
     let saves = plan.state.is_some() && processors.iter().any(|one| one.keeps_state());
-    let saved = go_on(&plan, found.as_ref(), saves, &mut processors)?;
+    let saved = go_on(&plan, found.as_ref(), saves, &mut processors, &console)?;
     // Only now is it certain that the run can go on from there: outputs are cut last.
     let mut sinks = open_outputs(&plan, found.as_ref(), &console)?;
     if saves {
@@ -243,21 +246,26 @@ fn go_on(
     found: Option<&Checkpoint>,
     saves: bool,
     processors: &mut [Box<dyn Processor>],
+    console: &Console,
 ) -> Result<Option<Snapshot>, Error> {
     let number = found.and_then(|found| found.state);
     let (Some(directory), Some(number)) = (&plan.state, number) else { return Ok(None) };
     let unfit = |reason: String| {
         let reason = format!("holds the state of another program: {reason}");
-        let help = "run the program that it belongs to, or begin anew with --fresh-state";
+        let help = "run the program that it belongs to, drop what does not fit with \
+                    --drop-unmatched-state, or begin anew with --fresh-state";
         Error::state(directory.display().to_string(), reason, help)
     };
-    if !saves {
-        return Err(unfit("this one remembers nothing".to_string()));
-    }
+    let note = |note: &str| console.message(&format!("note: {note}"));
     let mut snapshot = Snapshot::load(directory, number)?;
     let body = std::mem::take(&mut snapshot.body);
-    if let Some(first) = processors.first_mut() {
-        first.restore(&body).map_err(unfit)?;
+    match (saves, plan.unmatched, processors.first_mut()) {
+        (true, unmatched, Some(first)) => {
+            let notes = first.restore(&body, unmatched).map_err(unfit)?;
+            notes.iter().for_each(|one| note(one));
+        }
+        (false, Unmatched::Drop, _) => note("dropped the saved state: the program remembers nothing"),
+        (_, _, _) => return Err(unfit("this one remembers nothing".to_string())),
     }
     Ok(Some(snapshot))
 }

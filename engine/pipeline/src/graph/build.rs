@@ -42,6 +42,10 @@ pub struct Builder<'c, 'r> {
     pub(super) depth: usize,
     /// Numbers nodes that have no name of their own.
     pub(super) unnamed: usize,
+    /// Names of nodes that the program did not give.
+    pub(super) made_up: HashSet<String>,
+    /// Selects that the program named, by their places.
+    pub(super) named_selects: HashMap<Span, String>,
     /// Nodes that a `create` of the program made.
     pub(super) created: Vec<usize>,
     /// The statement that is being built.
@@ -146,6 +150,8 @@ impl<'c, 'r> Builder<'c, 'r> {
             notation,
             depth: 0,
             unnamed: 0,
+            made_up: HashSet::new(),
+            named_selects: HashMap::new(),
             created: Vec::new(),
             at: Span::default(),
             spans: HashMap::new(),

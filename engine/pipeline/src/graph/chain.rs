@@ -22,10 +22,16 @@ pub struct Expansion {
     pub statements: Vec<Statement>,
     /// What is wrong with the chain.
     pub diagnostics: Vec<Diagnostic>,
+    /// Names of nodes that the program did not give.
+    pub(super) made_up: Vec<String>,
+    /// Selects that the program named, by their places.
+    pub(super) selects: Vec<(Span, String)>,
 }
 
 /// The port that a chain writes as `else`.
 pub(super) const ELSE: &str = "else";
+/// The clause that names a step: `dedup as seen by event.id`.
+const AS: &str = "as";
 /// The setting that names the ports of an operator.
 const OUTPUTS: &str = "outputs";
 /// Names of ports that are shorter may well be near to others.
@@ -40,6 +46,9 @@ impl Builder<'_, '_> {
         }
         let expansion = expand(chain, self.registry, &mut self.unnamed, level);
         expansion.diagnostics.into_iter().for_each(|one| self.complain(one));
+        let made_up = expansion.made_up.into_iter();
+        self.made_up.extend(made_up.map(|name| format!("{}{name}", level.prefix)));
+        self.named_selects.extend(expansion.selects);
         for statement in expansion.statements {
             match statement {
                 Statement::Define(define) => self.define(&define, level),
@@ -60,7 +69,7 @@ pub fn expand(
     names: &dyn Names,
 ) -> Expansion {
     let at = stream("in", chain.span);
-    let mut expander = Expander { registry, counter, names, at, expansion: Expansion::default() };
+    let mut expander = Expander { registry, counter, names, at, given: None, expansion: Expansion::default() };
     chain.from.iter().for_each(|from| expander.start(from));
     if expander.steps(&chain.steps, false) {
         let out = stream("out", chain.span);
@@ -78,6 +87,8 @@ pub(super) struct Expander<'c> {
     pub(super) names: &'c dyn Names,
     /// What the next step reads from.
     pub(super) at: StreamRef,
+    /// The name that the program gives to the step that is expanded.
+    given: Option<Ident>,
     pub(super) expansion: Expansion,
 }
 
@@ -119,6 +130,7 @@ impl Expander<'_> {
 
     /// Whether events go on behind the step.
     fn step(&mut self, step: &Step, place: Place) -> bool {
+        self.given.clone_from(&step.name);
         match &step.kind {
             StepKind::Into(into) => return self.into(into, place),
             StepKind::Script(script) => drop(self.script(script.clone(), "script", step.span)),
@@ -237,7 +249,32 @@ impl Expander<'_> {
 
     pub(super) fn fresh(&mut self, word: &str, span: Span) -> Ident {
         *self.counter += 1;
-        Ident { text: format!("{word}_{}", self.counter), span }
+        let text = format!("{word}_{}", self.counter);
+        self.expansion.made_up.push(text.clone());
+        Ident { text, span }
+    }
+
+    /// The name of a step that may remember something: the one that the program gives, if it does.
+    fn node_name(&mut self, word: &str, span: Span) -> Ident {
+        let Some(name) = self.given.take() else { return self.fresh(word, span) };
+        if self.names.meaning(&name.text).is_none() && !is_step(self.registry, &name.text) {
+            return name;
+        }
+        self.complain(complain::name_taken("node", &name.text, name.span));
+        self.fresh(word, span)
+    }
+
+    /// Takes the name of a step out of its clauses: behind `as` stands a name alone, where a place such
+    /// as `event.weight` is a setting.
+    fn take_name(&mut self, clauses: &[(Ident, Option<Expr>)]) -> Vec<(Ident, Option<Expr>)> {
+        let mut rest = clauses.to_vec();
+        rest.retain(|(word, value)| {
+            let name = value.as_ref().and_then(name_of).filter(|_| word.text == AS);
+            let is_name = name.is_some();
+            self.given = name.or_else(|| self.given.take());
+            !is_name
+        });
+        rest
     }
 
     /// `select event from <here> into …`
@@ -255,7 +292,7 @@ impl Expander<'_> {
 
     /// Defines and creates a script, and goes on behind it.
     pub(super) fn script(&mut self, main: Script, word: &str, span: Span) -> Ident {
-        let name = self.fresh(word, span);
+        let name = self.node_name(word, span);
         let def = ScriptDef { args: Vec::new(), state: None, ports: Vec::new(), main };
         self.create(CreateKind::Script, DefineKind::Script(def), &name, span);
         self.pass(StreamRef { node: name.clone(), port: None, span });
@@ -382,7 +419,11 @@ impl Expander<'_> {
     }
 
     fn select(&mut self, chained: &ChainSelect, span: Span) {
-        let name = self.fresh("select", span);
+        let is_named = self.given.is_some();
+        let name = self.node_name("select", span);
+        if is_named {
+            self.expansion.selects.push((span, name.text.clone()));
+        }
         let kind = CreateKind::Stream;
         let create = Create { kind, name: name.clone(), from: None, with: Vec::new(), span };
         self.push(Statement::Create(create));
@@ -409,7 +450,8 @@ impl Expander<'_> {
     ) -> bool {
         let mut bindings = self.positional(kind, positional);
         let mut other = None;
-        for (word, value) in clauses {
+        let clauses = self.take_name(clauses);
+        for (word, value) in &clauses {
             match (word.text.as_str(), value) {
                 (ELSE, Some(value)) => match name_of(value) {
                     Some(port) => {
@@ -428,7 +470,7 @@ impl Expander<'_> {
         }
         bindings.extend(with.iter().cloned());
         let word = kind.word.unwrap_or_else(|| kind.path.rsplit(':').next().unwrap_or(kind.path));
-        let node = self.fresh(word, span);
+        let node = self.node_name(word, span);
         let segments = kind
             .path
             .split("::")

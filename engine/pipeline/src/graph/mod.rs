@@ -12,6 +12,7 @@ mod draw;
 mod ends;
 mod inline;
 mod flow;
+mod identity;
 mod meter;
 mod names;
 mod network;
@@ -33,9 +34,11 @@ pub use flow::{FlowConnector, FlowPort, Flows};
 pub use meter::{Meter, MeterPlace};
 pub use names::{Declared, Meaning, Names};
 pub use network::Network;
+pub use saving::Restored;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};
 
+use identity::Identity;
 use crate::operator::{AnyOperator, IN, OUT, Usage};
 use std::any::Any;
 use std::sync::Arc;
@@ -65,6 +68,8 @@ pub struct Node {
     pub step: Step,
     /// The statement or step of a chain that it was made of.
     pub span: Option<Span>,
+    /// By what its state is found again.
+    identity: Identity,
     /// Output ports in use.
     edges: Vec<(Box<str>, Vec<Edge>)>,
     /// The [`Step::AnyOutput`] that takes the events of all other ports.
@@ -241,7 +246,10 @@ impl Graph {
 
 impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
-        Self { name: name.into(), step, span: None, edges: Vec::new(), rest: None, fallbacks: &[] }
+        let name = name.into();
+        let identity = Identity { kind: name.clone(), ..Identity::default() };
+        let edges = Vec::new();
+        Self { name, step, span: None, identity, edges, rest: None, fallbacks: &[] }
     }
 
     fn made_of(mut self, span: Span) -> Self {

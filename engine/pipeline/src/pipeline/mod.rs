@@ -11,7 +11,7 @@ pub use arrival::{ErrorInput, Input};
 pub use encode::describe;
 pub use encode::{Attribute, Output, Place};
 
-use crate::graph::{Graph, Memory, States};
+use crate::graph::{Graph, Memory, Restored, States};
 use crate::operator::Surroundings;
 use arrival::Arrived;
 use encode::{Encoder, Frame};
@@ -26,7 +26,7 @@ use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 use temblor_runtime::framing::{FrameCursor, Framing};
 use temblor_runtime::outputs::Outputs;
-use temblor_runtime::processor::Processor;
+use temblor_runtime::processor::{Processor, Unmatched};
 use temblor_runtime::turnstile::Turn;
 
 /// Everything about a program that its workers share.
@@ -278,13 +278,14 @@ impl Processor for PipelineWorker {
         encoded.ok().map(|()| bytes)
     }
 
-    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+    fn restore(&mut self, saved: &[u8], unmatched: Unmatched) -> Result<Vec<String>, String> {
         let Self { pipeline, arena, .. } = self;
         let value = Format::Tremor.decode(saved, 0, arena)?.unwrap_or(Value::Null);
-        let restored = pipeline.graph.restore(value, &pipeline.sources);
+        let restored = pipeline.graph.restore(value, &pipeline.sources, unmatched);
         arena.reset();
-        *pipeline.lock() = restored?;
-        Ok(())
+        let Restored { states, notes } = restored?;
+        *pipeline.lock() = states;
+        Ok(notes)
     }
 
     fn flush(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {
