@@ -124,6 +124,7 @@ fn wire(
             port,
             each_member: false,
             attributes: None,
+            errors: None,
         }]
     };
     let pipeline = Pipeline {
@@ -132,6 +133,7 @@ fn wire(
         sources: Arc::new(loaded.sources),
         inputs: vec![pipeline::Input { node, codec, errors: None }],
         outputs: (0..ports.len()).map(output).collect(),
+        errors: None,
         seed: 0,
         tables: None,
     };

@@ -113,12 +113,13 @@ fn plan(
     // A sink for `err` also takes what cannot even be read.
     let has_sink = args.ends.shows_ports() || endpoints.sinks.iter().any(|sink| sink.port == ERR);
     let dead_letters = if has_sink { graph.output(ERR) } else { None };
+    let errors = graph.outputs().iter().position(|port| has_sink && port == ERR);
     let inputs = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
     let states = Mutex::new(graph.start());
     let sources = Arc::new(sources);
     let (seed, tables) = (args.seed, endpoints.tables.shared());
-    let pipeline = Pipeline { graph, sources, inputs, outputs, seed, tables, states };
+    let pipeline = Pipeline { graph, sources, inputs, outputs, errors, seed, tables, states };
     Ok((Arc::new(pipeline), plan))
 }
 

@@ -189,6 +189,10 @@ pub fn call(
 
 #[cold]
 pub fn spent(excess: Option<Excess>, span: Span) -> EvalError {
+    used_up(excess).at(span)
+}
+
+pub fn used_up(excess: Option<Excess>) -> EvalError {
     match excess {
         Some(Excess::Bytes) | None => EvalError::new(
             "E0442",
@@ -209,7 +213,6 @@ pub fn spent(excess: Option<Excess>, span: Span) -> EvalError {
             "look for a loop within a loop over all of a long value, or for a costly pattern",
         ),
     }
-    .at(span)
 }
 
 #[cold]

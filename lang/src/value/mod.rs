@@ -27,12 +27,15 @@ pub use compare::{NotOrdered, canonical_key, equal, order, total_order};
 pub use deep::deeper;
 pub use edited::{Edited, Editor};
 pub use frozen::Frozen;
-pub use hash::{hash_of_equals, hash128};
+pub use hash::{hash_of_equals, hash128, keyed_hash128};
 pub use json::{JsonStyle, push_json, push_text, to_json};
 pub use json_string::push_json_string;
 pub use key::{Key, OwnedKey};
 pub use lazy::Lazy;
-pub use meter::{Allowance, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Excess, TURN_STEPS};
+pub use meter::{
+    Allowance, EVENT_BYTES_MAX, EVENT_STEPS_MAX, EventBudget, Excess, RESERVE_BYTES_MAX,
+    RESERVE_STEPS_MAX, TURN_STEPS,
+};
 pub use names::Names;
 pub use owned::Owned;
 pub(crate) use record::tagged;

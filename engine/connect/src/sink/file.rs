@@ -16,6 +16,11 @@ use temblor_runtime::checkpoint::OutputMark;
 use temblor_runtime::error::Error;
 use temblor_runtime::limits::{OPEN_FILES_MAX, OUTPUT_PATHS_MAX};
 
+/// The longest name of a file or directory on all common file systems, in bytes.
+const NAME_BYTES_MAX: usize = 255;
+/// The longest path that is built of an event, in bytes; Linux takes 4,095 with the directory in front.
+const PATH_BYTES_MAX: usize = 3_072;
+
 /// One file or many.
 pub struct FileSink {
     /// The file's own path, or the directory that holds all files.
@@ -36,6 +41,20 @@ pub struct FileSink {
     /// For modes other than `append`: how far the places written to so far have been written.
     /// The keys are hashes of the places.
     reached: HashMap<u128, u64>,
+}
+
+/// Whether a text is the path of a file that stays below the directory it is seen from.
+#[must_use]
+pub fn is_place(place: &str) -> bool {
+    let inside = |part: Component<'_>| match part {
+        Component::Normal(name) => name.len() <= NAME_BYTES_MAX,
+        part => part == Component::CurDir,
+    };
+    let ends_in_file = Path::new(place).file_name().is_some() && !place.ends_with('/');
+    ends_in_file
+        && place.len() <= PATH_BYTES_MAX
+        && !place.contains('\0')
+        && Path::new(place).components().all(inside)
 }
 
 struct OpenFile {
@@ -75,9 +94,7 @@ impl FileSink {
         if self.has_one {
             return Ok(self.base.clone());
         }
-        let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-        let ends_in_file = Path::new(place).file_name().is_some() && !place.ends_with('/');
-        if !ends_in_file || place.contains('\0') || !Path::new(place).components().all(inside) {
+        if !is_place(place) {
             let help = "the fields in the path must not be empty, hold `..` or begin it with `/`";
             let reason = format!("is no path of a file in {}; not written", self.base.display());
             return Err(Error::output(format!("{place:?}"), reason, help));

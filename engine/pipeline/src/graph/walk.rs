@@ -6,8 +6,13 @@ use crate::event::Event;
 use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings};
 use std::any::Any;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Key, Value};
+use temblor_lang::run::spent;
+use temblor_lang::value::{Excess, Key, Value};
 use temblor_runtime::ack::Token;
+
+/// Arrivals at nodes that one event may bring about: branches that part and meet again and again double
+/// it each time.
+pub const ARRIVALS_MAX: usize = 10_000_000;
 
 /// An event that is about to enter a node.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +99,17 @@ impl Graph {
         receiver: &mut dyn Receiver<'a>,
     ) -> bool {
         let mut emitter = Emitter::new(around.arena());
+        let mut left = ARRIVALS_MAX;
         while let Some(arrival) = way.pop() {
+            left -= 1;
+            if left == 0 {
+                receiver.dropped(&self.nodes[arrival.node].name, way.len() as u64);
+                way.clear();
+                let node = &self.nodes[arrival.node];
+                self.fail(node, arrival.event, &spent(Excess::Steps), way, around, receiver);
+                left = ARRIVALS_MAX;
+                continue;
+            }
             if !self.visit_one(arrival, way, memory, around, &mut emitter, receiver) {
                 return false;
             }
@@ -131,6 +146,10 @@ impl Graph {
                     return false;
                 };
                 let Arrival { port, event, .. } = arrival;
+                if let Some(excess) = around.arena().event_excess() {
+                    self.fail(node, event, &spent(excess), way, around, receiver);
+                    return true;
+                }
                 let result = operator.process(state, port, event, around, emitter);
                 self.deliver(node, emitter, way, around, receiver);
                 if let Err(error) = result {
@@ -262,6 +281,7 @@ impl Graph {
             return receiver.failed(&node.name, event, error);
         }
         let arena = around.arena();
+        arena.use_reserve();
         let mut record = arena.record_builder(2);
         record.insert("error", Value::Str(arena.str(&receiver.describe(error))));
         record.insert("event", event.value);

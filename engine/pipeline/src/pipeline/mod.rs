@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use temblor_codec::{Decoder, Format, InputCodec};
 use temblor_lang::builtin::{Call, Facts, Tables};
 use temblor_lang::span::Sources;
-use temblor_lang::value::{Arena, Value};
+use temblor_lang::value::{Arena, EventBudget, Value};
 use temblor_runtime::batch::{BadFrame, Batch};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
@@ -40,6 +40,8 @@ pub struct Pipeline {
     pub inputs: Vec<Input>,
     /// For each output port of the graph: where its events go. May be several places, or none.
     pub outputs: Vec<Vec<Output>>,
+    /// The output port `err`, if it leads somewhere on purpose: it takes what cannot be written.
+    pub errors: Option<usize>,
     /// Seed of everything random.
     pub seed: u64,
     /// The lookup tables that scripts may ask.
@@ -52,6 +54,11 @@ impl Pipeline {
     /// The states, for the one worker whose turn it is.
     fn lock(&self) -> MutexGuard<'_, States> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether what a sink cannot take goes back into the graph.
+    fn gives_back(&self) -> bool {
+        self.outputs.iter().flatten().any(|output| output.errors.is_some())
     }
 
     /// A processor for one worker; `alone` says that it is the only one.
@@ -97,17 +104,19 @@ impl PipelineWorker {
             events += u64::from(frame.bad.is_none());
             facts.arrive(batch.ingest(frame.index));
             let mut memory = Memory { local, shared: shared.as_deref_mut() };
-            let mut encoder = Encoder::new(pipeline, out);
+            let mut encoder = Encoder::new(pipeline, out, arena);
             encoder.frame = Some((batch, frame));
             let call = Call { arena, facts };
             let token = batch.token_ref();
             let around = Surroundings { call, now_ns: facts.now_ns, token: Some(token) };
             let done = bug::caught(|| {
                 let arrived = input.arrive(decoder, frame, facts, metadata, arena);
+                arena.begin_event(EventBudget::WHOLE);
                 travel(arrived, pipeline, &mut memory, &around, &mut encoder);
             });
             if let Err(reason) = done {
                 // The event is lost to the program, but not to the user; the others go on.
+                arena.begin_event(EventBudget::WHOLE);
                 let failed = input.failed(&reason, frame, facts, arena);
                 let told =
                     bug::caught(|| travel(failed, pipeline, &mut memory, &around, &mut encoder));
@@ -127,16 +136,19 @@ impl PipelineWorker {
         let input = &pipeline.inputs[batch.source];
         let Some((operator, port)) = pipeline.graph.looking_ahead(input.node) else { return };
         facts.arrive(batch.ingest(0));
-        let arrived = arrival::frames(batch, input)
-            .map(|frame| input.arrive(decoder, frame, facts, metadata, arena))
-            .filter_map(|arrived| match arrived {
-                Arrived::Event(_, event) => Some(event),
-                _ => None,
-            });
-        let events = arrived.collect();
-        let around =
-            Surroundings { call: Call { arena, facts }, now_ns: facts.now_ns, token: None };
-        operator.look_ahead(port, events, &around);
+        // What goes wrong here does so again in its turn, and is told then.
+        let _ = bug::caught(|| {
+            let arrived = arrival::frames(batch, input)
+                .map(|frame| input.arrive(decoder, frame, facts, metadata, arena))
+                .filter_map(|arrived| match arrived {
+                    Arrived::Event(_, event) => Some(event),
+                    _ => None,
+                });
+            let events = arrived.collect();
+            let around =
+                Surroundings { call: Call { arena, facts }, now_ns: facts.now_ns, token: None };
+            operator.look_ahead(port, events, &around);
+        });
         arena.reset();
     }
 
@@ -153,12 +165,14 @@ impl PipelineWorker {
         let pipeline = &**pipeline;
         facts.arrive(now);
         let mut shared = pipeline.lock();
-        let mut encoder = Encoder::new(pipeline, out);
+        let mut encoder = Encoder::new(pipeline, out, arena);
         let around = Surroundings { call: Call { arena, facts }, now_ns: now, token: None };
         match what {
             Outside::Tick => pipeline.graph.tick(&mut shared, local, &around, &mut encoder),
             Outside::End => pipeline.graph.flush(&mut shared, local, &around, &mut encoder),
         }
+        let mut memory = Memory { local, shared: Some(&mut shared) };
+        give_back(pipeline, &mut memory, &around, &mut encoder);
         let stopped = encoder.finish();
         arena.reset();
         stopped
@@ -183,6 +197,20 @@ fn travel<'p>(
         }
         Arrived::Nothing => {}
         Arrived::Unread(reason) => encoder.undecodable(&reason),
+    }
+    give_back(pipeline, memory, around, encoder);
+}
+
+/// Sends what could not be written through the graph, where the program reads that.
+fn give_back<'p>(
+    pipeline: &'p Pipeline,
+    memory: &mut Memory<'_>,
+    around: &Surroundings<'p>,
+    encoder: &mut Encoder<'p, '_>,
+) {
+    while let Some((node, event)) = encoder.next_returned() {
+        let mut way = Graph::enter(node, event, around);
+        pipeline.graph.advance(&mut way, memory, around, encoder);
     }
 }
 

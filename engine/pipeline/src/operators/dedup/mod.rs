@@ -10,10 +10,11 @@ mod shared;
 use super::key::Key;
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
 use crate::operator::{AnyOperator, ELSE};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
-use temblor_lang::value::Kind;
+use temblor_lang::value::{Key as Field, Kind, Value};
 use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX, STREAMS_DEFAULT, STREAMS_MAX};
 use temblor_runtime::shared::StoreAt;
 
@@ -133,6 +134,31 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     fallbacks: &[],
     build,
 }];
+
+/// The key of the hashes of one memory. It is drawn when the memory begins, and saved with it: whoever sends
+/// events cannot know which keys would be taken for one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seed(u64);
+
+impl Default for Seed {
+    fn default() -> Self {
+        Seed(RandomState::new().hash_one(0_u64))
+    }
+}
+
+impl Seed {
+    /// The field of a saved memory that holds it.
+    const FIELD: &str = "seed";
+
+    /// That of a saved memory. Those of an older temblor have none: their hashes have no key.
+    fn restore(saved: Value<'_>) -> Self {
+        Seed(saved.get(&Field::new(Self::FIELD)).and_then(Value::as_u64).unwrap_or(0))
+    }
+
+    fn value<'a>(self) -> Value<'a> {
+        Value::UInt(self.0)
+    }
+}
 
 /// For how long, and for how many others, a key is remembered.
 #[derive(Clone, Copy, Debug)]
