@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
-use temblor_logstash::datum::{Datum, Map};
-use temblor_logstash::event::LogEvent;
-use temblor_logstash::ruby::{Limits, Machine, Memory, Script};
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_ruby::{Limits, Machine, Memory, Script};
 
 const LIMITS: Limits = Limits { steps: 20_000, event_bytes: 4 << 20, heap_bytes: 16 << 20 };
 /// Bytes that one method may make before it is asked.

@@ -2,14 +2,14 @@
 //! nothing; it fails only where an order of things that have none is asked for.
 
 use super::complain;
-use super::datum::Datum;
-use super::event::LogEvent;
 use super::pattern::Pattern;
-use super::reference::FieldRef;
 use super::settings::Settings;
 use super::syntax::tree::{Comparison, Expr, ExprKind, Operand, OperandKind, Word};
 use std::cmp::Ordering;
 use temblor_lang::diagnostic::Diagnostic;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// A compiled condition.
 #[derive(Debug)]
@@ -274,7 +274,7 @@ impl Constant {
         match self {
             Constant::Text(text) => text.clone(),
             Constant::Int(number) => number.to_string(),
-            Constant::Float(number) => super::datum::float_text(*number),
+            Constant::Float(number) => temblor_logstash_event::datum::float_text(*number),
             Constant::List(items) => {
                 items.iter().map(Constant::print).collect::<Vec<_>>().join(",")
             }

@@ -1,5 +1,4 @@
-//! Logstash configurations: their text, their events and their filters, compiled into an operator of
-//! the graph.
+//! Logstash configurations: their syntax, plugins and options, compiled into an operator of the graph.
 //!
 //! Knows programs, operators, local sources and sinks. Facts about plugins stand beside the plugins; nothing
 //! else of the engine knows them. Does not know the command line, editors or the REPL.
@@ -8,21 +7,14 @@ pub mod complain;
 pub mod syntax;
 pub mod libraries;
 pub mod settings;
-pub mod map;
-pub mod datum;
-pub mod timestamp;
 pub mod charset;
-pub mod reference;
-pub mod event;
 pub mod saved;
-pub mod template;
 pub use temblor_stdlib::pattern;
 pub mod duration;
 pub mod options;
 pub mod catalog;
 pub mod condition;
 pub mod trace;
-pub mod ruby;
 pub mod filter;
 pub mod program;
 pub mod codec;

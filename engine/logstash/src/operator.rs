@@ -3,8 +3,6 @@
 
 use super::codec::{DecodeState, Encoder, Moment};
 use super::condition::{NoOrder, Test};
-use super::datum::Datum;
-use super::event::LogEvent;
 use super::input::Intake;
 use super::output::Outlet;
 use super::program::{Program, ProgramState};
@@ -15,6 +13,8 @@ use std::fmt;
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Value};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::event::Event;
 use temblor_pipeline::operator::{Emitter, IN, Operator, Surroundings};
 use temblor_pipeline::row::Row;

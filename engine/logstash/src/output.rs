@@ -4,12 +4,10 @@
 use super::catalog::Stock;
 use super::codec::Encoder;
 use super::complain;
-use super::event::LogEvent;
 use super::network::{self, PerEvent};
 use super::options::{Arguments, OptionSpec, Takes, option, required};
 use super::settings::Settings;
 use super::syntax::tree::Plugin;
-use super::template::Template;
 use chrono::{DateTime, Utc};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +16,8 @@ use temblor_connect::sink::{Absent, Care, FileMode, SinkConfig};
 use temblor_declare::Ends;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::value::{Arena, Value};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
 
 /// The options that every output has.
 pub const COMMON: &[OptionSpec] = &[

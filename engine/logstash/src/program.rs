@@ -5,8 +5,6 @@ mod tables;
 
 use super::catalog::Stock;
 use super::condition::{Compiler, NoOrder, Test};
-use super::datum::Datum;
-use super::event::LogEvent;
 use super::filter::{Common, Declaration, FILTERS, Filter, Outcome, Random, TICK_SECONDS, Turn};
 use super::options::{Arguments, COMMON};
 use super::settings::Settings;
@@ -17,6 +15,8 @@ use std::any::Any;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::Span;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 use temblor_stdlib::grok::Captures;
 
 /// The filters of a configuration.

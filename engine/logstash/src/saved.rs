@@ -1,8 +1,8 @@
 //! What filters and codecs remember, as values that are saved by `--state`, and back.
 
-use super::datum::{Datum, Map};
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
 
 /// A moment, to the nanosecond.
 #[must_use]

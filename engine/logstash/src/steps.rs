@@ -3,8 +3,6 @@
 
 use crate::codec::{DecodeState, Moment};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::filter::{Declaration, FILTERS, Outcome};
 use crate::input::{self, Intake};
 use crate::load::Loaded;
@@ -20,6 +18,8 @@ use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Arena, Kind, Value};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::event::Event;
 use temblor_pipeline::operator::{self, AnyOperator, ELSE, Emitter, OUT, Operator};
 use temblor_pipeline::operators::{Given, InChain, OperatorKind, Setting, Settings, Takes};

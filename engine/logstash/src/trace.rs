@@ -2,9 +2,9 @@
 //! out. Nothing is written down unless someone asked for it.
 
 use super::condition::Test;
-use super::event::LogEvent;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Arena, Owned, RecordBuilder};
+use temblor_logstash_event::event::LogEvent;
 
 /// Where `@metadata` is shown: outputs do not see it, people who look do.
 const METADATA: &str = "@metadata";

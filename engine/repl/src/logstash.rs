@@ -16,9 +16,9 @@ use temblor_lang::value::{Arena, Key, Owned, Value, to_json};
 use temblor_logstash::configuration::{self, Wishes};
 use temblor_logstash::load::{self, Pipelines};
 use temblor_logstash::operator::LogstashPipeline;
-use temblor_logstash::reference::FieldRef;
 use temblor_logstash::syntax::tree::{Plugin, SectionKind, Value as Setting, ValueKind};
 use temblor_logstash::trace::Passage;
+use temblor_logstash_event::reference::FieldRef;
 use temblor_pipeline::event::Event;
 use temblor_pipeline::operator::Surroundings;
 

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use temblor_lang::diagnostic::{Colour, render_all};
 use temblor_lang::value::Arena;
-use temblor_logstash::datum::{Datum, iso8601};
-use temblor_logstash::event::LogEvent;
 use temblor_logstash::load::Loaded;
 use temblor_logstash::settings::{Ecs, Settings};
+use temblor_logstash_event::datum::{Datum, iso8601};
+use temblor_logstash_event::event::LogEvent;
 
 /// The share of cases that must agree.
 const AGREEMENT_MIN: f64 = 0.98;

@@ -1,10 +1,10 @@
 //! `es_bulk`: an action on one line, and its document on the next.
 
 use super::decode::{DecodeState, Decoder, Moment};
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::filter;
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 impl Decoder {
     /// A line: an action, which waits for its document, or the document.

@@ -1,12 +1,12 @@
 //! `csv`: what is read goes through the filter of that name; what is written is a row for each event.
 
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::Arguments;
 use crate::program::{Program, ProgramBuilder};
-use crate::reference::FieldRef;
 use crate::settings::Settings;
 use crate::syntax::tree::{Plugin, Statement, Value, ValueKind, Word};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// The csv filter over the message, which then goes away.
 pub(super) fn reader(arguments: &mut Arguments<'_>) -> Option<Program> {

@@ -4,18 +4,18 @@ use super::cef;
 use super::multiline::{Buffer, Multiline};
 use crate::charset::Charset;
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::filter;
 use crate::options::Arguments;
 use crate::program::{Program, ProgramState};
-use crate::reference::FieldRef;
 use crate::saved;
 use crate::settings::Ecs;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_codec::Format;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// How an input reads frames.
 #[derive(Debug)]

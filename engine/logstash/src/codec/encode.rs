@@ -3,15 +3,15 @@
 
 use super::{cef, csv, rubydebug};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::Arguments;
-use crate::reference::FieldRef;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use std::sync::atomic::{AtomicBool, Ordering};
 use temblor_codec::Format;
 use temblor_lang::value::{Arena, Value};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// How an output writes events.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 //! the time after which an event is complete, or for the end of the input.
 
 use crate::complain;
-use crate::datum::Datum;
 use crate::filter::grok_library;
 use crate::options::Arguments;
 use crate::saved;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
 use temblor_stdlib::grok::{Captures, Grok, Options};
 
 /// Lines of an event unless a configuration says so.

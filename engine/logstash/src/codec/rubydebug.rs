@@ -1,7 +1,7 @@
 //! `rubydebug`: an event as Ruby would show it, keys aligned at their right end.
 
-use crate::datum::{Datum, Map, float_text, iso8601};
 use std::fmt::Write;
+use temblor_logstash_event::datum::{Datum, Map, float_text, iso8601};
 
 /// Columns of one level.
 const INDENT: usize = 4;
@@ -97,10 +97,10 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::push_event;
-    use crate::datum::Datum;
-    use crate::event::LogEvent;
     use chrono::DateTime;
     use temblor_lang::value::Arena;
+    use temblor_logstash_event::datum::Datum;
+    use temblor_logstash_event::event::LogEvent;
     use temblor_stdlib::formats::json;
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
             "list":["a",[1]],"none":null,"map":{"x":{},"yy":[]}}"#;
         let value = json::parse(text, &arena).expect("it is JSON");
         let event = LogEvent::from_value(value, &arena, DateTime::UNIX_EPOCH);
-        let mut meta = crate::datum::Map::default();
+        let mut meta = temblor_logstash_event::datum::Map::default();
         meta.insert("k", Datum::Bool(true));
         let mut out = String::new();
         push_event(&mut out, &event.data, Some(&meta));

@@ -2,9 +2,9 @@
 //! event there as it removes it here.
 
 use super::notation::{field, field_or_null, number, text};
-use crate::reference::FieldRef;
 use crate::settings::Settings;
 use crate::syntax::tree::{Comparison, Expr, ExprKind, Operand, OperandKind, Word};
+use temblor_logstash_event::reference::FieldRef;
 
 /// The expression, or why there is none.
 pub fn expression(expr: &Expr, settings: &Settings) -> Result<String, String> {

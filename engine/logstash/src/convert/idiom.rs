@@ -4,9 +4,9 @@
 use super::condition::{equality, no_tag_test, tag_test};
 use super::notation::field_or_null;
 use crate::options::Setting;
-use crate::reference::FieldRef;
 use crate::settings::Settings;
 use crate::syntax::tree::{Branch, Plugin, Statement};
+use temblor_logstash_event::reference::FieldRef;
 
 /// The tag of grok.
 const GROK_TAG: &str = "_grokparsefailure";

@@ -9,7 +9,7 @@ use crate::filter;
 use crate::options::{Arguments, COMMON};
 use crate::settings::Settings;
 use crate::syntax::tree::{Branch, Plugin, Statement};
-use crate::template::Template;
+use temblor_logstash_event::template::Template;
 
 /// Seconds of a window that does not say how long it is.
 const PERIOD: u64 = 60;

@@ -2,9 +2,9 @@
 //! was made from.
 
 use crate::options::{Setting, SettingKind};
-use crate::reference::FieldRef;
 use std::fmt::Write;
 use temblor_lang::syntax::RESERVED;
+use temblor_logstash_event::reference::FieldRef;
 
 /// Words of `if`, which may be names, but not beside it.
 const WORDS_OF_IF: [&str; 4] = ["if", "then", "elif", "else"];

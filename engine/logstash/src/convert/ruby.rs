@@ -4,9 +4,9 @@
 use super::condition::{Binds, Test};
 use super::notation::{field, field_or_null, name, text};
 use crate::options::Setting;
-use crate::reference::FieldRef;
-use crate::ruby::Script;
-use crate::ruby::tree::{Call, Kind, Node, Part};
+use temblor_logstash_event::reference::FieldRef;
+use temblor_ruby::Script;
+use temblor_ruby::tree::{Call, Kind, Node, Part};
 
 /// Options that say what happens to events for which code fails: this code never does.
 const OF_FAILURES: [&str; 2] = ["tag_on_exception", "tag_with_exception_message"];

@@ -1,10 +1,10 @@
 //! `age`: how long ago the event happened, in seconds, usually for a condition that drops what is old.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `age`
 pub static DECLARATION: Declaration = Declaration {

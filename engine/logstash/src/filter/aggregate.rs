@@ -5,17 +5,17 @@ mod ends;
 
 use super::{Declaration, Filter, Outcome, Shelf, Turn, ruby::script};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::ruby::{Heap, Machine, Memory, Script, Stop, Value};
 use crate::saved;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use ends::Ends;
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
+use temblor_ruby::{Heap, Machine, Memory, Script, Stop, Value};
 
 /// `aggregate`
 pub static DECLARATION: Declaration = Declaration {

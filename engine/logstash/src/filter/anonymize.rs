@@ -3,10 +3,10 @@
 
 use super::fingerprint::Method;
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, required};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `anonymize`
 pub static DECLARATION: Declaration = Declaration {

@@ -5,13 +5,13 @@ mod listed;
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::template::Template;
 use listed::Listed;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
 
 /// `cidr`
 pub static DECLARATION: Declaration = Declaration {

@@ -1,9 +1,9 @@
 //! `clone`: sends copies of events, each marked with a name. The common options are those of the copies.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, required};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 
 /// `clone`
 pub static DECLARATION: Declaration = Declaration {

@@ -2,13 +2,13 @@
 //! tags removed, in this order.
 
 use crate::complain;
-use crate::datum::{Datum, iso8601};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Setting, SettingKind};
-use crate::reference::{FieldRef, Refused};
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, iso8601};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::{FieldRef, Refused};
+use temblor_logstash_event::template::Template;
 
 /// A field whose name may depend on the event.
 #[derive(Debug)]

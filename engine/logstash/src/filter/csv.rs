@@ -4,15 +4,15 @@ mod moment;
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
-use crate::ruby::plain::csv_cells as cells;
-use crate::ruby::{read_float, read_integer};
 use crate::saved;
 use std::any::Any;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_ruby::plain::csv_cells as cells;
+use temblor_ruby::{read_float, read_integer};
 
 /// `csv`
 pub static DECLARATION: Declaration = Declaration {

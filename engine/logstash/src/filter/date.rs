@@ -2,13 +2,13 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::reference::FieldRef;
-use crate::template::Template;
-use crate::timestamp::{Dialect, Format, Locale, Zone, parse_casual};
 use chrono::{DateTime, Utc};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
+use temblor_logstash_event::timestamp::{Dialect, Format, Locale, Zone, parse_casual};
 
 /// `date`
 pub static DECLARATION: Declaration = Declaration {

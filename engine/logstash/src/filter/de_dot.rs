@@ -2,11 +2,11 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::{FieldRef, Step};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::{FieldRef, Step};
 
 /// `de_dot`
 pub static DECLARATION: Declaration = Declaration {
@@ -114,7 +114,7 @@ impl DeDot {
         }
         let steps = name.split('.').map(Step::from).collect();
         let field = FieldRef { metadata: false, steps };
-        crate::reference::set(map, &field.steps, value, arena).is_ok()
+        temblor_logstash_event::reference::set(map, &field.steps, value, arena).is_ok()
     }
 
     fn inside<'a>(&self, value: &mut Datum<'a>, arena: &'a Arena) {

@@ -2,11 +2,11 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
 use temblor_lang::value::Value;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 use temblor_stdlib::formats::dissect::LogstashDissect;
 
 /// `dissect`

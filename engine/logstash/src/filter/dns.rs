@@ -6,15 +6,15 @@ mod answers;
 mod wire;
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
 use answers::{Answers, Limit};
 use chrono::{DateTime, Duration, Utc};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 use wire::{Answer, Question};
 
 /// `dns`

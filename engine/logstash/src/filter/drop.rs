@@ -1,8 +1,8 @@
 //! `drop`: ends events, all or a share of them. It never succeeds: the common options do nothing.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
+use temblor_logstash_event::event::LogEvent;
 
 /// `drop`
 pub static DECLARATION: Declaration = Declaration {

@@ -1,15 +1,15 @@
 //! `elapsed`: the time between a tagged start and a tagged end with the same value in a field.
 
 use super::{Declaration, Filter, Outcome, Shelf, Turn};
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::reference::FieldRef;
 use crate::saved;
 use chrono::{DateTime, Utc};
 use std::any::Any;
 use std::collections::HashMap;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `elapsed`
 pub static DECLARATION: Declaration = Declaration {

@@ -1,10 +1,10 @@
 //! `environment`: puts variables of the environment into fields. They are read when the configuration is.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `environment`
 pub static DECLARATION: Declaration = Declaration {

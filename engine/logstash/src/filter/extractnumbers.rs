@@ -1,11 +1,11 @@
 //! `extractnumbers`: the numbers among the words of a text become `int1`, `int2` … and `float1`, `float2` ….
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::{FieldRef, Step};
-use crate::ruby::{read_float, read_integer};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::{FieldRef, Step};
+use temblor_ruby::{read_float, read_integer};
 
 /// `extractnumbers`
 pub static DECLARATION: Declaration = Declaration {

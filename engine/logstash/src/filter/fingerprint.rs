@@ -5,11 +5,11 @@ mod murmur;
 
 use super::{Declaration, Filter, Outcome, Turn, ruby_to_s};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
 pub(super) use digest::Method;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `fingerprint`
 pub static DECLARATION: Declaration = Declaration {

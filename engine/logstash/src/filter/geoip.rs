@@ -3,10 +3,7 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::reference::FieldRef;
 use maxminddb::Reader;
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -14,6 +11,9 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `geoip`
 pub static DECLARATION: Declaration = Declaration {

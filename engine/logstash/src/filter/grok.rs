@@ -2,13 +2,13 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::libraries::{Ingredients, PatternFile};
-use crate::map::Names;
 use crate::options::{Arguments, Takes, gone, option};
-use crate::reference::{FieldRef, Refused};
-use crate::ruby::plain::{leading_digits, leading_float};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::map::Names;
+use temblor_logstash_event::reference::{FieldRef, Refused};
+use temblor_ruby::plain::{leading_digits, leading_float};
 use temblor_stdlib::grok::{Conversion, Grok, Library, Options};
 
 /// `grok`

@@ -1,10 +1,10 @@
 //! `i18n`: writes letters of the Latin script without their marks; what has no such form is a question mark.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `i18n`
 pub static DECLARATION: Declaration = Declaration {

@@ -1,12 +1,12 @@
 //! `json`: reads a field as JSON, into the event or below one field of it.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::reference::{FieldRef, Refused};
-use crate::timestamp::parse_iso8601;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::{FieldRef, Refused};
+use temblor_logstash_event::timestamp::parse_iso8601;
 use temblor_stdlib::formats::json;
 
 /// `json`

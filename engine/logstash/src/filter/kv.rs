@@ -5,14 +5,14 @@ mod scan;
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::filter::common::Added;
 use crate::options::{Arguments, Takes, option};
 use crate::pattern::Pattern;
-use crate::reference::FieldRef;
-use crate::template::Template;
 use scan::{Scanner, Tooling};
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// `kv`
 pub static DECLARATION: Declaration = Declaration {
@@ -192,7 +192,7 @@ impl Case {
         match self {
             Case::Lower => text.to_lowercase(),
             Case::Upper => text.to_uppercase(),
-            Case::Capital => crate::ruby::plain::capitalize(text),
+            Case::Capital => temblor_ruby::plain::capitalize(text),
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Setting, SettingKind, Takes, required};
-use crate::reference::FieldRef;
 use std::collections::HashMap;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `math`
 pub static DECLARATION: Declaration = Declaration {

@@ -3,17 +3,17 @@
 
 use super::{Declaration, Filter, Outcome, Shelf, Turn};
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
-use crate::ruby::plain;
 use crate::saved;
-use crate::template::Template;
 use chrono::Duration;
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
+use temblor_ruby::plain;
 
 /// `metrics`
 pub static DECLARATION: Declaration = Declaration {

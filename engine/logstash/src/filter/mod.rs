@@ -49,13 +49,13 @@ pub use common::{Added, Common, Name, add, added_texts, ruby_text, ruby_to_s};
 pub(super) use grok::library as grok_library;
 pub(super) use json::read as read_json;
 
-use super::datum::Datum;
-use super::event::LogEvent;
 use super::options::{Arguments, OptionSpec};
 use chrono::{DateTime, Utc};
 use std::any::Any;
 use std::fmt::Debug;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 use temblor_stdlib::grok::Captures;
 
 /// What a filter did.

@@ -8,15 +8,15 @@ mod text;
 use super::common::Name;
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Setting, Takes, option};
-use crate::reference::FieldRef;
-use crate::ruby::plain::{split_text, strip};
-use crate::template::Template;
 use convert::Target;
 use temblor_lang::span::Span;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
+use temblor_ruby::plain::{split_text, strip};
 use text::{Case, Substitution};
 
 /// `mutate`

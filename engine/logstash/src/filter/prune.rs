@@ -2,12 +2,12 @@
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
 use crate::pattern::Pattern;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
 
 /// `prune`
 pub static DECLARATION: Declaration = Declaration {

@@ -1,15 +1,15 @@
-//! `ruby`: runs inline code, or a script, in the interpreter of [`crate::ruby`]. Code that it
+//! `ruby`: runs inline code, or a script, in the interpreter of [`temblor_ruby`]. Code that it
 //! does not know is named when the configuration is loaded; it never runs in part.
 
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Map;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Setting, SettingKind, Takes, option};
-use crate::ruby::{Heap, Machine, Memory, Script, Stop, Value};
 use chrono::{DateTime, Utc};
 use std::any::Any;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Map;
+use temblor_logstash_event::event::LogEvent;
+use temblor_ruby::{Heap, Machine, Memory, Script, Stop, Value};
 
 /// `ruby`
 pub static DECLARATION: Declaration = Declaration {

@@ -1,12 +1,12 @@
 //! `sleep`: lets time pass behind events, or as much as passed between them when they are replayed.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::ruby::plain;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use std::any::Any;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
+use temblor_ruby::plain;
 
 /// `sleep`
 pub static DECLARATION: Declaration = Declaration {

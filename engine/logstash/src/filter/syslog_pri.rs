@@ -1,11 +1,11 @@
 //! `syslog_pri`: takes facility and severity out of a priority (RFC 3164, 4.1.1).
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
-use crate::ruby::plain;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_ruby::plain;
 
 /// `syslog_pri`
 pub static DECLARATION: Declaration = Declaration {

@@ -2,14 +2,14 @@
 //! time. It ends no event itself.
 
 use super::{Declaration, Filter, Outcome, Shelf, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
 use crate::saved;
-use crate::template::Template;
 use std::any::Any;
 use std::collections::HashMap;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
 
 /// `throttle`
 pub static DECLARATION: Declaration = Declaration {

@@ -2,10 +2,10 @@
 //! without a registered part, or below no listed suffix, is left alone.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `tld`
 pub static DECLARATION: Declaration = Declaration {

@@ -3,15 +3,15 @@
 
 use super::{Added, Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, gone, option};
-use crate::reference::FieldRef;
-use crate::template::Template;
 use refreshed::Refreshed;
 use search::{Matching, Search};
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 mod dictionary;
 mod refreshed;

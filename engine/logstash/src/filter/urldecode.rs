@@ -4,12 +4,12 @@
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::charset::Charset;
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option};
-use crate::reference::FieldRef;
-use crate::ruby::plain::unescaped;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_ruby::plain::unescaped;
 
 /// `urldecode`
 pub static DECLARATION: Declaration = Declaration {

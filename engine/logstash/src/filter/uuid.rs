@@ -1,10 +1,10 @@
 //! `uuid`: puts a random UUID into a field.
 
 use super::{Declaration, Filter, Outcome, Turn};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::reference::FieldRef;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// `uuid`
 pub static DECLARATION: Declaration = Declaration {

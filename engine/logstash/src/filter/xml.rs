@@ -7,14 +7,14 @@ mod xpath;
 use super::common::Name;
 use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::{Arguments, Takes, option, required};
-use crate::reference::FieldRef;
 use path::Path;
 use roxmltree::{Document, ParsingOptions};
 use std::collections::HashMap;
 use store::Style;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 use xpath::{Found, Search};
 
 /// `xml`

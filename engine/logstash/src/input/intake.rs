@@ -2,15 +2,15 @@
 
 use super::declaration::Kind;
 use crate::codec::{DecodeState, Decoder, Moment};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::filter::{Name, add, added_texts};
 use crate::network::{self, Arrival, Arrives, is_json, note};
 use crate::options::Arguments;
-use crate::reference::FieldRef;
 use crate::settings::Settings;
-use crate::template::Template;
 use temblor_lang::value::{Arena, Value};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 use temblor_pipeline::event::Event;
 use temblor_pipeline::operator::Surroundings;
 use temblor_runtime::framing::Framing;

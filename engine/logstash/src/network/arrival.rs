@@ -1,9 +1,9 @@
 //! How what a connector of an input hands over becomes events, and which fields say where it came from.
 
-use crate::datum::Datum;
-use crate::event::LogEvent;
-use crate::reference::FieldRef;
 use temblor_lang::value::{Arena, Key, Value};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 
 /// What a connector hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub fn note<'a>(
     }
     let value = match (path.ends_with("headers"), Datum::from_value(value, arena)) {
         (true, Datum::Map(headers)) => {
-            let mut named = crate::datum::Map::default();
+            let mut named = temblor_logstash_event::datum::Map::default();
             for (name, value) in headers.into_entries() {
                 named.insert(arena.str(&header(name)), value);
             }

@@ -4,13 +4,13 @@
 //! Invariant: an option that cannot be kept is complained about; none changes its meaning in silence.
 
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::Arguments;
-use crate::reference::FieldRef;
-use crate::template::Template;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::{Arena, Value};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// The value of a setting, or a record of them.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 //! come about from several options.
 
 use super::draft::{Draft, Node, PerEvent};
-use crate::reference::FieldRef;
-use crate::template::Template;
 use base64::Engine as _;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// The address of Logstash's listeners.
 const EVERYWHERE: &str = "0.0.0.0";

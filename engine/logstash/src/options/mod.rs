@@ -9,13 +9,13 @@ pub use spec::{COMMON, OptionSpec, Takes, gone, option, required};
 
 use super::complain;
 use super::duration;
-use super::reference::FieldRef;
 use super::settings::{Ecs, Settings};
 use super::syntax::tree::{Plugin, Value, ValueKind};
 use setting::{flatten, is_hash, is_list, merge, names_codec, number};
 use std::time::Duration;
 use temblor_lang::diagnostic::{Diagnostic, Severity, nearest};
 use temblor_lang::span::Span;
+use temblor_logstash_event::reference::FieldRef;
 
 /// How sure the declaration of a plugin is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

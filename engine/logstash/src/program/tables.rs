@@ -1,13 +1,13 @@
 //! What filters remember, as rows that a person can read and change (`:state` of the REPL). They are
 //! made from what `--state` would save: a filter only says how its saved rows are to be read.
 
-use super::super::datum::{Datum, Map};
 use super::super::filter::Shelf;
 use super::super::saved;
 use super::{Node, Program, ProgramState};
 use std::collections::HashMap;
 use temblor_lang::builtin::CallError;
 use temblor_lang::value::{Arena, Key, Value, hash128};
+use temblor_logstash_event::datum::{Datum, Map};
 use temblor_pipeline::row::Row;
 
 /// A row of a filter: the number of its memory, its table there, and its key.

@@ -5,15 +5,15 @@ mod fields;
 mod time;
 
 use super::Moment;
-use crate::datum::{Datum, Map};
-use crate::event::LogEvent;
 use crate::options::Arguments;
-use crate::reference::FieldRef;
-use crate::template::Template;
-use crate::timestamp::Zone;
 use chrono::{DateTime, Utc};
 use fields::{FIELDS, Field, HEADER};
 use temblor_lang::value::{Arena, Key, Value};
+use temblor_logstash_event::datum::{Datum, Map};
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
+use temblor_logstash_event::timestamp::Zone;
 use temblor_stdlib::formats::cef;
 use time::Clock;
 

@@ -3,8 +3,8 @@
 
 use crate::complain;
 use crate::options::Arguments;
-use crate::timestamp::{Dialect, Format, Locale, Zone};
 use chrono::{DateTime, Utc};
+use temblor_logstash_event::timestamp::{Dialect, Format, Locale, Zone};
 
 const FORMATS: [&str; 4] =
     ["MMM dd yyyy HH:mm:ss", "MMM dd yyyy HH:mm:ss.SSS", "MMM dd HH:mm:ss", "MMM dd HH:mm:ss.SSS"];
@@ -61,8 +61,8 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::{Clock, FORMATS};
-    use crate::timestamp::{Dialect, Format, Locale, Zone};
     use chrono::DateTime;
+    use temblor_logstash_event::timestamp::{Dialect, Format, Locale, Zone};
 
     #[test]
     fn reads_each_form() {

@@ -3,13 +3,13 @@
 use super::super::{Turn, ruby::script};
 use super::{Task, Tasks};
 use crate::complain;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::options::Arguments;
-use crate::reference::FieldRef;
-use crate::ruby::{Heap, Machine, Script, Value};
-use crate::template::Template;
 use chrono::{DateTime, Duration, Utc};
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
+use temblor_ruby::{Heap, Machine, Script, Value};
 
 /// Seconds after which a task has ended when nobody says so.
 const TIMEOUT_DEFAULT: f64 = 1800.0;
@@ -93,7 +93,7 @@ impl Ends {
         let tasks = turn.memory.downcast_mut::<Tasks>().expect("the memory of this filter");
         let data = match task.map.to_datum(tasks.memory.heap(), arena) {
             Some(Datum::Map(map)) => map,
-            _ => crate::datum::Map::default(),
+            _ => temblor_logstash_event::datum::Map::default(),
         };
         let mut event = LogEvent::new(data, now);
         if let Some(field) = &self.id_field {

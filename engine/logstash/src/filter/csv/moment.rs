@@ -30,7 +30,7 @@ pub(super) fn moment(text: &str) -> Option<DateTime<Utc>> {
         return Some(date.and_time(clock(time)?).and_utc());
     }
     if text.get(10..11) == Some("T") {
-        return crate::timestamp::parse_iso8601(text);
+        return temblor_logstash_event::timestamp::parse_iso8601(text);
     }
     let words = words(text);
     let (month, day, time, year) = match words.as_slice() {

@@ -2,7 +2,6 @@
 //! addresses, punctuation.
 
 use super::murmur::{murmur3_32, murmur3_128};
-use crate::datum::Datum;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
@@ -11,6 +10,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
 
 /// How a digest is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

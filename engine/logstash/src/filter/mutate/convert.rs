@@ -1,8 +1,8 @@
 //! Types of fields. Texts that are no numbers fail, as they do since Logstash 8.14.
 
-use crate::datum::Datum;
 use crate::filter::ruby_to_s;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
 
 /// What a field is to become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Texts changed: case, blanks, pieces, replacements. What is no text stays as it is.
 
 use super::super::{Turn, ruby_to_s};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::pattern::Pattern;
-use crate::ruby::plain::{capitalize, replace_all};
-use crate::template::Template;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::template::Template;
+use temblor_ruby::plain::{capitalize, replace_all};
 
 /// Which case.
 #[derive(Clone, Copy, Debug)]

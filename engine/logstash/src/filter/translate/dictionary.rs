@@ -1,9 +1,9 @@
 //! Dictionaries in files: JSON objects, two columns of CSV, and YAML maps. Lines of `key: value` are read
 //! one by one, which is fastest for long lists; whatever else there is goes to the reader of all YAML.
 
-use crate::datum::Datum;
 use crate::filter::Added;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
 
 /// Files larger than this are refused.
 const FILE_BYTES_MAX: u64 = 256 << 20;

@@ -3,14 +3,14 @@
 
 use super::dictionary::{self, Entry};
 use super::search::{Matching, Search};
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, Once, PoisonError, RwLock};
 use std::time::Duration;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::lookup::{Reloaded, Watch};
 
 /// Where a dictionary is and what is made of it.

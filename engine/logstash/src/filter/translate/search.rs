@@ -1,13 +1,13 @@
 //! The entries of a dictionary, made ready for the way in which they are searched.
 
 use super::dictionary::Entry;
-use crate::datum::Datum;
-use crate::event::LogEvent;
 use crate::filter::{Added, ruby_to_s};
 use crate::pattern::Pattern;
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::Datum;
+use temblor_logstash_event::event::LogEvent;
 
 /// How keys are compared with values.
 #[derive(Clone, Copy, Debug)]

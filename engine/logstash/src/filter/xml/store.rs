@@ -1,9 +1,9 @@
 //! An element as a map: attributes and children by name, text alone where there is nothing else. Depth
 //! is bounded by the reader of XML.
 
-use crate::datum::{Datum, Map};
 use roxmltree::Node;
 use temblor_lang::value::Arena;
+use temblor_logstash_event::datum::{Datum, Map};
 
 /// How it is written.
 #[derive(Clone, Copy, Debug)]

@@ -312,7 +312,7 @@ fn number(text: &str) -> f64 {
 }
 
 fn number_text(number: f64) -> String {
-    crate::datum::float_text(number)
+    temblor_logstash_event::datum::float_text(number)
 }
 
 fn truth(value: &Value<'_>) -> bool {

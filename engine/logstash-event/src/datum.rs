@@ -1,0 +1,338 @@
+//! The values of an event while filters work on it: like those of the language, but maps and lists
+//! change in place, and times are kinds of their own. Texts live in the event's arena.
+
+pub use crate::map::Map;
+
+use chrono::{DateTime, Utc};
+use temblor_lang::value::{Arena, Entry, Value, push_json_string};
+
+use crate::timestamp::Written;
+pub use crate::timestamp::iso8601;
+
+/// A value that can change.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Datum<'a> {
+    /// `null`
+    #[default]
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A whole number beyond the signed ones.
+    UInt(u64),
+    /// A number with a fraction.
+    Float(f64),
+    /// Text.
+    Str(&'a str),
+    /// A moment.
+    Time(DateTime<Utc>),
+    /// A list.
+    List(Vec<Datum<'a>>),
+    /// A map.
+    Map(Map<'a>),
+}
+
+impl<'a> Datum<'a> {
+    /// A copy of a value of the language, texts shared.
+    #[must_use]
+    pub fn from_value(value: Value<'a>, arena: &'a Arena) -> Self {
+        match value {
+            Value::Null => Datum::Null,
+            Value::Bool(value) => Datum::Bool(value),
+            Value::Int(value) => Datum::Int(value),
+            Value::UInt(value) => Self::whole(value),
+            Value::Float(value) => Datum::Float(value),
+            Value::Str(text) => Datum::Str(text),
+            Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+                Ok(text) => Datum::Str(text),
+                Err(_) => Datum::Str(arena.str(&String::from_utf8_lossy(bytes))),
+            },
+            Value::Array(items) => {
+                Datum::List(items.iter().map(|item| Self::from_value(*item, arena)).collect())
+            }
+            Value::Record(record) => {
+                let field = |one: &Entry<'a>| (one.name(), Self::from_value(one.value, arena));
+                Datum::Map(record.entries().iter().map(field).collect())
+            }
+            Value::Lazy(lazy) if lazy.is_record() => Datum::Map(
+                lazy.fields().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
+            ),
+            Value::Edited(edited) => Datum::Map(
+                edited.fields().map(|(key, value)| (key, Self::from_value(value, arena))).collect(),
+            ),
+            Value::Lazy(lazy) => {
+                Datum::List(lazy.elements().map(|item| Self::from_value(item, arena)).collect())
+            }
+        }
+    }
+
+    /// A whole number that is not negative.
+    #[must_use]
+    #[inline]
+    pub fn whole(number: u64) -> Self {
+        i64::try_from(number).map_or(Datum::UInt(number), Datum::Int)
+    }
+
+    /// As a value of the language; times become text.
+    #[must_use]
+    pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
+        match self {
+            Datum::Null => Value::Null,
+            Datum::Bool(value) => Value::Bool(*value),
+            Datum::Int(value) => Value::Int(*value),
+            Datum::UInt(value) => Value::UInt(*value),
+            Datum::Float(value) => Value::Float(*value),
+            Datum::Str(text) => Value::Str(text),
+            Datum::Time(time) => Value::Str(arena.str(Written::of(*time).as_str())),
+            Datum::List(items) => arena.array(items.iter().map(|item| item.to_value(arena))),
+            Datum::Map(map) => map.to_value(arena),
+        }
+    }
+
+    /// A copy whose texts are in `arena`.
+    #[must_use]
+    pub fn copy_into<'b>(&self, arena: &'b Arena) -> Datum<'b> {
+        match self {
+            Datum::Null => Datum::Null,
+            Datum::Bool(value) => Datum::Bool(*value),
+            Datum::Int(value) => Datum::Int(*value),
+            Datum::UInt(value) => Datum::UInt(*value),
+            Datum::Float(value) => Datum::Float(*value),
+            Datum::Str(text) => Datum::Str(arena.str(text)),
+            Datum::Time(time) => Datum::Time(*time),
+            Datum::List(items) => {
+                Datum::List(items.iter().map(|item| item.copy_into(arena)).collect())
+            }
+            Datum::Map(map) => Datum::Map(
+                map.iter().map(|(key, value)| (arena.str(key), value.copy_into(arena))).collect(),
+            ),
+        }
+    }
+
+    /// The text, if it is one.
+    #[must_use]
+    #[inline]
+    pub fn as_str(&self) -> Option<&'a str> {
+        if let Datum::Str(text) = self { Some(text) } else { None }
+    }
+
+    /// What interpolation puts in its place; nothing for `null`.
+    #[must_use]
+    pub fn push_text(&self, out: &mut String) -> bool {
+        match self {
+            Datum::Null => return false,
+            Datum::Str(text) => out.push_str(text),
+            Datum::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    if at > 0 {
+                        out.push(',');
+                    }
+                    let _ = item.push_text(out);
+                }
+            }
+            Datum::Map(_) => self.push_json(out),
+            scalar => scalar.push_scalar(out),
+        }
+        true
+    }
+
+    /// As [`Datum::push_text`], as Java writes it where it completes a text: numbers with a fraction, and maps
+    /// in lists.
+    #[must_use]
+    pub fn push_completed(&self, out: &mut String) -> bool {
+        match self {
+            Datum::Float(number) => out.push_str(&java_float_text(*number)),
+            Datum::Map(_) => self.push_java_json(out),
+            Datum::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    match item {
+                        Datum::Map(_) => item.push_java(out),
+                        item => {
+                            let _ = item.push_completed(out);
+                        }
+                    }
+                }
+            }
+            other => return other.push_text(out),
+        }
+        true
+    }
+
+    /// As the `toString` of Java's collections writes it.
+    fn push_java(&self, out: &mut String) {
+        match self {
+            Datum::Null => out.push_str("null"),
+            Datum::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    item.push_java(out);
+                }
+                out.push(']');
+            }
+            Datum::Map(map) => {
+                out.push('{');
+                for (at, (key, value)) in map.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    out.push_str(key);
+                    out.push('=');
+                    value.push_java(out);
+                }
+                out.push('}');
+            }
+            scalar => {
+                let _ = scalar.push_completed(out);
+            }
+        }
+    }
+
+    /// As text; a list is joined with commas, a map is JSON, `null` is empty.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let _ = self.push_text(&mut text);
+        text
+    }
+
+    /// As text in the arena; a text is not copied.
+    #[must_use]
+    #[inline]
+    pub fn text_in(&self, arena: &'a Arena) -> &'a str {
+        match self {
+            Datum::Str(text) => text,
+            other => arena.str(&other.text()),
+        }
+    }
+
+    fn push_scalar(&self, out: &mut String) {
+        use std::fmt::Write;
+        // Writing into a String does not fail.
+        let _ = match self {
+            Datum::Bool(value) => write!(out, "{value}"),
+            Datum::Int(value) => write!(out, "{value}"),
+            Datum::UInt(value) => write!(out, "{value}"),
+            Datum::Float(value) => write!(out, "{}", float_text(*value)),
+            Datum::Time(time) => out.write_str(Written::of(*time).as_str()),
+            _ => Ok(()),
+        };
+    }
+
+    /// Appends the value as JSON.
+    pub fn push_json(&self, out: &mut String) {
+        self.push_json_with(out, float_text);
+    }
+
+    /// Appends the value as JSON in which numbers with a fraction are written as Java writes them.
+    pub fn push_java_json(&self, out: &mut String) {
+        self.push_json_with(out, java_float_text);
+    }
+
+    fn push_json_with(&self, out: &mut String, float: fn(f64) -> String) {
+        match self {
+            Datum::Float(number) => out.push_str(&float(*number)),
+            Datum::Null => out.push_str("null"),
+            Datum::Str(text) => push_quoted(out, text),
+            Datum::Time(time) => push_quoted(out, Written::of(*time).as_str()),
+            Datum::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    item.push_json_with(out, float);
+                }
+                out.push(']');
+            }
+            Datum::Map(map) => {
+                out.push('{');
+                for (at, (key, value)) in map.iter().enumerate() {
+                    out.push_str(if at > 0 { "," } else { "" });
+                    push_quoted(out, key);
+                    out.push(':');
+                    value.push_json_with(out, float);
+                }
+                out.push('}');
+            }
+            scalar => scalar.push_scalar(out),
+        }
+    }
+}
+
+fn push_quoted(out: &mut String, text: &str) {
+    let mut bytes = Vec::with_capacity(text.len() + 2);
+    push_json_string(&mut bytes, text);
+    out.push_str(&String::from_utf8_lossy(&bytes));
+}
+
+/// A number with a fraction as Ruby prints it.
+#[must_use]
+pub fn float_text(number: f64) -> String {
+    /// From here on JRuby writes an exponent.
+    const EXPONENT_FROM: f64 = 1e19;
+    /// Below this as well.
+    const EXPONENT_BELOW: f64 = 1e-4;
+    decimal(number, EXPONENT_BELOW, EXPONENT_FROM).unwrap_or_else(|| {
+        let (digits, exponent) = scientific(number);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        format!("{digits}e{sign}{:02}", exponent.unsigned_abs())
+    })
+}
+
+/// A number with a fraction as Java prints it.
+#[must_use]
+pub fn java_float_text(number: f64) -> String {
+    /// From here on Java writes an exponent.
+    const EXPONENT_FROM: f64 = 1e7;
+    /// Below this as well.
+    const EXPONENT_BELOW: f64 = 1e-3;
+    decimal(number, EXPONENT_BELOW, EXPONENT_FROM).unwrap_or_else(|| {
+        let (digits, exponent) = scientific(number);
+        format!("{digits}E{exponent}")
+    })
+}
+
+/// The text of a number without an exponent; nothing for one that is beyond `from` or `below`.
+fn decimal(number: f64, below: f64, from: f64) -> Option<String> {
+    if number.is_nan() {
+        return Some("NaN".to_string());
+    }
+    if number.is_infinite() {
+        return Some(if number > 0.0 { "Infinity" } else { "-Infinity" }.to_string());
+    }
+    let size = number.abs();
+    if size != 0.0 && !(below..from).contains(&size) {
+        return None;
+    }
+    let text = format!("{number}");
+    Some(if text.contains('.') { text } else { format!("{text}.0") })
+}
+
+/// Digits with a point, and the power of ten that they are multiplied with.
+fn scientific(number: f64) -> (String, i32) {
+    let text = format!("{number:e}");
+    let (digits, exponent) = text.split_once('e').expect("this format has an exponent");
+    let digits = if digits.contains('.') { digits.to_string() } else { format!("{digits}.0") };
+    (digits, exponent.parse().expect("the exponent of this format is a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{float_text, java_float_text};
+
+    #[test]
+    fn numbers_are_written_in_two_ways() {
+        for (number, ruby, java) in [
+            (1.0, "1.0", "1.0"),
+            (12_345_678.5, "12345678.5", "1.23456785E7"),
+            (1e7, "10000000.0", "1.0E7"),
+            (9_999_999.0, "9999999.0", "9999999.0"),
+            (0.001, "0.001", "0.001"),
+            (-0.000_25, "-0.00025", "-2.5E-4"),
+            (1e20, "1.0e+20", "1.0E20"),
+            (1.5e-7, "1.5e-07", "1.5E-7"),
+            (0.0, "0.0", "0.0"),
+        ] {
+            assert_eq!((&*float_text(number), &*java_float_text(number)), (ruby, java));
+        }
+    }
+}

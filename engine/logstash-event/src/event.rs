@@ -1,0 +1,285 @@
+//! An event on its way through the filters of a configuration: its document, its `@metadata`, and
+//! whether it was cancelled. `@timestamp` and `@version` are fields of the document.
+
+use crate::datum::{Datum, Map};
+use crate::reference::{self, FieldRef, Refused, TAGS, TIMESTAMP};
+use crate::timestamp;
+use chrono::{DateTime, Utc};
+use std::sync::LazyLock;
+use temblor_lang::value::{Arena, OwnedKey, Value};
+
+/// What every event has, hashed once.
+static NAMES: LazyLock<[OwnedKey; 3]> =
+    LazyLock::new(|| ["message", TIMESTAMP, "@version"].map(OwnedKey::new));
+
+/// An event that filters change.
+#[derive(Clone, Debug, Default)]
+pub struct LogEvent<'a> {
+    /// The document.
+    pub data: Map<'a>,
+    /// What outputs do not see.
+    pub metadata: Map<'a>,
+    /// Whether it goes no further.
+    pub cancelled: bool,
+}
+
+impl<'a> LogEvent<'a> {
+    /// A new event with these fields, at the time `now`.
+    #[must_use]
+    pub fn new(mut data: Map<'a>, now: DateTime<Utc>) -> Self {
+        let metadata = match data.remove("@metadata") {
+            Some(Datum::Map(map)) => map,
+            _ => Map::default(),
+        };
+        let mut event = Self { data, metadata, cancelled: false };
+        event.check_tags();
+        event.check_timestamp(now);
+        if event.data.get("@version").is_none() {
+            event.data.insert("@version", Datum::Str("1"));
+        }
+        event
+    }
+
+    /// A new event of a text, which an original keeps, too, if there is one.
+    #[must_use]
+    pub fn of_message(text: &'a str, original: Option<&'a FieldRef>, now: DateTime<Utc>) -> Self {
+        let [message, timestamp, version] = &*NAMES;
+        let mut data = Map::of_event([
+            (message.key(), Datum::Str(text)),
+            (timestamp.key(), Datum::Time(now)),
+            (version.key(), Datum::Str("1")),
+        ]);
+        if let Some([outer, inner]) = original.map(|field| &*field.steps) {
+            let inner = Map::of_one(inner.key(), Datum::Str(text));
+            data.append_key(outer.key(), Datum::Map(inner));
+        }
+        Self { data, metadata: Map::default(), cancelled: false }
+    }
+
+    /// From what a codec read: a record is the document, anything else its `message`.
+    #[must_use]
+    pub fn from_value(value: Value<'a>, arena: &'a Arena, now: DateTime<Utc>) -> Self {
+        let data = match Datum::from_value(value, arena) {
+            Datum::Map(map) => map,
+            other => {
+                let mut map = Map::default();
+                map.insert("message", other);
+                map
+            }
+        };
+        Self::new(data, now)
+    }
+
+    /// The event that an earlier step of a chain sent on: nothing is added to it.
+    #[must_use]
+    pub fn resumed(value: Value<'a>, meta: Value<'a>, arena: &'a Arena) -> Self {
+        let mut data = match Datum::from_value(value, arena) {
+            Datum::Map(map) => map,
+            other => {
+                let mut map = Map::default();
+                map.append("message", other);
+                map
+            }
+        };
+        let metadata = match Datum::from_value(meta, arena) {
+            Datum::Map(map) => map,
+            _ => Map::default(),
+        };
+        if let Some(place) = data.get_mut("@timestamp")
+            && let Some(time) = place.as_str().and_then(timestamp::parse_iso8601)
+        {
+            *place = Datum::Time(time);
+        }
+        Self { data, metadata, cancelled: false }
+    }
+
+    /// Moves tags that are no texts aside.
+    pub fn check_tags(&mut self) {
+        let good = match self.data.get("tags") {
+            None | Some(Datum::Str(_) | Datum::Null) => true,
+            Some(Datum::List(items)) => items.iter().all(|item| matches!(item, Datum::Str(_))),
+            Some(_) => false,
+        };
+        if !good {
+            let tags = self.data.remove("tags").expect("the tags are there");
+            self.data.insert("_tags", tags);
+            self.tag("_tagsparsefailure");
+        }
+    }
+
+    /// Turns the text in `@timestamp` into a time.
+    fn check_timestamp(&mut self, now: DateTime<Utc>) {
+        let time = match self.data.get("@timestamp") {
+            None | Some(Datum::Null) => Some(now),
+            Some(Datum::Time(time)) => Some(*time),
+            Some(Datum::Str(text)) => timestamp::parse_iso8601(text),
+            Some(_) => None,
+        };
+        match time {
+            Some(time) => self.data.insert("@timestamp", Datum::Time(time)),
+            None => {
+                let bad = self.data.remove("@timestamp").expect("the timestamp is there");
+                self.data.insert("_@timestamp", bad);
+                self.tag("_timestampparsefailure");
+                self.data.insert("@timestamp", Datum::Time(now));
+            }
+        }
+    }
+
+    fn map(&self, metadata: bool) -> &Map<'a> {
+        if metadata { &self.metadata } else { &self.data }
+    }
+
+    fn map_mut(&mut self, metadata: bool) -> &mut Map<'a> {
+        if metadata { &mut self.metadata } else { &mut self.data }
+    }
+
+    /// The value of a field. All of `@metadata` is not a field; see [`LogEvent::value_of`].
+    #[must_use]
+    #[inline]
+    pub fn get(&self, field: &FieldRef) -> Option<&Datum<'a>> {
+        reference::get(self.map(field.metadata), &field.steps)
+    }
+
+    /// A copy of the value of a field, also of `@metadata` as a whole.
+    #[must_use]
+    pub fn value_of(&self, field: &FieldRef) -> Option<Datum<'a>> {
+        if field.steps.is_empty() {
+            return Some(Datum::Map(self.metadata.clone()));
+        }
+        self.get(field).cloned()
+    }
+
+    /// The value of a field, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, field: &FieldRef) -> Option<&mut Datum<'a>> {
+        reference::get_mut(self.map_mut(field.metadata), &field.steps)
+    }
+
+    /// Whether the field is there, even if it is null.
+    #[must_use]
+    #[inline]
+    pub fn includes(&self, field: &FieldRef) -> bool {
+        field.steps.is_empty() || self.get(field).is_some()
+    }
+
+    /// Writes a field.
+    pub fn set(
+        &mut self,
+        field: &FieldRef,
+        value: Datum<'a>,
+        arena: &'a Arena,
+    ) -> Result<(), Refused> {
+        if field.steps.is_empty() {
+            return match value {
+                Datum::Map(map) => {
+                    self.metadata = map;
+                    Ok(())
+                }
+                _ => Err("@metadata must be a map"),
+            };
+        }
+        if !field.metadata {
+            self.guard(field, &value)?;
+        }
+        reference::set(self.map_mut(field.metadata), &field.steps, value, arena)
+    }
+
+    /// Writes a field that is known not to be there.
+    pub fn add(
+        &mut self,
+        field: &'a FieldRef,
+        value: Datum<'a>,
+        arena: &'a Arena,
+    ) -> Result<(), Refused> {
+        match &*field.steps {
+            [name] if !field.metadata => {
+                self.guard(field, &value)?;
+                self.data.append_key(name.key(), value);
+                Ok(())
+            }
+            _ => self.set(field, value, arena),
+        }
+    }
+
+    /// Fields that take only one kind of value.
+    fn guard(&self, field: &FieldRef, value: &Datum<'a>) -> Result<(), Refused> {
+        match (&*field.steps[0], field.steps.len()) {
+            (TAGS, 1) => match value {
+                Datum::Str(_) | Datum::Null => Ok(()),
+                Datum::List(items) if items.iter().all(|item| item.as_str().is_some()) => Ok(()),
+                _ => Err("tags must be texts"),
+            },
+            (TAGS, _) => match self.data.get("tags") {
+                Some(Datum::List(_)) if value.as_str().is_some() => Ok(()),
+                _ => Err("tags must be texts"),
+            },
+            (TIMESTAMP, 1) if !matches!(value, Datum::Time(_)) => Err("@timestamp must be a time"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a time that is text: ISO 8601, or milliseconds since 1970.
+    pub fn data_set_time(
+        &mut self,
+        field: &FieldRef,
+        value: Datum<'a>,
+        arena: &'a Arena,
+    ) -> Result<(), Refused> {
+        let text = value.text();
+        let millis = text.parse::<i64>().ok().and_then(DateTime::<Utc>::from_timestamp_millis);
+        let time = millis.or_else(|| timestamp::parse_iso8601(&text));
+        time.map_or(Err("it is no time"), |time| self.set(field, Datum::Time(time), arena))
+    }
+
+    /// Removes a field; removing `@metadata` empties it.
+    pub fn remove(&mut self, field: &FieldRef) -> Option<Datum<'a>> {
+        if field.steps.is_empty() {
+            return Some(Datum::Map(std::mem::take(&mut self.metadata)));
+        }
+        if let ([only], false) = (field.steps.as_slice(), field.metadata) {
+            return self.data.remove_key(&only.key());
+        }
+        reference::remove(self.map_mut(field.metadata), &field.steps)
+    }
+
+    /// Adds a tag that is not there yet.
+    pub fn tag(&mut self, tag: &'a str) {
+        match self.data.get_mut("tags") {
+            Some(Datum::List(items)) => {
+                if !items.iter().any(|item| item.as_str() == Some(tag)) {
+                    items.push(Datum::Str(tag));
+                }
+            }
+            Some(Datum::Str(only)) => {
+                if *only != tag {
+                    let tags = vec![Datum::Str(only), Datum::Str(tag)];
+                    self.data.insert("tags", Datum::List(tags));
+                }
+            }
+            _ => self.data.insert("tags", Datum::List(vec![Datum::Str(tag)])),
+        }
+    }
+
+    /// Adds a tag, even if it is there.
+    pub fn append_tag(&mut self, tag: &'a str) {
+        match self.data.get_mut("tags") {
+            Some(Datum::List(items)) => items.push(Datum::Str(tag)),
+            Some(Datum::Str(only)) => {
+                let tags = vec![Datum::Str(only), Datum::Str(tag)];
+                self.data.insert("tags", Datum::List(tags));
+            }
+            _ => self.data.insert("tags", Datum::List(vec![Datum::Str(tag)])),
+        }
+    }
+
+    /// The event's time.
+    #[must_use]
+    #[inline]
+    pub fn timestamp(&self) -> Option<DateTime<Utc>> {
+        match self.data.get("@timestamp") {
+            Some(Datum::Time(time)) => Some(*time),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,306 @@
+//! Arithmetic of all kinds of numbers. Small whole numbers are computed here, the others in `numeric`.
+
+mod round;
+mod single;
+
+use self::round::cut;
+use self::single::unary;
+use super::{Found1, Given, Machine, Stop};
+use crate::heap::Heap;
+use crate::numeric::{self, Fault};
+use crate::run::methods::{Methods, takes};
+use crate::value::Value;
+
+/// The methods of numbers.
+pub(in crate::run) const METHODS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "+@",
+            "-@",
+            "abs",
+            "bit_length",
+            "chr",
+            "denominator",
+            "digits",
+            "even?",
+            "exponent",
+            "finite?",
+            "infinite?",
+            "integer?",
+            "magnitude",
+            "nan?",
+            "negative?",
+            "next",
+            "nonzero?",
+            "numerator",
+            "odd?",
+            "ord",
+            "positive?",
+            "pred",
+            "rationalize",
+            "size",
+            "succ",
+            "times",
+            "to_digits",
+            "to_f",
+            "to_i",
+            "to_int",
+            "to_r",
+            "zero?",
+            "~",
+        ],
+    ),
+    takes(0, 1, &["inspect", "to_d", "to_s"]),
+    takes(0, 2, &["ceil", "floor", "round", "truncate"]),
+    takes(
+        1,
+        1,
+        &[
+            "%",
+            "&",
+            "*",
+            "**",
+            "+",
+            "-",
+            "/",
+            "<",
+            "<<",
+            "<=",
+            ">",
+            ">=",
+            ">>",
+            "[]",
+            "^",
+            "allbits?",
+            "anybits?",
+            "div",
+            "divmod",
+            "downto",
+            "fdiv",
+            "gcd",
+            "lcm",
+            "modulo",
+            "nobits?",
+            "quo",
+            "remainder",
+            "upto",
+            "|",
+        ],
+    ),
+    takes(1, 2, &["pow", "step"]),
+    takes(2, 2, &["between?", "clamp"]),
+];
+
+fn zero() -> Stop {
+    Stop::raise("ZeroDivisionError", "divided by 0")
+}
+
+fn float(value: &Value) -> Option<f64> {
+    numeric::float(value)
+}
+
+/// Arithmetic of numbers of which one is beyond 63 bits, or exact with a fraction.
+pub(super) fn exact(heap: &Heap, left: &Value, name: &str, right: &Value) -> Found1 {
+    numeric::arithmetic(heap, left, name, right).map_err(|fault| match fault {
+        Fault::Zero => zero(),
+        Fault::Size => Stop::raise("RangeError", "bignum too big to convert"),
+    })
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn number_method(
+        &mut self,
+        number: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        let heap = self.heap;
+        if let [other] = arguments
+            && let Some(found) = binary(heap, number, name, other)?
+        {
+            return Ok(Some(found));
+        }
+        if let Some(found) = unary(heap, number, name, arguments)? {
+            return Ok(Some(found));
+        }
+        if let Some(found) = self.float_steps(number, name, arguments, given)? {
+            return Ok(Some(found));
+        }
+        let range = match (name, number, arguments) {
+            ("times", Value::Int(count), []) => (0, count.saturating_sub(1), 1),
+            ("upto", Value::Int(from), [Value::Int(to)]) => (*from, *to, 1),
+            ("downto", Value::Int(from), [Value::Int(to)]) => (*from, *to, -1),
+            ("step", Value::Int(from), [Value::Int(to), Value::Int(step)]) if *step != 0 => {
+                (*from, *to, *step)
+            }
+            ("step", Value::Int(from), [Value::Int(to)]) => (*from, *to, 1),
+            _ => return Ok(None),
+        };
+        let (mut at, to, step) = range;
+        let mut items = Vec::new();
+        while if step > 0 { at <= to } else { at >= to } {
+            self.step()?;
+            match given {
+                Some(given) => drop(self.give_to(given, vec![Value::Int(at)])?),
+                None => items.push(Value::Int(at)),
+            }
+            match at.checked_add(step) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        Ok(Some(if given.is_some() { number.clone() } else { heap.list(items) }))
+    }
+}
+
+impl Machine<'_, '_> {
+    /// `1.step(2.0, 0.5)`: the number of steps is computed first, so that errors do not add up.
+    fn float_steps(
+        &mut self,
+        number: &Value,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        let heap = self.heap;
+        let ("step", [to, rest @ ..]) = (name, arguments) else { return Ok(None) };
+        let step = rest.first().cloned().unwrap_or(Value::Int(1));
+        let all_whole = [number, to, &step].iter().all(|one| matches!(one, Value::Int(_)));
+        let (Some(from), Some(to), Some(step)) = (float(number), float(to), float(&step)) else {
+            return Ok(None);
+        };
+        if all_whole || step == 0.0 {
+            return Ok(None);
+        }
+        let count = ((to - from) / step + f64::EPSILON).floor();
+        super::limited(count.max(0.0) as usize)?;
+        let mut items = Vec::new();
+        for at in 0..=count as i64 {
+            self.step()?;
+            let value = Value::Float(from + at as f64 * step);
+            match given {
+                Some(given) if count >= 0.0 => drop(self.give_to(given, vec![value])?),
+                None if count >= 0.0 => items.push(value),
+                _ => {}
+            }
+        }
+        Ok(Some(if given.is_some() { number.clone() } else { heap.list(items) }))
+    }
+}
+
+/// Methods of two numbers.
+fn binary(heap: &Heap, number: &Value, name: &str, other: &Value) -> Found1 {
+    if let (Value::Int(left), Value::Int(right)) = (number, other) {
+        return integers(heap, *left, name, *right);
+    }
+    if number.is_number() && other.is_number() {
+        let order = numeric::order(number, other);
+        match name {
+            "<" => return Ok(Some(Value::Bool(order.is_some_and(|order| order.is_lt())))),
+            ">" => return Ok(Some(Value::Bool(order.is_some_and(|order| order.is_gt())))),
+            "<=" => return Ok(Some(Value::Bool(order.is_some_and(|order| order.is_le())))),
+            ">=" => return Ok(Some(Value::Bool(order.is_some_and(|order| order.is_ge())))),
+            _ => {}
+        }
+    }
+    if let Some(found) = exact(heap, number, name, other)? {
+        return Ok(Some(found));
+    }
+    let comparison = matches!(name, "<" | ">" | "<=" | ">=");
+    let arithmetic = matches!(name, "+" | "-" | "*" | "/" | "%" | "**");
+    let (Some(left), Some(right)) = (float(number), float(other)) else {
+        if comparison {
+            let message = format!(
+                "comparison of {} with {} failed",
+                number.class(),
+                match other {
+                    Value::Nil | Value::Bool(_) => other.inspect(heap),
+                    other => other.class().to_string(),
+                }
+            );
+            return Err(Stop::raise("ArgumentError", message));
+        }
+        if arithmetic {
+            let what = super::object::word_of(other);
+            let message = format!("{what} can't be coerced into {}", number.class());
+            return Err(Stop::raise("TypeError", message));
+        }
+        return Ok(None);
+    };
+    Ok(Some(match name {
+        "+" => Value::Float(left + right),
+        "-" => Value::Float(left - right),
+        "*" => Value::Float(left * right),
+        "/" | "fdiv" | "quo" => Value::Float(left / right),
+        "%" | "modulo" => Value::Float(left - right * (left / right).floor()),
+        "**" | "pow" => Value::Float(left.powf(right)),
+        "div" => return cut((left / right).floor()).map(Some),
+        "divmod" => {
+            let quotient = (left / right).floor();
+            heap.list(vec![cut(quotient)?, Value::Float(left - right * quotient)])
+        }
+        _ => return Ok(None),
+    }))
+}
+
+fn integers(heap: &Heap, left: i64, name: &str, right: i64) -> Found1 {
+    let (wide_left, wide_right) = (left as f64, right as f64);
+    let large = || exact(heap, &Value::Int(left), name, &Value::Int(right));
+    let divided = |left: i64, right: i64| -> Result<i64, Stop> {
+        if right == 0 {
+            return Err(zero());
+        }
+        let quotient = left.wrapping_div(right);
+        let inexact = left.wrapping_rem(right) != 0;
+        Ok(if inexact && (left < 0) != (right < 0) { quotient - 1 } else { quotient })
+    };
+    Ok(Some(match name {
+        "+" => match left.checked_add(right) {
+            Some(sum) => Value::Int(sum),
+            None => return large(),
+        },
+        "-" => match left.checked_sub(right) {
+            Some(difference) => Value::Int(difference),
+            None => return large(),
+        },
+        "*" => match left.checked_mul(right) {
+            Some(product) => Value::Int(product),
+            None => return large(),
+        },
+        "/" | "div" if right == -1 => return exact(heap, &Value::Int(0), "-", &Value::Int(left)),
+        "/" | "div" => Value::Int(divided(left, right)?),
+        "%" | "modulo" => {
+            let quotient = divided(left, right)?;
+            Value::Int(left.wrapping_sub(quotient.wrapping_mul(right)))
+        }
+        "remainder" if right == 0 => return Err(zero()),
+        "remainder" => Value::Int(left.wrapping_rem(right)),
+        "divmod" => {
+            let quotient = divided(left, right)?;
+            let rest = left.wrapping_sub(quotient.wrapping_mul(right));
+            heap.list(vec![Value::Int(quotient), Value::Int(rest)])
+        }
+        "fdiv" => Value::Float(wide_left / wide_right),
+        "**" | "pow" => match u32::try_from(right).ok().and_then(|power| left.checked_pow(power)) {
+            Some(power) => Value::Int(power),
+            None => return large(),
+        },
+        "<" => Value::Bool(left < right),
+        ">" => Value::Bool(left > right),
+        "<=" => Value::Bool(left <= right),
+        ">=" => Value::Bool(left >= right),
+        "&" => Value::Int(left & right),
+        "|" => Value::Int(left | right),
+        "^" => Value::Int(left ^ right),
+        "<<" | ">>" | "quo" | "gcd" | "lcm" => return large(),
+        "allbits?" => Value::Bool(left & right == right),
+        "anybits?" => Value::Bool(left & right != 0),
+        "nobits?" => Value::Bool(left & right == 0),
+        "[]" if right < 0 => Value::Int(0),
+        "[]" => Value::Int(left >> right.min(63) & 1),
+        _ => return Ok(None),
+    }))
+}
