@@ -102,6 +102,7 @@ fn plan(
         clock: args.virtual_clock.map_or(Clock::System, |step| Clock::Virtual { step }),
         state: args.state.clone(),
         fresh_state: args.fresh_state,
+        durability: args.durability,
         unmatched: if args.drop_unmatched_state { Unmatched::Drop } else { Unmatched::Refuse },
         fail_fast: args.fail_fast,
         signals: true,

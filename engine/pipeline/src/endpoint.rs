@@ -35,6 +35,7 @@ use temblor_lang::syntax::tree::{
     EndpointDef, EndpointRole, Expr, ExprKind, StringLit, StringPart,
 };
 use temblor_lang::value::{Arena, Frozen, Value};
+use temblor_runtime::disk::Durability;
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::outlet::{QueuePolicy, WhenFull};
@@ -427,7 +428,10 @@ fn sink(
     let mut known = vec!["codec", "compression", "mode", "postprocessors"];
     // Only what confirms later has a queue of its own.
     known.extend_from_slice(if def.kind.text == "command" { &QUEUE } else { &[] });
+    known.extend((def.kind.text == "file").then_some("durability"));
     known_settings(def, &known, compiler);
+    let durability = choice(def, "durability", Durability::WORDS, compiler).unwrap_or_default();
+    let care = Care { durability, ..Care::default() };
     let queue = queue_policy(def, compiler);
     let settings = Settings::of_endpoint(def, compiler);
     let mut encoding = chains::writer(&settings, compiler);
@@ -437,10 +441,10 @@ fn sink(
         "stdout" => (SinkConfig::Stdout, None),
         "null" => (SinkConfig::Null, None),
         "file" => match def.argument.as_ref() {
-            Some(text) if text.constant().is_none() => placed(text, mode, compiler),
+            Some(text) if text.constant().is_none() => placed(text, mode, care, compiler),
             _ => {
                 let path = PathBuf::from(constant_path(def, compiler)?);
-                (SinkConfig::File { path, mode, care: Care::default() }, None)
+                (SinkConfig::File { path, mode, care }, None)
             }
         },
         "command" => match def.argument.as_ref() {
@@ -571,13 +575,14 @@ fn postprocessors(
 fn placed(
     text: &StringLit,
     mode: FileMode,
+    care: Care,
     compiler: &mut Compiler<'_>,
 ) -> (SinkConfig, Option<Formula>) {
     let (directory, rest) = directory_of(text);
     let tree = Expr { kind: ExprKind::String(rest), span: text.span };
     let scope = Scope::with_prelude();
     let path = compiler.lower_formula(&tree, &scope, Rules::FORMULA, compiler.program_args.clone());
-    (SinkConfig::Files { directory, mode, care: Care::default() }, Some(path))
+    (SinkConfig::Files { directory, mode, care }, Some(path))
 }
 
 /// The directory that a text begins with, and the rest of the text.

@@ -70,6 +70,9 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 /// Time between two checkpoints while bytes are acknowledged.
 pub const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(200);
 
+/// Time between two looks at whether the end of the input may come, where an event may end the run.
+pub const END_INTERVAL: Duration = Duration::from_millis(10);
+
 /// Acknowledged output bytes after which a checkpoint is written before its time.
 pub const CHECKPOINT_BYTES: u64 = 64 * 1024 * 1024;
 

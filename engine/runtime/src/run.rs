@@ -23,6 +23,7 @@ use crate::checkpoint::Checkpoint;
 use crate::clock::Clock;
 use crate::console::Console;
 use crate::control::{self, Control, Signals};
+use crate::disk::Durability;
 use crate::error::{Error, ErrorKind};
 use crate::keeper::Keeper;
 use crate::limits::{
@@ -86,6 +87,8 @@ pub struct RunPlan {
     pub state: Option<PathBuf>,
     /// Whether what is kept there is given up, to begin anew.
     pub fresh_state: bool,
+    /// What a checkpoint survives.
+    pub durability: Durability,
     /// What becomes of saved states that no step of the program takes up.
     pub unmatched: Unmatched,
     /// Whether the first event error ends the run.
@@ -112,6 +115,7 @@ impl Default for RunPlan {
             clock: Clock::default(),
             state: None,
             fresh_state: false,
+            durability: Durability::Flush,
             unmatched: Unmatched::Refuse,
             fail_fast: false,
             signals: false,
@@ -214,7 +218,7 @@ fn open(plan: &RunPlan) -> Result<Opened, Error> {
     let (keeper, found) = match &plan.state {
         Some(directory) => {
             let (keeper, found) = Keeper::open(directory, plan.fresh_state)?;
-            (Some(keeper), found)
+            (Some(keeper.with(plan.durability)), found)
         }
         None => (None, None),
     };
@@ -237,7 +241,14 @@ fn open_outputs(
             console.message(&format!("note: {cut} unfinished bytes of output cut off; going on"));
         }
     }
-    plan.sinks.iter().map(|sink| sink.config.open(found.is_some())).collect()
+    let open = |sink: &NamedSink| {
+        let mut sink = sink.config.open(found.is_some())?;
+        if plan.durability == Durability::Fsync {
+            sink.be_durable();
+        }
+        Ok(sink)
+    };
+    plan.sinks.iter().map(open).collect()
 }
 
 /// Takes up the state that an earlier run saved, if there is one. It must fit the program.
@@ -291,8 +302,12 @@ fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>) -> Shop {
         bytes_max: OUTBOX_BYTES_PER_WORKER_MAX * plan.workers,
         count_max: OUTBOX_ITEMS_MAX,
     };
+    let queue = Queue::new(inbound, plan.sources.len());
+    if plan.sinks.iter().any(|sink| sink.config.ends_run()) {
+        queue.hold_end();
+    }
     Shop {
-        queue: Arc::new(Queue::new(inbound, plan.sources.len())),
+        queue: Arc::new(queue),
         outbox: Outbox::new(outbound, plan.order, plan.workers),
         turnstile: Turnstile::default(),
         sinks: plan.sinks.len(),
@@ -447,6 +462,9 @@ impl Run {
             troubles: &self.troubles,
             stop: &self.stop,
             exit: None,
+            ending: None,
+            done: 0,
+            lost: false,
             pending: None,
         }
     }

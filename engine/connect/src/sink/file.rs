@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::sink::{Absent, Care, FileMode, Sink, WriteFailure};
 use temblor_runtime::checkpoint::OutputMark;
+use temblor_runtime::disk::{self, Durability};
 use temblor_runtime::error::Error;
 use temblor_runtime::limits::{OPEN_FILES_MAX, OUTPUT_PATHS_MAX};
 
@@ -38,6 +39,10 @@ pub struct FileSink {
     closed: HashMap<PathBuf, OutputMark>,
     /// Whether there are checkpoints.
     is_recorded: bool,
+    /// Whether what is closed must be on the disk.
+    is_durable: bool,
+    /// What could not be forced to the disk when its file was closed.
+    lost: Option<Error>,
     /// For modes other than `append`: how far the places written to so far have been written.
     /// The keys are hashes of the places.
     reached: HashMap<u128, u64>,
@@ -66,6 +71,10 @@ struct OpenFile {
     length: u64,
     regular: bool,
     last_use: u64,
+    /// Something was written that may not be on the disk.
+    is_dirty: bool,
+    /// Its name may not be on the disk.
+    is_new: bool,
 }
 
 impl FileSink {
@@ -87,7 +96,20 @@ impl FileSink {
         let (open, closed, reached) = (HashMap::new(), HashMap::new(), HashMap::new());
         let base = directory.to_path_buf();
         let (has_one, is_recorded, uses) = (false, false, 0);
-        FileSink { base, has_one, mode, care, open, closed, is_recorded, uses, reached }
+        let (is_durable, lost) = (care.durability == Durability::Fsync, None);
+        FileSink {
+            base,
+            has_one,
+            mode,
+            care,
+            open,
+            closed,
+            is_recorded,
+            is_durable,
+            lost,
+            uses,
+            reached,
+        }
     }
 
     fn path_of(&self, place: &str) -> Result<PathBuf, Error> {
@@ -157,7 +179,13 @@ impl FileSink {
         }
         let oldest = self.open.iter().min_by_key(|(_, file)| file.last_use);
         let oldest = oldest.map(|(place, _)| place.clone());
-        let removed = oldest.and_then(|place| self.open.remove(&place));
+        let mut removed = oldest.and_then(|place| self.open.remove(&place));
+        if let (true, Some(file)) = (self.is_durable, &mut removed)
+            && let Err(error) = file.sync(&self.base)
+        {
+            // It is closed all the same; the next checkpoint must not tell of it.
+            self.lost.get_or_insert(write_error(&file.path, &error));
+        }
         if let Some(file) = removed.filter(|file| file.regular && self.is_recorded) {
             self.closed.insert(file.path.clone(), file.mark());
         }
@@ -181,12 +209,30 @@ impl Sink for FileSink {
         self.uses += 1;
         let file = self.open.get_mut(place).expect("it was opened just now");
         file.last_use = self.uses;
-        file.write(bytes).map_err(|error| match error.kind() {
+        let written = file.write(bytes).and_then(|()| match self.care.durability {
+            Durability::Flush => Ok(()),
+            Durability::Fsync => file.sync(&self.base),
+        });
+        written.map_err(|error| match error.kind() {
             ErrorKind::BrokenPipe => WriteFailure::NobodyReads,
             _ => WriteFailure::Refused(write_error(&file.path, &error)),
         })?;
         if self.mode != FileMode::Append {
             self.reached.insert(xxh3_128(place.as_bytes()), file.length);
+        }
+        Ok(())
+    }
+
+    fn be_durable(&mut self) {
+        self.is_durable = true;
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        if let Some(lost) = self.lost.take() {
+            return Err(lost);
+        }
+        for file in self.open.values_mut() {
+            file.sync(&self.base).map_err(|error| write_error(&file.path, &error))?;
         }
         Ok(())
     }
@@ -233,7 +279,9 @@ impl OpenFile {
             file.seek(SeekFrom::Start(length))?;
         }
         let (device, inode) = (metadata.dev(), metadata.ino());
-        Ok(OpenFile { file, path: path.to_path_buf(), device, inode, length, regular, last_use: 0 })
+        let path = path.to_path_buf();
+        let (is_dirty, is_new, last_use) = (false, true, 0);
+        Ok(OpenFile { file, path, device, inode, length, regular, last_use, is_dirty, is_new })
     }
 
     fn mark(&self) -> OutputMark {
@@ -241,7 +289,25 @@ impl OpenFile {
         OutputMark { device, inode, length, path: self.path.clone() }
     }
 
+    /// Forces all of it to the disk; `base` is the directory that was there before.
+    fn sync(&mut self, base: &Path) -> Result<(), IoError> {
+        if self.is_dirty && self.regular {
+            disk::sync(&self.file)?;
+        }
+        if self.is_new && self.regular {
+            for directory in self.path.ancestors().skip(1) {
+                disk::sync_directory(directory)?;
+                if directory == base || !directory.starts_with(base) {
+                    break;
+                }
+            }
+        }
+        (self.is_dirty, self.is_new) = (false, false);
+        Ok(())
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
+        self.is_dirty = true;
         let written = write_all(&mut self.file, bytes);
         match written {
             (_, Ok(())) => {

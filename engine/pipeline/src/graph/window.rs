@@ -254,7 +254,7 @@ impl Builder<'_, '_> {
         nanoseconds
     }
 
-    /// A whole number from 1. What is not one counts as missing where tremor says so.
+    /// A whole number from 1.
     fn whole(&mut self, given: &Given, name: &str) -> Option<u64> {
         let (_, span, value) = given.entry(name)?;
         let number = value.get().as_u64();
@@ -262,7 +262,7 @@ impl Builder<'_, '_> {
             // It depends on arguments that are not known.
             return None;
         }
-        if number.is_none() || (number == Some(0) && name != "size") {
+        if number.is_none_or(|number| number == 0) {
             let got = temblor_lang::value::to_json(value.get());
             self.complain(complain::bad_setting(name, "a whole number from 1", &got, *span));
             return None;
