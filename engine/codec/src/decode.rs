@@ -79,7 +79,7 @@ mod tests {
             ("[1, 1.0e999999999]", "a number that is too large for 64 bits at byte 4"),
             ("[[[[-1e400]]]]", "a number that is too large for 64 bits at byte 4"),
             ("{\"a\": 1e309}", "a number that is too large for 64 bits at byte 6"),
-            ("[01]", "invalid number at byte 1"),
+            ("[01]", "invalid number at byte 2"),
             ("[\"\\ud800\"]", "half of a surrogate pair at byte 2"),
         ] {
             let arena = Arena::new();

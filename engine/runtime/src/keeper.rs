@@ -180,6 +180,23 @@ mod tests {
     }
 
     #[test]
+    fn checkpoints_are_forced_to_the_disk_where_that_is_asked_for() {
+        let directory = std::env::temp_dir().join(format!("temblor-durable-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        // The file and its name; and before, the saved state that it names.
+        for (durability, wanted) in [(Durability::Flush, 0), (Durability::Fsync, 3)] {
+            let (keeper, _) = Keeper::open(&directory, true).unwrap();
+            let mut keeper = keeper.with(durability);
+            assert_eq!(keeper.is_durable(), wanted > 0);
+            let before = crate::disk::syncs();
+            let state = Some(keeper.store_state(&Snapshot::default()).unwrap());
+            keeper.store(Marks { state, ..marks(10, 1, true) }, Vec::new(), false).unwrap();
+            assert_eq!(crate::disk::syncs() - before, wanted, "{durability:?}");
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
     fn lengths_stay_with_the_marks_they_belong_to() {
         let directory = std::env::temp_dir().join(format!("temblor-keeper-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);

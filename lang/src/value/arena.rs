@@ -117,6 +117,11 @@ impl Arena {
         self.meter.event_excess()
     }
 
+    /// So many events that a step had kept go on together with this one, each with a budget of its own.
+    pub fn join_kept(&self, events: usize) {
+        self.meter.join_kept(events);
+    }
+
     /// Lets what fails be dealt with, though the budget of the event is used up; once for each event.
     pub fn use_reserve(&self) {
         self.meter.use_reserve();

@@ -17,6 +17,10 @@ pub const EVENT_STEPS_MAX: usize = 2_000_000_000;
 pub const RESERVE_BYTES_MAX: usize = 16 << 20;
 /// Work for the same.
 pub const RESERVE_STEPS_MAX: usize = 200_000_000;
+/// Memory that each event brings along which a step had kept and lets go, in bytes.
+pub const KEPT_BYTES_MAX: usize = 64 << 10;
+/// Work that it brings along.
+pub const KEPT_STEPS_MAX: usize = 1_000_000;
 /// More steps than this are left only where nobody counts them.
 const UNCOUNTED: usize = usize::MAX / 2;
 /// Steps of a turn of a loop, a call of a function, or any other matter of a few dozen instructions.
@@ -31,9 +35,9 @@ pub(super) struct Meter {
     bytes_max: Cell<usize>,
     /// Steps that may still be done; zero once anything is used up.
     steps: Cell<usize>,
-    /// Up to so many bytes the event may ask for.
-    event_end: Cell<usize>,
-    /// Steps that the event may still do, those of the run that is on its way not taken off.
+    /// Bytes that runs for the event may still ask for, those of the run that is on its way not taken off.
+    event_bytes: Cell<usize>,
+    /// Steps that they may still do, in the same way.
     event_steps: Cell<usize>,
     /// Whether there is a reserve for what fails.
     has_reserve: Cell<bool>,
@@ -60,6 +64,8 @@ pub struct Allowance {
     steps: usize,
     /// Steps that the run got.
     given: usize,
+    /// Bytes that had been asked for before.
+    bytes: usize,
 }
 
 /// Which of the budgets is used up.
@@ -76,8 +82,9 @@ impl Default for Meter {
     fn default() -> Self {
         let all = || Cell::new(usize::MAX);
         let has_reserve = Cell::new(false);
-        let (event_end, event_steps) = (all(), all());
-        Self { bytes: Cell::new(0), bytes_max: all(), steps: all(), event_end, event_steps, has_reserve }
+        let (bytes, bytes_max, steps) = (Cell::new(0), all(), all());
+        let (event_bytes, event_steps) = (all(), all());
+        Self { bytes, bytes_max, steps, event_bytes, event_steps, has_reserve }
     }
 }
 
@@ -134,27 +141,24 @@ impl Meter {
 
     pub fn reset(&mut self) {
         self.bytes.set(0);
-        self.event_end.set(usize::MAX);
+        self.event_bytes.set(usize::MAX);
         self.event_steps.set(usize::MAX);
     }
 
-    /// An event begins, or goes on, with what is left of its budget.
-    /// A run before may have ended by a panic, and is over.
+    /// An event begins, or goes on, with what is left of its budget. A run before may have ended by a
+    /// panic, and is over.
     pub fn begin_event(&self, left: EventBudget) {
         self.bytes_max.set(usize::MAX);
         self.steps.set(usize::MAX);
-        self.event_end.set(self.bytes.get().saturating_add(left.bytes));
+        self.event_bytes.set(left.bytes);
         self.event_steps.set(left.steps);
         self.has_reserve.set(left.has_reserve);
     }
 
     /// What is left to the event.
     pub fn event_budget(&self) -> EventBudget {
-        EventBudget {
-            bytes: self.event_end.get().saturating_sub(self.bytes.get()),
-            steps: self.event_steps.get(),
-            has_reserve: self.has_reserve.get(),
-        }
+        let (bytes, steps) = (self.event_bytes.get(), self.event_steps.get());
+        EventBudget { bytes, steps, has_reserve: self.has_reserve.get() }
     }
 
     /// What the event has used up, if it has. Work outside of runs counts, too.
@@ -163,22 +167,32 @@ impl Meter {
         let outside = usize::MAX - self.steps.get();
         if outside != 0 && outside < UNCOUNTED {
             self.steps.set(usize::MAX);
-            if self.event_steps.get() < UNCOUNTED {
-                self.event_steps.set(self.event_steps.get().saturating_sub(outside));
-            }
+            take(&self.event_steps, outside);
         }
-        match (self.bytes.get() > self.event_end.get(), self.event_steps.get()) {
-            (false, 1..) => None,
-            (true, _) => Some(Excess::Bytes),
-            (false, 0) => Some(Excess::Steps),
+        match (self.event_bytes.get(), self.event_steps.get()) {
+            (1.., 1..) => None,
+            (0, _) => Some(Excess::Bytes),
+            (_, 0) => Some(Excess::Steps),
         }
     }
 
     /// What fails may be dealt with, though the budget is used up; once for each event.
     pub fn use_reserve(&self) {
         if self.event_excess().is_some() && self.has_reserve.replace(false) {
-            self.event_end.set(self.bytes.get().saturating_add(RESERVE_BYTES_MAX));
+            self.event_bytes.set(RESERVE_BYTES_MAX);
             self.event_steps.set(RESERVE_STEPS_MAX);
+        }
+    }
+
+    /// So many events that had been kept go on together with this one.
+    #[cold]
+    pub fn join_kept(&self, events: usize) {
+        for (left, each) in
+            [(&self.event_bytes, KEPT_BYTES_MAX), (&self.event_steps, KEPT_STEPS_MAX)]
+        {
+            if left.get() < UNCOUNTED {
+                left.set(left.get().saturating_add(events.saturating_mul(each)).min(UNCOUNTED - 1));
+            }
         }
     }
 
@@ -186,15 +200,16 @@ impl Meter {
     /// allowed before.
     #[inline]
     pub fn begin(&self, bytes: usize, steps: usize) -> Allowance {
-        let (bytes_max, before) = (self.bytes_max.get(), self.steps.get());
-        let (mut end, mut given) = (self.bytes.get().saturating_add(bytes), before.min(steps));
+        let (start, bytes_max, before) =
+            (self.bytes.get(), self.bytes_max.get(), self.steps.get());
+        let (mut room, mut given) = (bytes, before.min(steps));
         if before > UNCOUNTED {
-            end = end.min(self.event_end.get());
+            room = room.min(self.event_bytes.get());
             given = given.min(self.event_steps.get());
         }
-        self.bytes_max.set(bytes_max.min(end));
+        self.bytes_max.set(bytes_max.min(start.saturating_add(room)));
         self.steps.set(given);
-        Allowance { bytes_max, steps: before, given }
+        Allowance { bytes_max, steps: before, given, bytes: start }
     }
 
     /// What was allowed before, less the steps since. An arena without limits has as many steps for the
@@ -205,11 +220,74 @@ impl Meter {
         let done = before.given - self.steps.get();
         if before.steps > UNCOUNTED {
             self.steps.set(usize::MAX);
-            if self.event_steps.get() < UNCOUNTED {
-                self.event_steps.set(self.event_steps.get() - done);
-            }
+            take(&self.event_steps, done);
+            take(&self.event_bytes, self.bytes.get() - before.bytes);
         } else {
             self.steps.set(before.steps - done);
         }
+    }
+}
+
+/// Takes off what was used, where it is counted.
+#[inline]
+fn take(left: &Cell<usize>, used: usize) {
+    if left.get() < UNCOUNTED {
+        left.set(left.get().saturating_sub(used));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_runs_for_an_event_share_its_budget() {
+        let meter = Meter::default();
+        meter.begin_event(EventBudget::WHOLE);
+        for (bytes, fits) in [(40 << 20, true), (20 << 20, true), (10 << 20, false)] {
+            let before = meter.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
+            assert_eq!(meter.charge(bytes), fits, "{bytes}");
+            meter.end(before);
+        }
+        assert_eq!(meter.event_excess(), Some(Excess::Bytes));
+        // What fails is dealt with once, and no more than once.
+        meter.use_reserve();
+        assert_eq!(meter.event_excess(), None);
+        let before = meter.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
+        assert!(meter.charge(RESERVE_BYTES_MAX - 1) && !meter.charge(2));
+        meter.end(before);
+        meter.use_reserve();
+        assert_eq!(meter.event_excess(), Some(Excess::Bytes));
+        meter.begin_event(EventBudget::WHOLE);
+        assert_eq!(meter.event_excess(), None);
+    }
+
+    #[test]
+    fn work_of_all_runs_and_of_none_counts_for_the_event() {
+        let meter = Meter::default();
+        meter.begin_event(EventBudget::WHOLE);
+        meter.step(EVENT_STEPS_MAX / 2);
+        assert_eq!(meter.event_excess(), None);
+        let before = meter.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
+        assert!(meter.step(EVENT_STEPS_MAX / 4));
+        // A run within a run takes its work from there.
+        let inner = meter.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
+        assert!(!meter.step(EVENT_STEPS_MAX / 4));
+        meter.end(inner);
+        meter.end(before);
+        assert_eq!(meter.event_excess(), Some(Excess::Steps));
+        meter.join_kept(1);
+        assert_eq!(meter.event_excess(), None, "an event that was kept brings work of its own");
+    }
+
+    #[test]
+    fn nothing_is_counted_where_no_event_is() {
+        let meter = Meter::default();
+        for _ in 0..3 {
+            let before = meter.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
+            assert!(meter.charge(EVENT_BYTES_MAX - 1) && meter.step(EVENT_STEPS_MAX - 1));
+            meter.end(before);
+        }
+        assert_eq!(meter.event_excess(), None);
     }
 }

@@ -376,9 +376,41 @@ fn write_error(path: &Path, error: &IoError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::FileSink;
-    use crate::sink::{Absent, Care, FileMode, Sink};
+    use super::*;
     use std::fs;
+
+    #[test]
+    fn bytes_are_forced_to_the_disk_when_that_was_promised() {
+        let folder = std::env::temp_dir().join(format!("temblor-durable-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("it can be made");
+        let synced = |work: &mut dyn FnMut()| {
+            let before = disk::syncs();
+            work();
+            disk::syncs() - before
+        };
+        let sink = |durability| {
+            let care = Care { durability, ..Care::default() };
+            FileSink::many(&folder, FileMode::Append, care)
+        };
+        let mut flushed = sink(Durability::Flush);
+        let write = |sink: &mut FileSink, place: &str| sink.write(place, b"x\n").expect("written");
+        assert_eq!(synced(&mut || write(&mut flushed, "a")), 0);
+        // With checkpoints that survive more, all at once: two files, and one name each.
+        flushed.be_durable();
+        write(&mut flushed, "b");
+        assert_eq!(synced(&mut || flushed.sync().expect("synced")), 4);
+        assert_eq!(synced(&mut || flushed.sync().expect("synced")), 0, "nothing new");
+        write(&mut flushed, "b");
+        assert_eq!(synced(&mut || flushed.sync().expect("synced")), 1);
+        // What is closed to make room was on the disk before.
+        let closing = synced(&mut || (0..OPEN_FILES_MAX).for_each(|n| write(&mut flushed, &n.to_string())));
+        assert_eq!(closing, 0, "two files gave way that were on the disk");
+        assert_eq!(synced(&mut || write(&mut flushed, "more")), 2, "one that was not");
+        let mut forced = sink(Durability::Fsync);
+        assert_eq!(synced(&mut || write(&mut forced, "c/d")), 3, "content, name, and directory");
+        assert_eq!(synced(&mut || write(&mut forced, "c/d")), 1);
+        fs::remove_dir_all(&folder).expect("it is there");
+    }
 
     #[test]
     fn a_deleted_file_is_made_anew_or_given_up() {

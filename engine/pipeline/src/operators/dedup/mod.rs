@@ -42,7 +42,10 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           stream are kept and only copies of what another stream brought already are removed, so \
           that for each key as many events go through as the stream that has most of them brought; \
           a copy that comes `within` that time is always recognised, one that comes after twice \
-          the time never. With `store` the counts are kept in Redis, where several programs share them;           each batch is one request.",
+          the time never. With `store` the counts are kept in Redis, where several programs share them; \
+          each batch is one request. Only hashes of keys are kept, of 128 bits, under a random key that is \
+          drawn when the memory begins and saved with it: of a billion keys, any two are taken for one \
+          another with a probability below 2 in 10^21, and nobody who sends events can bring that about.",
     examples: &[
         "in |> dedup |> out",
         "in |> dedup by [event.host, event.message] within 10s else repeats |> out",
