@@ -73,7 +73,16 @@ impl BenchPlan {
         let states = Mutex::new(graph.start());
         let sources = Arc::new(sources);
         let (seed, tables) = (self.seed, endpoints.tables.shared());
-        let pipeline = Arc::new(Pipeline { graph, sources, inputs, outputs, errors: None, seed, tables, states });
+        let pipeline = Arc::new(Pipeline {
+            graph,
+            sources,
+            inputs,
+            outputs,
+            errors: None,
+            seed,
+            tables,
+            states,
+        });
         let alone = plan.workers == 1;
         let summary = temblor_runtime::run::run(plan, |_| Ok(pipeline.worker(alone)))?;
         let counts = into_counts(summary)?;

@@ -12,7 +12,7 @@ use temblor_lang::budget::Budget;
 use temblor_lang::builtin::{Call, CallError, Facts, Tables};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Sources;
-use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
+use temblor_lang::value::{Arena, EventBudget, JsonStyle, Owned, Value, push_json};
 use temblor_runtime::ack::Token;
 use temblor_runtime::processor::Unmatched;
 
@@ -233,6 +233,7 @@ impl Rehearsal {
             Ok(None) => {}
             Ok(Some((value, _))) => {
                 let around = surroundings(&arena, facts);
+                arena.begin_event(EventBudget::WHOLE);
                 let meta = arena.record_builder(0).finish();
                 let event = Event::new(value, meta, facts.ingest_ns);
                 let mut way = Graph::enter(input, event, &around);

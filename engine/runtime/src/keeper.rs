@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn checkpoints_are_forced_to_the_disk_where_that_is_asked_for() {
-        let directory = std::env::temp_dir().join(format!("temblor-durable-{}", std::process::id()));
+        let directory =
+            std::env::temp_dir().join(format!("temblor-durable-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
         // The file and its name; and before, the saved state that it names.
         for (durability, wanted) in [(Durability::Flush, 0), (Durability::Fsync, 3)] {

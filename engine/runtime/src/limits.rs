@@ -49,6 +49,9 @@ pub const DRAIN_MAX: Duration = Duration::from_secs(30);
 /// Threads of the runtime that sockets and timers live on.
 pub const NETWORK_THREADS_MAX: usize = 2;
 
+/// Stack of a worker, in bytes: values nest thousands deep where filters nest them.
+pub const WORKER_STACK_BYTES: usize = 32 * 1024 * 1024;
+
 /// Worker threads.
 pub const WORKERS_MAX: usize = 1024;
 

@@ -28,7 +28,7 @@ use crate::error::{Error, ErrorKind};
 use crate::keeper::Keeper;
 use crate::limits::{
     BLOCK_BYTES, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX, QUEUE_BATCHES_MAX,
-    QUEUE_BYTES_PER_WORKER_MAX, WORKERS_MAX,
+    QUEUE_BYTES_PER_WORKER_MAX, WORKER_STACK_BYTES, WORKERS_MAX,
 };
 use crate::network::Network;
 use crate::outbox::{Order, Outbox};
@@ -275,7 +275,9 @@ fn go_on(
             let notes = first.restore(&body, unmatched).map_err(unfit)?;
             notes.iter().for_each(|one| note(one));
         }
-        (false, Unmatched::Drop, _) => note("dropped the saved state: the program remembers nothing"),
+        (false, Unmatched::Drop, _) => {
+            note("dropped the saved state: the program remembers nothing")
+        }
         (_, _, _) => return Err(unfit("this one remembers nothing".to_string())),
     }
     Ok(Some(snapshot))
@@ -372,7 +374,10 @@ impl Run {
                 scope.spawn(move || self.control(signals).run(&runtime));
             }
             for processor in processors {
-                scope.spawn(|| self.worker(processor).run());
+                let worker = std::thread::Builder::new().stack_size(WORKER_STACK_BYTES);
+                worker
+                    .spawn_scoped(scope, || self.worker(processor).run())
+                    .expect("the system has room for one more thread");
             }
             for (index, source) in sources.into_iter().enumerate() {
                 scope.spawn(move || self.run_source(index, source));

@@ -86,8 +86,9 @@ fn number(value: f64, seed: u64) -> u128 {
 }
 
 fn sequence<'a, const EQUALS: bool>(items: impl Iterator<Item = Value<'a>>, seed: u64) -> u128 {
-    items
-        .fold(leaf(Tag::Array, &[], seed), |state, item| combine(Tag::Array, state, hash::<EQUALS>(item, seed), seed))
+    items.fold(leaf(Tag::Array, &[], seed), |state, item| {
+        combine(Tag::Array, state, hash::<EQUALS>(item, seed), seed)
+    })
 }
 
 /// A sum of the fields' hashes, so that their order does not matter.

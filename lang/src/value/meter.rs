@@ -200,8 +200,7 @@ impl Meter {
     /// allowed before.
     #[inline]
     pub fn begin(&self, bytes: usize, steps: usize) -> Allowance {
-        let (start, bytes_max, before) =
-            (self.bytes.get(), self.bytes_max.get(), self.steps.get());
+        let (start, bytes_max, before) = (self.bytes.get(), self.bytes_max.get(), self.steps.get());
         let (mut room, mut given) = (bytes, before.min(steps));
         if before > UNCOUNTED {
             room = room.min(self.event_bytes.get());

@@ -403,7 +403,8 @@ mod tests {
         write(&mut flushed, "b");
         assert_eq!(synced(&mut || flushed.sync().expect("synced")), 1);
         // What is closed to make room was on the disk before.
-        let closing = synced(&mut || (0..OPEN_FILES_MAX).for_each(|n| write(&mut flushed, &n.to_string())));
+        let closing =
+            synced(&mut || (0..OPEN_FILES_MAX).for_each(|n| write(&mut flushed, &n.to_string())));
         assert_eq!(closing, 0, "two files gave way that were on the disk");
         assert_eq!(synced(&mut || write(&mut flushed, "more")), 2, "one that was not");
         let mut forced = sink(Durability::Fsync);

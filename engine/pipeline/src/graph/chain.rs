@@ -69,7 +69,8 @@ pub fn expand(
     names: &dyn Names,
 ) -> Expansion {
     let at = stream("in", chain.span);
-    let mut expander = Expander { registry, counter, names, at, given: None, expansion: Expansion::default() };
+    let mut expander =
+        Expander { registry, counter, names, at, given: None, expansion: Expansion::default() };
     chain.from.iter().for_each(|from| expander.start(from));
     if expander.steps(&chain.steps, false) {
         let out = stream("out", chain.span);

@@ -38,8 +38,8 @@ pub use saving::Restored;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};
 
-use identity::Identity;
 use crate::operator::{AnyOperator, IN, OUT, Usage};
+use identity::Identity;
 use std::any::Any;
 use std::sync::Arc;
 use temblor_lang::error::EvalError;

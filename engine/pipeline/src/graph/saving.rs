@@ -65,7 +65,8 @@ impl Graph {
             .ok_or("it was saved by an older temblor, whose steps this one cannot tell apart")?;
         let steps: Vec<_> = self.operators().filter(|(_, one)| one.is_stateful()).collect();
         let known: Vec<_> = saved.iter().map(|one| &one.identity).collect();
-        let wanted: Vec<_> = steps.iter().map(|(number, _)| &self.nodes[*number].identity).collect();
+        let wanted: Vec<_> =
+            steps.iter().map(|(number, _)| &self.nodes[*number].identity).collect();
         let found = pair(&known, &wanted);
         let mut lost: Vec<String> = (0..saved.len())
             .filter(|place| !found.contains(&Some(*place)))

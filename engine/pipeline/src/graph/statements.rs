@@ -153,7 +153,8 @@ impl Builder<'_, '_> {
             DefineKind::Operator(def) => {
                 let args = self.arguments_of(&def.args, create, level);
                 let step = self.operator(def, &definition, args);
-                let rows = self.registry.operator(&def.kind.text()).map_or(&[][..], |kind| kind.settings);
+                let rows =
+                    self.registry.operator(&def.kind.text()).map_or(&[][..], |kind| kind.settings);
                 let identity = self.identity(create, Identity::of_operator(def, rows), level);
                 let instance = self.operator_node(create, step, identity, level);
                 if let (Some(Instance::Node(node)), Some(kind)) =

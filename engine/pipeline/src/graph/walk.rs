@@ -363,8 +363,12 @@ mod tests {
         }
         text += "select event from s10 into out;\n";
         let directories = Directories::new(&[], None);
-        let loaded = LoadOptions::new(crate::registry::Registry::of_this_crate())
-            .compile("doubling", text, Language::Query, &directories);
+        let loaded = LoadOptions::new(crate::registry::Registry::of_this_crate()).compile(
+            "doubling",
+            text,
+            Language::Query,
+            &directories,
+        );
         assert!(!loaded.has_errors(), "{}", loaded.report(true));
         let (arena, facts) = (Arena::new(), Facts::default());
         let call = Call { arena: &arena, facts: &facts };
@@ -376,7 +380,13 @@ mod tests {
             let mut memory = Memory { local: &mut local, shared: None };
             let mut counts = Counts::default();
             let graph = &loaded.graph;
-            assert!(graph.advance_within(arrivals_max, &mut way, &mut memory, &around, &mut counts));
+            assert!(graph.advance_within(
+                arrivals_max,
+                &mut way,
+                &mut memory,
+                &around,
+                &mut counts
+            ));
             assert_eq!(counts.out == 1024, whole, "{arrivals_max}");
             assert_eq!(counts.failed, if whole { vec![] } else { vec!["E0443"] });
             assert_eq!(counts.dropped == 0, whole);

@@ -181,8 +181,8 @@ impl<'a> Stage<'a> {
         let keeper = Keeper { kept: Vec::new(), sources: &self.pipeline.sources };
         let budget = EventBudget::WHOLE;
         let mut traveller = Traveller { frame, facts, way: None, keeper, budget };
-        let arrived = arrived
-            .unwrap_or_else(|reason| self.input().failed(&reason, frame, facts, arena));
+        let arrived =
+            arrived.unwrap_or_else(|reason| self.input().failed(&reason, frame, facts, arena));
         self.enter(&mut traveller, arrived, arena);
         self.advance(&mut traveller, &mut Memory { local, shared: None }, arena);
         traveller

@@ -93,7 +93,10 @@ fn named_steps_are_found_by_their_names() {
     assert_eq!(runs.passes(program, ONE, &[]).0, ONE);
     let other = "in |> dedup as second by event.b within 1h else b |> dedup as first by event.a within 1h else a |> out;
                  a |> set event = \"a\" |> out; b |> set event = \"b\" |> out";
-    assert_eq!(runs.passes(other, "{\"a\":1,\"b\":2}\n{\"a\":2,\"b\":1}\n", &[]).0, "\"a\"\n\"b\"\n");
+    assert_eq!(
+        runs.passes(other, "{\"a\":1,\"b\":2}\n{\"a\":2,\"b\":1}\n", &[]).0,
+        "\"a\"\n\"b\"\n"
+    );
     runs.is_refused("in |> dedup as first by event.a within 1h |> out", "`second`");
     runs.is_refused(
         "in |> dedup as first by event.a within 1h |> dedup as third by event.b within 1h |> out",

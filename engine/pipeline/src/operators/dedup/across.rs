@@ -311,7 +311,8 @@ impl Operator for Across {
     fn restore(&self, saved: Value<'_>) -> Result<State, CallError> {
         let mut reader = Reader::new(saved.get(&Field::new("counts")))?;
         let (turned_ns, evicted) = (reader.number()?, reader.number()?);
-        let mut state = State { seed: Seed::restore(saved), turned_ns, evicted, ..State::default() };
+        let mut state =
+            State { seed: Seed::restore(saved), turned_ns, evicted, ..State::default() };
         for column in 1..=reader.small::<u32>()? {
             state.streams.insert(reader.hash()?, column);
         }
