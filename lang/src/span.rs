@@ -102,7 +102,7 @@ impl Sources {
 
     /// The number of the line that the last character of a span stands in.
     #[must_use]
-    pub fn last_line(&self, span: Span) -> usize {
+    pub(crate) fn last_line(&self, span: Span) -> usize {
         self.line_of(span.source, (span.end.max(span.start + 1) - 1) as usize)
     }
 

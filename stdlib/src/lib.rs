@@ -7,7 +7,7 @@ mod declare;
 pub mod functions;
 pub mod formats;
 pub mod extractors;
-pub mod aggregates;
+mod aggregates;
 mod modules;
 mod library;
 

@@ -1,7 +1,7 @@
 //! The standard modules that are written in the language itself. The table is sorted by path.
 
 /// Path and source text of each module.
-pub static MODULES: &[(&str, &str)] = &[
+pub(crate) static MODULES: &[(&str, &str)] = &[
     ("axiom", include_str!("modules/axiom.tremor")),
     ("cncf::otel::logs::severity", include_str!("modules/cncf/otel/logs/severity.tremor")),
     ("cncf::otel::logs::traceflags", include_str!("modules/cncf/otel/logs/traceflags.tremor")),

@@ -20,7 +20,7 @@ const LIMIT_BYTES: usize = 64 << 20;
 const REPETITIONS: usize = 15;
 
 /// Measures the limit of the lines of `text`.
-pub fn measure(text: &[u8], is_json: bool) -> Limit {
+pub(crate) fn measure(text: &[u8], is_json: bool) -> Limit {
     let passes = (LIMIT_BYTES / text.len().max(1)).max(1);
     let work = if is_json { parse_all } else { copy_all };
     let one = || {
@@ -45,7 +45,7 @@ fn copy_all(text: &[u8]) -> u64 {
 }
 
 /// Parses every line of `input`.
-pub fn tape(input: &Input) -> Result<Cost, String> {
+pub(crate) fn tape(input: &Input) -> Result<Cost, String> {
     let (parsed, cost) = Cost::of(|| Ok(parse_all(&input.text)))?;
     if parsed == input.lines {
         Ok(cost)

@@ -31,7 +31,7 @@ pub(crate) fn command() -> Result<PathBuf, String> {
 }
 
 /// The peak of resident memory over `megabytes` of input with one worker.
-pub fn memory(report: &mut Report, megabytes: usize, to: &Directory) -> Result<(), String> {
+pub(crate) fn memory(report: &mut Report, megabytes: usize, to: &Directory) -> Result<(), String> {
     let path = to.file("memory.ndjson");
     let events = fill(&path, megabytes * 1_000_000).map_err(|error| error.to_string())?;
     let input = std::fs::File::open(&path).map_err(|error| error.to_string())?;
@@ -92,7 +92,7 @@ fn watch(child: &mut Child) -> Result<u64, String> {
 }
 
 /// From the start of the process to the first event on its output.
-pub fn start(report: &mut Report, repetitions: usize) -> Result<(), String> {
+pub(crate) fn start(report: &mut Report, repetitions: usize) -> Result<(), String> {
     let milliseconds = median_ms(&FIRST_EVENT, repetitions)?;
     report.add(Row::figure(FIRST_EVENT.name, milliseconds, "ms", START_MS_MAX));
     let milliseconds = median_ms(&FIRST_ANSWER, repetitions)?;
@@ -101,7 +101,7 @@ pub fn start(report: &mut Report, repetitions: usize) -> Result<(), String> {
 }
 
 /// Milliseconds from the start of a process to its first output, for each way to start.
-pub fn starts() -> Result<Vec<(&'static str, f64)>, String> {
+pub(crate) fn starts() -> Result<Vec<(&'static str, f64)>, String> {
     const REPETITIONS: usize = 9;
     [FIRST_EVENT, FIRST_ANSWER]
         .iter()

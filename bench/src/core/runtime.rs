@@ -45,7 +45,12 @@ pub struct Case {
 }
 
 /// One run of `case` over `input`; every line must come out.
-pub fn run(case: &Case, input: &Input, workers: usize, to: &Directory) -> Result<Cost, String> {
+pub(crate) fn run(
+    case: &Case,
+    input: &Input,
+    workers: usize,
+    to: &Directory,
+) -> Result<Cost, String> {
     let (summary, cost) = Cost::of(|| once(case, input, workers, to))?;
     let out = summary.counts.ports.iter().map(|row| row.events).sum::<u64>();
     let unparsed = summary.counts.dropped.iter().map(|(_, count)| count).sum::<u64>();
@@ -82,7 +87,7 @@ fn prepare(
 }
 
 /// A query over lines of JSON, whose results are encoded and thrown away.
-pub fn query(
+pub(crate) fn query(
     name: &str,
     text: &str,
     input: &Input,

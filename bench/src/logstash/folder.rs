@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 /// Lines of the folder, at the least.
 const LINES: usize = 10_000;
 /// Processor seconds that a check of it may take.
-pub const CHECK_S_MAX: f64 = 0.2;
+pub(super) const CHECK_S_MAX: f64 = 0.2;
 
 /// What a check took.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub struct Check {
 }
 
 /// Writes the folder and checks it as often as asked.
-pub fn check(repetitions: usize) -> Result<Check, String> {
+pub(super) fn check(repetitions: usize) -> Result<Check, String> {
     let folder = Directory::make()?;
     let (mut files, mut lines) = (0, 0);
     while lines < LINES {

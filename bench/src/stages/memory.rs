@@ -11,7 +11,7 @@ use temblor_runtime::framing::{FrameCursor, Framing};
 
 /// What becomes of an event behind the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(super) enum Ending {
     /// The script itself drops it.
     Drop,
     /// It is written as JSON; one that is untouched as it came.
@@ -19,7 +19,7 @@ pub enum Ending {
 }
 
 /// A compiled script and the memory that it uses again and again.
-pub struct Memory {
+pub(super) struct Memory {
     script: Script,
     codec: InputCodec,
     ending: Ending,
@@ -34,7 +34,7 @@ const OUT_BYTES: usize = 256 * 1024;
 
 impl Memory {
     /// Compiles `script`.
-    pub fn prepare(
+    pub(super) fn prepare(
         name: &str,
         script: &str,
         is_json: bool,
@@ -57,7 +57,7 @@ impl Memory {
     }
 
     /// Runs it over every line; gives the number of events that it dealt with.
-    pub fn run(&mut self, text: &[u8]) -> Result<u64, String> {
+    pub(super) fn run(&mut self, text: &[u8]) -> Result<u64, String> {
         let mut cursor = FrameCursor::new(Framing::Lines, 0..text.len());
         let mut events = 0;
         while let Some(range) = cursor.next(text) {

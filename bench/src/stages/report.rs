@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 
 /// The sum of the stages may differ from the whole by this share.
-pub const UNEXPLAINED_MAX: f64 = 0.20;
+pub(super) const UNEXPLAINED_MAX: f64 = 0.20;
 
 /// The stages of one subject.
 #[derive(Clone, Debug)]

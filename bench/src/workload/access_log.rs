@@ -4,7 +4,7 @@
 use super::{Random, words};
 
 /// Every so many lines, one does not have the combined format.
-pub const BROKEN_EVERY: usize = 50;
+pub(super) const BROKEN_EVERY: usize = 50;
 
 const METHODS: [&str; 5] = ["GET", "GET", "POST", "HEAD", "PUT"];
 const STATUS: [&str; 9] = ["200", "200", "304", "404", "301", "403", "500", "206", "503"];

@@ -55,7 +55,7 @@ const WORDS: [&str; 48] = [
 ];
 
 /// Appends words until at least `bytes` bytes were added.
-pub fn push_sentence(random: &mut Random, bytes: usize, out: &mut String) {
+pub(super) fn push_sentence(random: &mut Random, bytes: usize, out: &mut String) {
     let end = out.len() + bytes;
     while out.len() < end {
         out.push_str(random.pick(&WORDS));
@@ -65,7 +65,7 @@ pub fn push_sentence(random: &mut Random, bytes: usize, out: &mut String) {
 }
 
 /// A lower-case hexadecimal identifier of `digits` digits.
-pub fn hex(random: &mut Random, digits: usize) -> String {
+pub(super) fn hex(random: &mut Random, digits: usize) -> String {
     let mut out = String::with_capacity(digits + 16);
     while out.len() < digits {
         write!(out, "{:016x}", random.bits()).expect("writing to a string cannot fail");
@@ -75,13 +75,13 @@ pub fn hex(random: &mut Random, digits: usize) -> String {
 }
 
 /// A random identifier in the form of a UUID.
-pub fn uuid(random: &mut Random) -> String {
+pub(super) fn uuid(random: &mut Random) -> String {
     let digits = hex(random, 32);
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
 /// An IPv4 address; a third of them are private ones.
-pub fn address(random: &mut Random) -> String {
+pub(super) fn address(random: &mut Random) -> String {
     let (first, second) = match random.below(6) {
         0 => (10, random.below(256)),
         1 => (172, random.between(16, 32)),
@@ -91,7 +91,7 @@ pub fn address(random: &mut Random) -> String {
 }
 
 /// A path with `segments` segments below the root.
-pub fn path(random: &mut Random, segments: u64) -> String {
+pub(super) fn path(random: &mut Random, segments: u64) -> String {
     let mut out = String::new();
     for _ in 0..segments {
         out.push('/');
@@ -101,7 +101,7 @@ pub fn path(random: &mut Random, segments: u64) -> String {
 }
 
 /// A browser's name for itself.
-pub fn user_agent(random: &mut Random) -> String {
+pub(super) fn user_agent(random: &mut Random) -> String {
     let system = random.pick(&[
         "Windows NT 10.0; Win64; x64",
         "Macintosh; Intel Mac OS X 10_15_7",

@@ -1,4 +1,4 @@
-//! Connectors to brokers: Redis, RabbitMQ and Kafka.
+//! Connectors to brokers: Redis, RabbitMQ, NATS, MQTT and Kafka.
 //!
 //! Knows the clients of these brokers and the runtime's sources and sinks. Does not know programs or
 //! operators.
@@ -6,8 +6,11 @@
 pub mod packing;
 pub mod settling;
 pub mod session;
+pub mod identities;
 pub mod redis;
 pub mod rabbitmq;
+pub mod nats;
+pub mod mqtt;
 pub mod kafka;
 
 use temblor_declare::Connector;
@@ -16,6 +19,8 @@ use temblor_declare::Connector;
 pub static CONNECTORS: &[&Connector] = &[
     &redis::REDIS,
     &rabbitmq::RABBITMQ,
+    &nats::NATS,
+    &mqtt::MQTT,
     &kafka::KAFKA,
     &kafka::KAFKA_CONSUMER,
     &kafka::KAFKA_PRODUCER,

@@ -29,6 +29,11 @@ impl<M> Settling<M> {
         (open, Self { incoming, open: VecDeque::new() })
     }
 
+    /// The marks that wait, but for those that have just been sent here.
+    pub fn waiting(&self) -> impl Iterator<Item = &M> {
+        self.open.iter().map(|(mark, _)| mark)
+    }
+
     /// The oldest mark with how its batch went, when it has settled; `None` when there will be none any
     /// more. May be dropped and called again without a loss.
     pub async fn next(&mut self) -> Option<(M, bool)> {

@@ -50,7 +50,7 @@ const EXCERPT_CHARS_MAX: usize = 60;
 impl Reach {
     /// Takes in what one program reached. `place` says where a line and column of one of its texts
     /// stands for the user; `None` for texts that are not the user's.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         coverage: &Coverage,
         sources: &Sources,
@@ -74,7 +74,7 @@ impl Reach {
     }
 
     /// Takes in an output port of the program that begins at a place.
-    pub fn add_port(&mut self, place: Place, port: &str, used: bool) {
+    pub(crate) fn add_port(&mut self, place: Place, port: &str, used: bool) {
         *self.ports.entry(place).or_default().entry(port.to_string()).or_default() |= used;
     }
 
@@ -95,7 +95,7 @@ impl Reach {
 
 /// The place of a text that is a file itself; standard modules are no files of the user.
 #[must_use]
-pub fn in_file(name: &str, line: usize, column: usize) -> Option<Place> {
+pub(crate) fn in_file(name: &str, line: usize, column: usize) -> Option<Place> {
     let own = !name.starts_with('<');
     own.then(|| Place { file: Path::new(name).to_path_buf(), line, column })
 }

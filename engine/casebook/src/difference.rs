@@ -15,12 +15,12 @@ pub struct Difference {
     /// What it says.
     pub expected: String,
     /// What happened.
-    pub actual: String,
+    pub(crate) actual: String,
 }
 
 /// Whether two sections differ in meaning.
 #[must_use]
-pub fn differs(expected: &str, actual: &str) -> bool {
+pub(crate) fn differs(expected: &str, actual: &str) -> bool {
     let (mut expected, mut actual) = (expected.lines(), actual.lines());
     loop {
         match (expected.next(), actual.next()) {
@@ -66,7 +66,7 @@ fn meaning(line: &str) -> Option<Vec<u8>> {
 
 /// A line of a readable difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line<'t> {
+pub(crate) enum Line<'t> {
     /// In both.
     Same(&'t str),
     /// Expected, but missing.
@@ -78,7 +78,7 @@ pub enum Line<'t> {
 impl Difference {
     /// The lines of both texts, matched as far as possible.
     #[must_use]
-    pub fn lines(&self) -> Vec<Line<'_>> {
+    pub(crate) fn lines(&self) -> Vec<Line<'_>> {
         let expected: Vec<_> = self.expected.lines().map(Keyed::new).collect();
         let actual: Vec<_> = self.actual.lines().map(Keyed::new).collect();
         if expected.len().max(actual.len()) > LINES_MAX {

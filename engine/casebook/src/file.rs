@@ -18,7 +18,7 @@ const SECTION: &str = "---";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CaseFile {
     /// Lines in front of the first case: a comment.
-    pub preface: String,
+    pub(crate) preface: String,
     /// The cases in order.
     pub cases: Vec<Case>,
 }
@@ -60,7 +60,7 @@ impl Case {
 
     /// Replaces the text of a section; a new one goes to the end, one without a name in front of
     /// what comes out. A section without text goes unless it `stays`.
-    pub fn set_section(&mut self, name: &str, text: String, stays: bool) {
+    pub(crate) fn set_section(&mut self, name: &str, text: String, stays: bool) {
         let at = self.sections.iter().position(|one| one.name == name);
         match at {
             Some(at) if text.is_empty() && !stays => drop(self.sections.remove(at)),
@@ -78,7 +78,7 @@ impl Case {
 
 /// Whether a text is a file of cases: one of its lines is the head of a case.
 #[must_use]
-pub fn is_case_file(text: &str) -> bool {
+pub(crate) fn is_case_file(text: &str) -> bool {
     text.lines().any(|line| line.starts_with(HEAD))
 }
 

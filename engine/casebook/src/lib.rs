@@ -2,10 +2,10 @@
 //! results are told. `temblor test` and the tests of this repository share all of it.
 
 pub mod file;
-pub mod coverage;
+mod coverage;
 pub mod run;
-pub mod suite;
+mod suite;
 pub mod selection;
 pub mod walk;
-pub mod difference;
+mod difference;
 pub mod report;

@@ -55,7 +55,7 @@ pub struct Verdict {
 }
 
 /// What is wrong with a case itself, as a sentence.
-pub type CaseError = String;
+pub(crate) type CaseError = String;
 
 /// The sections of a case that say what is expected, as they turn out.
 #[derive(Debug, Default)]

@@ -17,7 +17,7 @@ use temblor_pipeline::lookup::NamedTables;
 
 /// A suite as written.
 #[derive(Debug)]
-pub struct Suite {
+pub(crate) struct Suite {
     /// Its name.
     pub name: String,
     /// Its tags.
@@ -28,7 +28,7 @@ pub struct Suite {
 
 /// A test of a suite.
 #[derive(Debug)]
-pub struct UnitTest {
+pub(crate) struct UnitTest {
     /// Its name.
     pub name: String,
     /// Line where it begins, from 1.
@@ -39,7 +39,7 @@ pub struct UnitTest {
 
 /// Whether a script may be a suite, found without reading it as a program.
 #[must_use]
-pub fn may_be_suite(text: &str) -> bool {
+pub(crate) fn may_be_suite(text: &str) -> bool {
     text.contains("test::suite")
 }
 
@@ -48,7 +48,7 @@ pub fn may_be_suite(text: &str) -> bool {
 ///
 /// # Errors
 /// The diagnostics of the script, when it cannot be compiled.
-pub fn run(
+pub(crate) fn run(
     file: &Path,
     text: &str,
     tables: Option<&NamedTables>,

@@ -5,9 +5,9 @@
 
 pub mod compression;
 pub mod interceptor;
-pub mod format;
-pub mod decode;
-pub mod encode;
+mod format;
+mod decode;
+mod encode;
 pub mod names;
 
 pub use decode::{Decoder, InputCodec};

@@ -11,21 +11,21 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc::{Receiver, Sender};
 
 /// What one connection may have under way.
-pub const PENDING_MAX: usize = 64;
+pub(crate) const PENDING_MAX: usize = 64;
 
 /// Something that was handed over.
-pub struct Pending {
+pub(crate) struct Pending {
     /// Settles when it is where it should be.
     pub receipt: Receipt,
     /// What the peer is told then; may be empty.
     pub answer: Vec<u8>,
     /// What the peer is told meanwhile, from time to time; may be empty.
-    pub sign_of_life: Vec<u8>,
+    pub(crate) sign_of_life: Vec<u8>,
 }
 
 /// The way to the task that answers, and how much is on it.
 #[derive(Clone)]
-pub struct Answers<'a> {
+pub(crate) struct Answers<'a> {
     /// Where answers are queued.
     pub sender: Sender<Pending>,
     /// How many have not been given.
@@ -34,18 +34,18 @@ pub struct Answers<'a> {
 
 impl Answers<'_> {
     /// Something is about to be handed over: the peer is told that it is heard, however long that takes.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.under_way.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Queues the answer to what was begun, waiting for room. False when nobody answers any more.
-    pub async fn promise(&self, pending: Pending) -> bool {
+    pub(crate) async fn promise(&self, pending: Pending) -> bool {
         self.sender.send(pending).await.is_ok()
     }
 
     /// Whether there is something that has not been answered.
     #[must_use]
-    pub fn are_under_way(&self) -> bool {
+    pub(crate) fn are_under_way(&self) -> bool {
         self.under_way.load(Ordering::Relaxed) > 0
     }
 }
@@ -53,7 +53,7 @@ impl Answers<'_> {
 /// Gives answers in their order, with signs of life in between; `sign_of_life` stands for what has begun and
 /// waits for room in the program. Returns when there are no more, when the peer
 /// has gone, or when something could not get where it should.
-pub async fn give<W: AsyncWrite + Unpin>(
+pub(crate) async fn give<W: AsyncWrite + Unpin>(
     mut to: W,
     mut pending: Receiver<Pending>,
     keep_alive: Duration,

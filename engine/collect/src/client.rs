@@ -15,7 +15,7 @@ use temblor_wire::address::Address;
 use temblor_wire::tls;
 
 /// The longest answer.
-pub const ANSWER_BYTES_MAX: usize = 16 << 20;
+pub(crate) const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// Connections to one host that are kept while nobody needs them.
 const IDLE_CONNECTIONS_MAX: usize = 32;
 /// How long they are kept.
@@ -23,7 +23,7 @@ const IDLE_MAX: Duration = Duration::from_secs(90);
 
 /// A client.
 #[derive(Clone)]
-pub struct Client(Pool<HttpsConnector<HttpConnector>, Full<Bytes>>);
+pub(crate) struct Client(Pool<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -33,7 +33,7 @@ impl std::fmt::Debug for Client {
 
 /// An answer that was read whole.
 #[derive(Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Its status.
     pub status: StatusCode,
     /// Its headers.
@@ -41,14 +41,14 @@ pub struct Answer {
     /// Its body.
     pub body: Bytes,
     /// What came behind the body.
-    pub trailers: HeaderMap,
+    pub(crate) trailers: HeaderMap,
 }
 
 /// A client as the record `tls` says; with HTTP/2 alone where `is_http2`.
 ///
 /// # Errors
 /// A file of TLS cannot be used.
-pub fn of_settings(settings: &Settings, is_http2: bool) -> Result<Client, Wrong> {
+pub(crate) fn of_settings(settings: &Settings, is_http2: bool) -> Result<Client, Wrong> {
     let record = settings.record("tls").cloned().unwrap_or_default();
     let config = tls::client_config(&record)?;
     let builder = HttpsConnectorBuilder::new().with_tls_config((*config).clone()).https_or_http();
@@ -76,7 +76,7 @@ pub fn of_settings(settings: &Settings, is_http2: bool) -> Result<Client, Wrong>
 ///
 /// # Errors
 /// The text is no URL of HTTP.
-pub fn base(text: &str, settings: &Settings) -> Result<(String, Vec<String>), Wrong> {
+pub(crate) fn base(text: &str, settings: &Settings) -> Result<(String, Vec<String>), Wrong> {
     let wrong = || {
         let message = format!("`{text}` is no URL");
         Wrong::at("address", message, "write \"http://HOST:PORT\" or \"https://HOST:PORT\"")
@@ -107,7 +107,7 @@ pub fn base(text: &str, settings: &Settings) -> Result<(String, Vec<String>), Wr
 ///
 /// # Errors
 /// A name or a value that HTTP does not allow.
-pub fn headers(settings: &Settings) -> Result<HeaderMap, Wrong> {
+pub(crate) fn headers(settings: &Settings) -> Result<HeaderMap, Wrong> {
     let mut headers = HeaderMap::new();
     for (name, value) in settings.map("headers") {
         let wrong = || Wrong::at("headers", format!("`{name}` is no header that HTTP allows"), "");
@@ -126,7 +126,7 @@ impl Client {
     ///
     /// # Errors
     /// A sentence: nobody is there, the connection broke, or the answer is too long or too late.
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         request: Request<Full<Bytes>>,
         timeout: Duration,
@@ -138,7 +138,7 @@ impl Client {
     ///
     /// # Errors
     /// A sentence: nobody is there, the connection broke, or the answer is too long or too late.
-    pub async fn send_within(
+    pub(crate) async fn send_within(
         &self,
         request: Request<Full<Bytes>>,
         timeout: Duration,

@@ -13,30 +13,30 @@ use tokio_rustls::TlsConnector;
 use crate::stream::Stream;
 
 /// Hosts that one sink may have.
-pub const HOSTS_MAX: usize = 64;
+pub(crate) const HOSTS_MAX: usize = 64;
 
 /// The setting of further hosts.
-pub const HOSTS: Setting = Setting::new(
+pub(crate) const HOSTS: Setting = Setting::new(
     "hosts",
     Takes::Texts,
     "Further hosts (HOST:PORT). When the connection to one fails, the next is tried.",
 );
 /// The setting of the time for a connection.
-pub const CONNECT_TIMEOUT: Setting = Setting::new(
+pub(crate) const CONNECT_TIMEOUT: Setting = Setting::new(
     "connect_timeout",
     Takes::Duration,
     "How long a connection, TLS included, may take to come about.",
 )
 .or("10s");
 /// The setting of the time for an answer.
-pub const TIMEOUT: Setting = Setting::new(
+pub(crate) const TIMEOUT: Setting = Setting::new(
     "timeout",
     Takes::Duration,
     "How long an acknowledgement is waited for; then what was sent is sent again over a new connection.",
 )
 .or("60s");
 /// The record of TLS.
-pub const TLS_CLIENT: Setting = Setting::new(
+pub(crate) const TLS_CLIENT: Setting = Setting::new(
     "tls",
     Takes::Record(TLS),
     "TLS: `ca` that the server's certificate must come from; `cert` and `key` of this client.",
@@ -44,7 +44,7 @@ pub const TLS_CLIENT: Setting = Setting::new(
 
 /// Whom to connect to.
 #[derive(Clone)]
-pub struct Dial {
+pub(crate) struct Dial {
     hosts: Vec<(Address, Option<ServerName<'static>>)>,
     connector: Option<TlsConnector>,
     timeout: Duration,
@@ -62,7 +62,7 @@ impl Dial {
     ///
     /// # Errors
     /// An address or a file of TLS cannot be used.
-    pub fn of_settings(settings: &Settings) -> Result<(Self, Vec<String>), Wrong> {
+    pub(crate) fn of_settings(settings: &Settings) -> Result<(Self, Vec<String>), Wrong> {
         let mut addresses = vec![Address::parse(settings.text("address"), "address")?];
         for text in settings.texts("hosts") {
             addresses.push(Address::parse(text, "hosts")?);
@@ -89,24 +89,24 @@ impl Dial {
 
     /// The host that the last connection was made to, or the first is to be.
     #[must_use]
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         self.hosts[self.next].0.to_string()
     }
 
     /// The same, as an address.
     #[must_use]
-    pub fn address(&self) -> &Address {
+    pub(crate) fn address(&self) -> &Address {
         &self.hosts[self.next].0
     }
 
     /// Whether nobody in between can read along.
     #[must_use]
-    pub fn is_safe(&self) -> bool {
+    pub(crate) fn is_safe(&self) -> bool {
         self.connector.is_some() || self.hosts.iter().all(|(address, _)| address.is_loopback())
     }
 
     /// The current host has failed: the next is the current one.
-    pub fn turn(&mut self) {
+    pub(crate) fn turn(&mut self) {
         self.next = (self.next + 1) % self.hosts.len();
     }
 
@@ -114,7 +114,7 @@ impl Dial {
     ///
     /// # Errors
     /// It is not there, or no TLS came about.
-    pub async fn connect(&self) -> Result<Stream, Error> {
+    pub(crate) async fn connect(&self) -> Result<Stream, Error> {
         let (address, name) = &self.hosts[self.next];
         let connecting = async {
             let stream = TcpStream::connect((address.host.as_str(), address.port)).await?;

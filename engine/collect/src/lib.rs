@@ -3,20 +3,20 @@
 //!
 //! Knows bytes, sockets and the runtime's sources and sinks. Does not know programs or operators.
 
-pub mod stream;
-pub mod unpack;
-pub mod answers;
-pub mod listen;
-pub mod dial;
-pub mod parcels;
-pub mod client;
-pub mod lumberjack;
-pub mod fluent;
-pub mod otlp;
-pub mod s3;
+mod stream;
+mod unpack;
+mod answers;
+mod listen;
+mod dial;
+mod parcels;
+mod client;
+mod lumberjack;
+mod fluent;
+mod otlp;
+mod s3;
 mod lines;
-pub mod metrics;
-pub mod prometheus;
+mod metrics;
+mod prometheus;
 
 use temblor_declare::Connector;
 

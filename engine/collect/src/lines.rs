@@ -27,7 +27,7 @@ use crate::parcels::{self, Parcels};
 use crate::stream::{Stream, Waited, read_within};
 
 /// The longest line.
-pub const LINE_BYTES_MAX: usize = 64 << 10;
+pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
 /// The longest datagram that IP carries.
 const DATAGRAM_BYTES_MAX: usize = 64 << 10;
 /// Events that are sent together.
@@ -36,7 +36,7 @@ const EVENTS_MAX: u64 = 4096;
 const BYTES_MAX: usize = 1 << 20;
 
 /// The setting of the length of datagrams that are sent.
-pub const DATAGRAM: Setting = Setting::new(
+pub(crate) const DATAGRAM: Setting = Setting::new(
     "max_datagram",
     Takes::Bytes,
     "Lines are sent together in datagrams up to this size; a longer line goes alone.",
@@ -45,7 +45,7 @@ pub const DATAGRAM: Setting = Setting::new(
 
 /// How lines travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
+pub(crate) enum Transport {
     Tcp,
     Udp,
 }
@@ -54,7 +54,7 @@ pub enum Transport {
 ///
 /// # Errors
 /// Another scheme.
-pub fn transport(settings: &Settings, default: Transport) -> Result<Transport, Wrong> {
+pub(crate) fn transport(settings: &Settings, default: Transport) -> Result<Transport, Wrong> {
     match settings.text("address").split_once("://").map(|(scheme, _)| scheme) {
         None => Ok(default),
         Some("tcp") => Ok(Transport::Tcp),
@@ -67,11 +67,11 @@ pub fn transport(settings: &Settings, default: Transport) -> Result<Transport, W
 }
 
 /// From whole lines to an arrival.
-pub type Take = fn(&[u8]) -> Arrival;
+pub(crate) type Take = fn(&[u8]) -> Arrival;
 
 /// A source of lines.
 #[derive(Clone, Debug)]
-pub struct Listening {
+pub(crate) struct Listening {
     pub listener: Listener,
     pub transport: Transport,
     /// The name of the metadata.
@@ -168,12 +168,12 @@ impl Listening {
 
 /// A sink of lines.
 #[derive(Clone, Debug)]
-pub struct Sending {
+pub(crate) struct Sending {
     pub dial: Dial,
     pub transport: Transport,
     pub retry: Retry,
     pub timeout: Duration,
-    pub datagram_bytes_max: usize,
+    pub(crate) datagram_bytes_max: usize,
     pub errors: Arc<Feedback>,
 }
 

@@ -21,20 +21,20 @@ use tokio_rustls::TlsAcceptor;
 use crate::stream::Stream;
 
 /// How long a TLS handshake may take.
-pub const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+pub(crate) const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// How long a connection may be silent, unless the program sets it.
-pub const IDLE_MAX: Duration = Duration::from_secs(60);
+pub(crate) const IDLE_MAX: Duration = Duration::from_secs(60);
 /// How long answers to what was taken in are waited for when the run ends.
-pub const ANSWERS_MAX: Duration = Duration::from_secs(30);
+pub(crate) const ANSWERS_MAX: Duration = Duration::from_secs(30);
 
 /// The setting of the connections at the same time.
-pub const CONNECTIONS: Setting = Setting::new(
+pub(crate) const CONNECTIONS: Setting = Setting::new(
     "max_connections",
     Takes::Whole { least: 1, most: 1_000_000 },
     "Connections at the same time; further ones wait until one ends. 16384 unless set.",
 );
 /// The setting of the time without a byte.
-pub const IDLE: Setting = Setting::new(
+pub(crate) const IDLE: Setting = Setting::new(
     "idle",
     Takes::Duration,
     "A connection on which nothing comes for so long, and nothing is under way, is closed.",
@@ -42,9 +42,9 @@ pub const IDLE: Setting = Setting::new(
 .or("60s");
 /// The same for protocols without an answer: a client that writes seldom would lose what it writes to a
 /// connection that was closed.
-pub const LONG_IDLE: Setting = Setting { default: Some("1h"), ..IDLE };
+pub(crate) const LONG_IDLE: Setting = Setting { default: Some("1h"), ..IDLE };
 /// The record of TLS.
-pub const TLS_SERVER: Setting = Setting::new(
+pub(crate) const TLS_SERVER: Setting = Setting::new(
     "tls",
     Takes::Record(TLS),
     "TLS: `cert` and `key` of this server, and `ca` to let in only clients with a certificate of it.",
@@ -52,7 +52,7 @@ pub const TLS_SERVER: Setting = Setting::new(
 
 /// A listener that has not begun.
 #[derive(Clone)]
-pub struct Listener {
+pub(crate) struct Listener {
     /// Where it listens.
     pub address: Address,
     /// How long a connection may be silent.
@@ -73,7 +73,7 @@ impl Listener {
     ///
     /// # Errors
     /// The address or a file of TLS cannot be used.
-    pub fn of_settings(settings: &Settings) -> Result<(Self, Vec<String>), Wrong> {
+    pub(crate) fn of_settings(settings: &Settings) -> Result<(Self, Vec<String>), Wrong> {
         Self::at(Address::parse(settings.text("address"), "address")?, settings)
     }
 
@@ -81,7 +81,7 @@ impl Listener {
     ///
     /// # Errors
     /// A file of TLS cannot be used.
-    pub fn at(address: Address, settings: &Settings) -> Result<(Self, Vec<String>), Wrong> {
+    pub(crate) fn at(address: Address, settings: &Settings) -> Result<(Self, Vec<String>), Wrong> {
         let tls = settings.record("tls");
         let acceptor = tls.map(tls::acceptor).transpose()?;
         let mut warnings = Vec::new();
@@ -103,7 +103,7 @@ impl Listener {
     ///
     /// # Errors
     /// The address cannot be had.
-    pub async fn serve<S, T>(&self, feed: &Feed, serve: S) -> Result<(), Error>
+    pub(crate) async fn serve<S, T>(&self, feed: &Feed, serve: S) -> Result<(), Error>
     where
         S: Fn(Stream, SocketAddr, Feed) -> T + Clone + Send + Sync + 'static,
         T: Future<Output = ()> + Send + 'static,
@@ -132,19 +132,19 @@ impl Listener {
     }
 
     /// Says what is wrong with a peer, which is no error of the run. After the first ones peers are only counted.
-    pub fn note(&self, feed: &Feed, peer: SocketAddr, reason: &str) {
+    pub(crate) fn note(&self, feed: &Feed, peer: SocketAddr, reason: &str) {
         self.notes.note(feed, "handshake", &format!("{peer}: {reason}"));
     }
 
     /// Whether nobody in between can read along.
     #[must_use]
-    pub fn is_safe(&self) -> bool {
+    pub(crate) fn is_safe(&self) -> bool {
         self.acceptor.is_some() || self.address.is_loopback()
     }
 
     /// The metadata of a connection: `{"KIND":{"peer":{"host","port"},"tls"}}`.
     #[must_use]
-    pub fn origin(&self, kind: &str, peer: SocketAddr) -> Arc<Origin> {
+    pub(crate) fn origin(&self, kind: &str, peer: SocketAddr) -> Arc<Origin> {
         let (host, port, tls) = (peer.ip(), peer.port(), self.acceptor.is_some());
         let peer_text = format!("{{\"host\":\"{host}\",\"port\":{port}}}");
         let meta = format!("{{\"{kind}\":{{\"peer\":{peer_text},\"tls\":{tls}}}}}");
@@ -154,7 +154,7 @@ impl Listener {
 
 /// Bytes that are no message, as one bad frame: it goes to `err` with its first bytes.
 #[must_use]
-pub fn bad(bytes: &[u8], reason: String) -> Arrival {
+pub(crate) fn bad(bytes: &[u8], reason: String) -> Arrival {
     let head = bytes[..bytes.len().min(BAD_FRAME_BYTES_KEPT)].to_vec();
     let bad = vec![BadFrame { line: 0, length: bytes.len() as u64, reason, head }];
     Arrival { bad, ..Messages::default().take() }

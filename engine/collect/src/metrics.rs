@@ -26,7 +26,7 @@ const SINK: &[Setting] = &[
 ];
 
 /// StatsD.
-pub static STATSD: Connector = Connector {
+pub(crate) static STATSD: Connector = Connector {
     kind: "statsd",
     notation: Notation::Temblor,
     doc: "Metrics of StatsD over UDP (\"udp://HOST:PORT\", the default) or TCP (\"tcp://HOST:PORT\"). A source reads \
@@ -49,7 +49,7 @@ pub static STATSD: Connector = Connector {
 };
 
 /// Graphite.
-pub static GRAPHITE: Connector = Connector {
+pub(crate) static GRAPHITE: Connector = Connector {
     kind: "graphite",
     notation: Notation::Temblor,
     doc: "Metrics in the plain text of Graphite over TCP (\"tcp://HOST:PORT\", the default) or UDP \

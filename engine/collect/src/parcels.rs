@@ -8,7 +8,7 @@ use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_wire::retry::{self, Retry};
 
 /// Parcels that go out together.
-pub struct Parcels {
+pub(crate) struct Parcels {
     parcels: Vec<Parcel>,
     refused: Vec<Vec<Refusal>>,
 }
@@ -16,7 +16,7 @@ pub struct Parcels {
 impl Parcels {
     /// Takes the next parcel, waiting for it, and those behind it that are there, up to about so many events
     /// and bytes. `None` at the end.
-    pub async fn take(outlet: &Outlet, events_max: u64, bytes_max: usize) -> Option<Self> {
+    pub(crate) async fn take(outlet: &Outlet, events_max: u64, bytes_max: usize) -> Option<Self> {
         let first = outlet.take().await?;
         let (mut events, mut bytes) = (first.count(), first.bytes().len());
         let mut parcels = vec![first];
@@ -30,52 +30,50 @@ impl Parcels {
         Some(Self { parcels, refused })
     }
 
-    /// All parcels.
-    #[must_use]
-    pub fn all(&self) -> &[Parcel] {
-        &self.parcels
-    }
-
     /// Every event, by the index of its parcel and its own.
-    pub fn indices(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    pub(crate) fn indices(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let parcels = self.parcels.iter().enumerate();
         parcels.flat_map(|(parcel, one)| (0..one.events().len()).map(move |event| (parcel, event)))
     }
 
     /// An event without its line end.
     #[must_use]
-    pub fn event(&self, (parcel, event): (usize, usize)) -> &[u8] {
+    pub(crate) fn event(&self, (parcel, event): (usize, usize)) -> &[u8] {
         self.parcels[parcel].event(event).trim_ascii_end()
     }
 
     /// An attribute of an event.
     #[must_use]
-    pub fn attribute(&self, (parcel, event): (usize, usize), attribute: usize) -> Option<&str> {
+    pub(crate) fn attribute(
+        &self,
+        (parcel, event): (usize, usize),
+        attribute: usize,
+    ) -> Option<&str> {
         self.parcels[parcel].attribute(event, attribute)
     }
 
     /// An event is refused for good.
-    pub fn refuse(&mut self, (parcel, event): (usize, usize), reason: impl Into<String>) {
+    pub(crate) fn refuse(&mut self, (parcel, event): (usize, usize), reason: impl Into<String>) {
         let refusal = Refusal { event, reason: reason.into(), details: String::new() };
         self.refused[parcel].push(refusal);
     }
 
     /// The other side has all but what was refused.
-    pub async fn confirm(self, errors: &Feedback) {
+    pub(crate) async fn confirm(self, errors: &Feedback) {
         for (parcel, refused) in self.parcels.into_iter().zip(self.refused) {
             parcel.confirm_except(&refused, errors).await;
         }
     }
 
     /// They are given up.
-    pub fn fail(self, error: &Error) {
+    pub(crate) fn fail(self, error: &Error) {
         self.parcels.into_iter().for_each(|parcel| parcel.fail(error.clone()));
     }
 }
 
 /// Says that an attempt failed, and waits until the next. False when there is to be none: then `retry`
 /// begins anew, for the next parcels.
-pub async fn wait(retry: &mut Retry, desk: &Desk, error: &Error) -> bool {
+pub(crate) async fn wait(retry: &mut Retry, desk: &Desk, error: &Error) -> bool {
     let is_first = retry.is_fresh();
     match retry.fail(retry::chance()) {
         Some(wait) => {

@@ -33,7 +33,7 @@ const BYTES_MAX: usize = 4 << 20;
 const NAME: &str = "__name__";
 
 /// Remote write.
-pub static PROMETHEUS: Connector = Connector {
+pub(crate) static PROMETHEUS: Connector = Connector {
     kind: "prometheus",
     notation: Notation::Temblor,
     doc: "Samples to Prometheus, or what speaks its remote write (version 1). Events are `{\"name\", \"value\", \

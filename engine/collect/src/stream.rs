@@ -6,12 +6,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 
 /// What can be read and written.
-pub trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Duplex for T {}
 
 /// A connection of either kind.
-pub type Stream = Box<dyn Duplex>;
+pub(crate) type Stream = Box<dyn Duplex>;
 
 /// Bytes that a connection asks for at a time.
 const READ_BYTES: usize = 64 << 10;
@@ -20,14 +20,17 @@ const READ_BYTES: usize = 64 << 10;
 ///
 /// # Errors
 /// The connection broke.
-pub async fn read_more<R: AsyncRead + Unpin>(from: &mut R, bytes: &mut Vec<u8>) -> IoResult<usize> {
+pub(crate) async fn read_more<R: AsyncRead + Unpin>(
+    from: &mut R,
+    bytes: &mut Vec<u8>,
+) -> IoResult<usize> {
     bytes.reserve(READ_BYTES);
     from.read_buf(bytes).await
 }
 
 /// What came of waiting for bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Waited {
+pub(crate) enum Waited {
     /// So many have come.
     Bytes(usize),
     /// The other side has closed, or the connection broke.
@@ -37,7 +40,7 @@ pub enum Waited {
 }
 
 /// Reads what comes within `patience`.
-pub async fn read_within<R: AsyncRead + Unpin>(
+pub(crate) async fn read_within<R: AsyncRead + Unpin>(
     from: &mut R,
     bytes: &mut Vec<u8>,
     patience: Duration,

@@ -7,13 +7,13 @@ use std::io::Read;
 use flate2::bufread::{MultiGzDecoder, ZlibDecoder};
 
 /// What a compressed block may become, unless the program sets it.
-pub const UNPACKED_BYTES_MAX: usize = 64 << 20;
+pub(crate) const UNPACKED_BYTES_MAX: usize = 64 << 20;
 
 /// The data of a block of zlib (RFC 1950).
 ///
 /// # Errors
 /// A sentence: the data are damaged, or too many.
-pub fn zlib(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, String> {
+pub(crate) fn zlib(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, String> {
     bounded(ZlibDecoder::new(packed), bytes_max)
 }
 
@@ -21,7 +21,7 @@ pub fn zlib(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// A sentence: the data are damaged, or too many.
-pub fn gzip(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, String> {
+pub(crate) fn gzip(packed: &[u8], bytes_max: usize) -> Result<Vec<u8>, String> {
     bounded(MultiGzDecoder::new(packed), bytes_max)
 }
 

@@ -15,7 +15,7 @@ const LOST: u8 = 4;
 const TRIAL: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(1));
 
 /// Measures a program; gives the exit code.
-pub fn bench(args: &BenchArgs) -> u8 {
+pub(crate) fn bench(args: &BenchArgs) -> u8 {
     match measure(args) {
         Ok(outcome) => finish(&outcome, args),
         Err(Refusal::Faulty(report)) => {

@@ -5,10 +5,10 @@ use super::expand::long_form;
 use temblor_pipeline::load::{LoadOptions, Loaded};
 
 /// Exit code when something is wrong with a program.
-pub const FAULTY: u8 = 1;
+pub(crate) const FAULTY: u8 = 1;
 
 /// Checks all files; the exit code says whether one of them has errors.
-pub fn check(args: &CheckArgs) -> u8 {
+pub(crate) fn check(args: &CheckArgs) -> u8 {
     let mut faulty = false;
     let tables = match args.tables.open_if_any() {
         Ok(tables) => tables,

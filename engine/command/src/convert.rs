@@ -12,9 +12,12 @@ use temblor_logstash::load;
 use temblor_logstash::settings::Settings;
 use temblor_pipeline::load::colour;
 
+/// The exit code of a conversion in which something is left for a person to decide.
+const UNDECIDED: u8 = 3;
+
 /// What can be typed behind `temblor convert`.
 #[derive(Debug, Args)]
-pub struct ConvertArgs {
+pub(crate) struct ConvertArgs {
     #[command(subcommand)]
     from: From,
 }
@@ -59,6 +62,9 @@ struct LogstashArgs {
     /// Read backslash escapes in texts
     #[arg(long)]
     support_escapes: bool,
+    /// Keep every filter as the step that has its name, with its file and line above it
+    #[arg(long)]
+    exact: bool,
     /// Standard input stands for the inputs
     #[arg(long)]
     stdin: bool,
@@ -68,7 +74,7 @@ struct LogstashArgs {
 }
 
 /// Converts; gives the exit code.
-pub fn convert(args: &ConvertArgs) -> u8 {
+pub(crate) fn convert(args: &ConvertArgs) -> u8 {
     let converted = match &args.from {
         From::Logstash(args) => logstash(args),
         From::Eventgen(args) => eventgen(args),
@@ -102,7 +108,8 @@ fn logstash(args: &LogstashArgs) -> Result<u8, String> {
     let settings = Settings { ecs, escapes: args.support_escapes, ..Settings::of_environment() };
     let texts = load::pipelines(&args.path, &settings)?;
     let title = args.path.display().to_string();
-    let wishes = Wishes { title: &title, stdin: args.stdin, stdout: args.stdout };
+    let (stdin, stdout, exact) = (args.stdin, args.stdout, args.exact);
+    let wishes = Wishes { title: &title, stdin, stdout, exact };
     let Conversion { text, report } = convert::convert(&texts, wishes);
     eprint!("{}", render_all(&texts.diagnostics, &texts.sources, colour()));
     let asks_report = args.report || args.json;
@@ -123,7 +130,11 @@ fn logstash(args: &LogstashArgs) -> Result<u8, String> {
         (false, true) => say(&report.text()),
         (false, false) => eprint!("{}", report.text()),
     }
-    Ok(if texts.has_errors() { FAULTY } else { 0 })
+    Ok(match (texts.has_errors(), report.is_decided()) {
+        (true, _) => FAULTY,
+        (false, false) => UNDECIDED,
+        (false, true) => 0,
+    })
 }
 
 /// To standard output; nobody who stopped reading misses anything.

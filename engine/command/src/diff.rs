@@ -33,7 +33,7 @@ const SHOWN_MAX: usize = 20;
 
 /// What can be typed behind `temblor diff`.
 #[derive(Debug, Args)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// Logstash configuration: a file, a folder of files, or pipelines.yml
     #[arg(long, value_name = "PATH")]
     logstash: PathBuf,
@@ -62,7 +62,7 @@ pub struct DiffArgs {
 }
 
 /// Compares; gives the exit code.
-pub fn diff(args: &DiffArgs) -> u8 {
+pub(crate) fn diff(args: &DiffArgs) -> u8 {
     match compare(args) {
         Ok(true) => SAME,
         Ok(false) => DIFFERENT,

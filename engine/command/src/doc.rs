@@ -18,7 +18,7 @@ const LISTS: [&str; 2] = ["index", "all-modules"];
 
 /// What can be typed behind `temblor doc`.
 #[derive(Debug, Args)]
-pub struct DocArgs {
+pub(crate) struct DocArgs {
     /// Directory with modules (.tremor)
     directory: PathBuf,
     /// Directory for the pages [default: all pages to standard output]
@@ -33,7 +33,7 @@ pub struct DocArgs {
 
 /// The forms of pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum DocFormat {
+pub(crate) enum DocFormat {
     /// Markdown
     #[default]
     Markdown,
@@ -58,7 +58,7 @@ struct Module {
 }
 
 /// Writes the pages; gives the exit code.
-pub fn doc(args: &DocArgs) -> u8 {
+pub(crate) fn doc(args: &DocArgs) -> u8 {
     let done = modules(&args.directory).and_then(|modules| match args.check {
         true => Ok(check(&args.directory, &modules)),
         false => write(args, &modules).map(|()| true),

@@ -18,7 +18,7 @@ use temblor_runtime::run::NamedSink;
 
 /// Both ends of a program that names none.
 #[derive(Debug, Args)]
-pub struct EndArgs {
+pub(crate) struct EndArgs {
     /// Where events come from, when the program does not say [default: standard input]
     #[arg(short, long, value_name = "FILE")]
     input: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct EndArgs {
 }
 
 /// Codecs that read, by name.
-pub fn reading() -> impl TypedValueParser<Value = InputCodec> {
+pub(crate) fn reading() -> impl TypedValueParser<Value = InputCodec> {
     PossibleValuesParser::new(names::reading()).try_map(|name| named(names::reader(&name)))
 }
 
@@ -76,7 +76,7 @@ fn named<T>(found: Option<T>) -> Result<T, &'static str> {
 
 impl EndArgs {
     /// The source of a program that names none.
-    pub fn source(&self) -> SourceEndpoint {
+    pub(crate) fn source(&self) -> SourceEndpoint {
         let framing = names::framing(self.codec);
         let config = match (&self.input, &self.preprocessor[..]) {
             (None, []) => SourceConfig::Stdin { framing },
@@ -93,12 +93,12 @@ impl EndArgs {
     }
 
     /// Whether every event leaves with the port that it leaves by.
-    pub fn shows_ports(&self) -> bool {
+    pub(crate) fn shows_ports(&self) -> bool {
         self.ports
     }
 
     /// Where the events of ports go that the program names no sink for, and how they are written.
-    pub fn sink(&self) -> (NamedSink, Encoding) {
+    pub(crate) fn sink(&self) -> (NamedSink, Encoding) {
         let sink = match &self.output {
             None => NamedSink::new("stdout", SinkConfig::Stdout),
             Some(path) => {

@@ -9,7 +9,7 @@ use temblor_lang::syntax::tree::{Create, CreateKind, DefineKind, Query, Statemen
 use temblor_pipeline::graph::{Declared, expand};
 
 /// The long form of a text; of a script or deploy file only a clean copy.
-pub fn long_form(name: &str, text: &str) -> String {
+pub(crate) fn long_form(name: &str, text: &str) -> String {
     let mut sources = Sources::default();
     let source = sources.add(name, text);
     match Path::new(name).extension().and_then(|ending| ending.to_str()) {

@@ -6,7 +6,7 @@ use super::repl::print;
 use temblor_lang::diagnostic::{codes, nearest};
 
 /// Prints the page, or the list of all pages.
-pub fn explain(args: &ExplainArgs) -> u8 {
+pub(crate) fn explain(args: &ExplainArgs) -> u8 {
     let Some(code) = &args.code else {
         let line = |page: &codes::Page| format!("{}  {}\n", page.code, page.title);
         print(&codes::pages().map(line).collect::<String>());

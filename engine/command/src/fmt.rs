@@ -12,7 +12,7 @@ use temblor_pipeline::load::{Language, colour, read_program};
 
 /// What can be typed behind `temblor fmt`.
 #[derive(Debug, Args)]
-pub struct FmtArgs {
+pub(crate) struct FmtArgs {
     /// Program files, and folders with such; - reads standard input and writes standard output
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -25,7 +25,7 @@ pub struct FmtArgs {
 }
 
 /// Formats all files; gives the exit code.
-pub fn fmt(args: &FmtArgs) -> u8 {
+pub(crate) fn fmt(args: &FmtArgs) -> u8 {
     let mut faulty = false;
     for file in args.files.iter().flat_map(|file| below(file)) {
         let result = match file == Path::new("-") {

@@ -3,6 +3,7 @@
 use super::check::FAULTY;
 use super::{Command, GenerateArgs, Verb};
 use clap::Parser;
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
 use temblor_generate::envelope::EnvelopeParts;
@@ -13,13 +14,12 @@ use temblor_generate::{Spec, Stream};
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Formula;
 use temblor_lang::value::{Arena, Value};
-use temblor_pipeline::endpoint::SINK_KINDS;
 use temblor_runtime::clock::{Timestamp, nanoseconds, system_time};
 use temblor_runtime::limits::BLOCK_BYTES;
 use temblor_stdlib::formats::datetime::DateFormat;
 
 /// Generates events; gives the exit code.
-pub fn generate(args: &GenerateArgs) -> u8 {
+pub(crate) fn generate(args: &GenerateArgs) -> u8 {
     let result = match (&args.explain, args.conf.is_empty()) {
         (Some(file), _) => explain(file),
         (None, true) => {
@@ -53,19 +53,28 @@ fn configured(args: &GenerateArgs) -> Result<u8, String> {
         let names: Vec<_> = args.conf.iter().map(|file| file.display().to_string()).collect();
         return Err(format!("{}: there is no such stanza that makes events", names.join(", ")));
     }
-    for stanza in &stanzas {
-        for note in &stanza.notes {
-            eprintln!("note: {}: [{}]: {note}", stanza.place, stanza.section);
+    let mut told = BTreeSet::new();
+    for Stanza { place, section, notes, .. } in &stanzas {
+        // A stanza of several samples says the same of each.
+        for note in notes.iter().filter(|note| told.insert((place, *note))) {
+            eprintln!("note: {place}: [{section}]: {note}");
         }
     }
     for stanza in &mut stanzas {
         given(stanza, args)?;
     }
-    if !args.stdout && stanzas.iter().any(|one| matches!(one.output, Output::Sink { .. })) {
-        return through_sinks(stanzas, args);
+    let is_sent = |one: &Stanza| matches!(one.output, Output::Sinks { .. });
+    let (sent, printed): (Vec<_>, Vec<_>) = stanzas.into_iter().partition(is_sent);
+    let specs: Vec<_> = printed.into_iter().map(|one| (one.spec, one.output)).collect();
+    if sent.is_empty() {
+        return print(&specs, args).map(|()| 0);
     }
-    let specs: Vec<_> = stanzas.into_iter().map(|one| (one.spec, one.output)).collect();
-    print(&specs, args).map(|()| 0)
+    std::thread::scope(|scope| {
+        let printing = scope.spawn(|| print(&specs, args));
+        let code = through_sinks(sent, args)?;
+        printing.join().map_err(|_| "printing panicked".to_string())??;
+        Ok(code)
+    })
 }
 
 /// What the command line says of a stanza.
@@ -79,11 +88,14 @@ fn given(stanza: &mut Stanza, args: &GenerateArgs) -> Result<(), String> {
         Output::Refused(reason) => {
             return Err(format!("{}: {reason}; --stdout prints the events", place()));
         }
-        Output::Sink { kind, .. } if !SINK_KINDS.contains(kind) => {
-            return Err(format!(
-                "{}: this needs the sink `{kind}`, which is not there yet; --stdout prints the events",
-                place()
-            ));
+        Output::Sinks { sinks, .. } => {
+            let registry = temblor_catalog::registry();
+            if let Some(sink) = sinks.iter().find(|sink| !registry.has_sink(sink.kind)) {
+                let (place, kind) = (place(), sink.kind);
+                return Err(format!(
+                    "{place}: this build has no sink `{kind}`; --stdout prints the events"
+                ));
+            }
         }
         _ => {}
     }
@@ -103,13 +115,23 @@ fn given(stanza: &mut Stanza, args: &GenerateArgs) -> Result<(), String> {
 }
 
 /// Runs the program that a configuration is converted to: its sinks are those of programs.
-fn through_sinks(stanzas: Vec<Stanza>, args: &GenerateArgs) -> Result<u8, String> {
-    if args.virtual_clock || args.span.is_some() {
-        return Err("--virtual-clock and --for do not reach sinks; add --stdout".to_string());
+fn through_sinks(mut stanzas: Vec<Stanza>, args: &GenerateArgs) -> Result<u8, String> {
+    for Stanza { settings, .. } in &mut stanzas {
+        if let Some(span) = args.span {
+            settings.insert("span".to_string(), nanoseconds(span).into());
+        }
+        if args.virtual_clock {
+            // The clock of a run begins at 0, that of the events now.
+            settings.entry("start").or_insert_with(|| system_time().into());
+        }
     }
     let loaded = Loaded { stanzas, notes: Vec::new() };
     let (text, _) = eventgen::convert::convert(&loaded, 0);
-    let command = Command::try_parse_from(["temblor", "run", "--quiet", "-e", &text]);
+    let mut words = vec!["temblor", "run", "--quiet", "-e", &text];
+    if args.virtual_clock {
+        words.extend(["--virtual-clock", "1ns"]);
+    }
+    let command = Command::try_parse_from(words);
     match command.map_err(|error| error.to_string())?.verb {
         Verb::Run(run) => Ok(super::run::run(run)),
         _ => Err("the program could not be run".to_string()),
@@ -214,7 +236,7 @@ impl Outlet {
                 Outlet::File(file.map_err(|error| format!("{name}: {error}"))?, name)
             }
             Output::Nothing => Outlet::Nothing,
-            Output::Stdout | Output::Sink { .. } | Output::Refused(_) => Outlet::Stdout,
+            Output::Stdout | Output::Sinks { .. } | Output::Refused(_) => Outlet::Stdout,
         })
     }
 

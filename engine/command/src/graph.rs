@@ -4,7 +4,7 @@ use super::GraphArgs;
 use super::check::FAULTY;
 
 /// Draws a program; gives the exit code.
-pub fn graph(args: &GraphArgs) -> u8 {
+pub(crate) fn graph(args: &GraphArgs) -> u8 {
     match args.program.load() {
         Err(reason) => {
             eprintln!("error: {reason}");

@@ -10,7 +10,7 @@ const STACK_BYTES: usize = 64 << 20;
 
 /// What can be typed behind `temblor lsp`.
 #[derive(Debug, Args)]
-pub struct LspArgs {
+pub(crate) struct LspArgs {
     /// Directory with module files; may be repeated (also: TEMBLOR_PATH, TREMOR_PATH)
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
@@ -20,7 +20,7 @@ pub struct LspArgs {
 }
 
 /// Serves until the editor leaves; gives the exit code.
-pub fn lsp(args: &LspArgs) -> u8 {
+pub(crate) fn lsp(args: &LspArgs) -> u8 {
     let path = args.path.clone();
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(|| serve(path));
     let result = match thread.map(std::thread::JoinHandle::join) {

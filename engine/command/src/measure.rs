@@ -63,7 +63,11 @@ impl BenchPlan {
     }
 
     /// Injects into the program by a clock of the caller's.
-    pub fn run_by(&self, ticker: Arc<dyn Ticker>, program: Loaded) -> Result<Outcome, Error> {
+    pub(crate) fn run_by(
+        &self,
+        ticker: Arc<dyn Ticker>,
+        program: Loaded,
+    ) -> Result<Outcome, Error> {
         let recorder = Recorder::new(ticker);
         let (workers, order, batch_bytes) = (self.workers, self.order, self.batch_bytes);
         let mut plan = RunPlan { workers, order, batch_bytes, ..RunPlan::default() };

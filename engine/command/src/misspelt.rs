@@ -10,7 +10,7 @@ use temblor_pipeline::load::Language;
 
 /// The error with a suggestion: the command that a misspelt one is nearest to, or `run` where a
 /// program file stands in the place of a command.
-pub fn explained(mut error: Error) -> Error {
+pub(crate) fn explained(mut error: Error) -> Error {
     let is_command = error.kind() == ErrorKind::InvalidSubcommand;
     if !is_command || error.get(ContextKind::SuggestedSubcommand).is_some() {
         return error;

@@ -8,7 +8,7 @@ use temblor_pipeline::load::LoadOptions;
 use temblor_stdlib::formats::json;
 
 #[derive(Debug, Args)]
-pub struct ParameterArgs {
+pub(crate) struct ParameterArgs {
     /// An argument of the program, such as limit=10; may be repeated, and goes before --args
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
@@ -19,14 +19,14 @@ pub struct ParameterArgs {
 
 /// Arguments as they were given.
 #[derive(Debug, Default)]
-pub struct Parameters {
+pub(crate) struct Parameters {
     set: Vec<(String, String)>,
     args: Option<Frozen>,
 }
 
 impl ParameterArgs {
     /// Reads them; the error is a sentence.
-    pub fn read(&self) -> Result<Parameters, String> {
+    pub(crate) fn read(&self) -> Result<Parameters, String> {
         let pair = |text: &String| match text.split_once('=') {
             Some((name, value)) if !name.trim().is_empty() => {
                 Ok((name.trim().to_string(), value.to_string()))
@@ -41,7 +41,7 @@ impl ParameterArgs {
 
 impl Parameters {
     /// How a program is loaded with them.
-    pub fn options(&self) -> LoadOptions<'_> {
+    pub(crate) fn options(&self) -> LoadOptions<'_> {
         let options = LoadOptions::new(registry());
         LoadOptions { args: self.args.as_ref(), set: &self.set, ..options }
     }

@@ -14,7 +14,7 @@ use temblor_repl::{Reply, Session, interact};
 
 /// What can be typed behind `temblor repl`.
 #[derive(Debug, Args)]
-pub struct ReplArgs {
+pub(crate) struct ReplArgs {
     /// Program file whose pipeline or definitions are there from the start
     #[arg(conflicts_with = "logstash")]
     file: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub struct ReplArgs {
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Runs the REPL; gives the exit code.
-pub fn repl(args: &ReplArgs) -> u8 {
+pub(crate) fn repl(args: &ReplArgs) -> u8 {
     let is_terminal = std::io::stdout().is_terminal();
     let mut session = Session::new(args.path.clone(), colour(is_terminal));
     let mut faulty = false;

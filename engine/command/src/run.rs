@@ -18,7 +18,7 @@ use temblor_runtime::run::{RunPlan, Summary};
 use temblor_runtime::stats::Counts;
 
 /// Runs a program; gives the exit code.
-pub fn run(args: RunArgs) -> u8 {
+pub(crate) fn run(args: RunArgs) -> u8 {
     let started = Instant::now();
     if let Some(name) = &args.instance {
         temblor_stdlib::functions::name_instance(name);

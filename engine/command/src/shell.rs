@@ -13,7 +13,7 @@ const NAME: &str = "temblor";
 
 /// What can be typed behind `temblor completions`.
 #[derive(Debug, Args)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(required_unless_present = "directory")]
     shell: Option<Shell>,
@@ -24,13 +24,13 @@ pub struct CompletionsArgs {
 
 /// What can be typed behind `temblor man`.
 #[derive(Debug, Args)]
-pub struct ManArgs {
+pub(crate) struct ManArgs {
     /// Write a page for each command into this directory [default: one page to standard output]
     directory: Option<PathBuf>,
 }
 
 /// Writes the completions of a shell.
-pub fn completions(args: &CompletionsArgs) -> u8 {
+pub(crate) fn completions(args: &CompletionsArgs) -> u8 {
     match (args.shell, &args.directory) {
         (Some(shell), _) => {
             let mut text = Vec::new();
@@ -50,7 +50,7 @@ fn all_completions(directory: &Path) -> io::Result<()> {
 }
 
 /// Writes the manual pages.
-pub fn man(args: &ManArgs) -> u8 {
+pub(crate) fn man(args: &ManArgs) -> u8 {
     match &args.directory {
         Some(directory) => finish(
             std::fs::create_dir_all(directory)

@@ -8,7 +8,7 @@ use temblor_pipeline::lookup::{Lookup, MODES, Matching, NamedTables, Plan};
 
 /// The lookup tables of a command.
 #[derive(Debug, Args)]
-pub struct TableArgs {
+pub(crate) struct TableArgs {
     /// Lookup table for std::lookup and enrich: NAME=FILE[,mode=exact|cidr|regex|range][,key=COLUMN]
     /// [,until=COLUMN][,reload=30s]; may be repeated
     #[arg(long, value_name = "NAME=FILE")]
@@ -20,13 +20,13 @@ impl TableArgs {
     ///
     /// # Errors
     /// A sentence about the first declaration that is wrong or whose file is no table.
-    pub fn open(&self) -> Result<NamedTables, String> {
+    pub(crate) fn open(&self) -> Result<NamedTables, String> {
         open(&self.table)
     }
 
     /// As [`TableArgs::open`], for commands that may leave tables to a later one: `None` when no
     /// table is declared.
-    pub fn open_if_any(&self) -> Result<Option<NamedTables>, String> {
+    pub(crate) fn open_if_any(&self) -> Result<Option<NamedTables>, String> {
         if self.table.is_empty() { Ok(None) } else { self.open().map(Some) }
     }
 }

@@ -17,7 +17,7 @@ const WATCH_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What can be typed behind `temblor test`.
 #[derive(Debug, Args)]
-pub struct TestArgs {
+pub(crate) struct TestArgs {
     /// Files and folders to look into
     #[arg(default_value = ".")]
     pub paths: Vec<PathBuf>,
@@ -51,7 +51,7 @@ pub struct TestArgs {
 
 /// The forms of the results.
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
-pub enum TestFormat {
+pub(crate) enum TestFormat {
     /// For people
     #[default]
     Text,
@@ -62,7 +62,7 @@ pub enum TestFormat {
 }
 
 /// Runs the tests; gives the exit code.
-pub fn test(args: &TestArgs) -> u8 {
+pub(crate) fn test(args: &TestArgs) -> u8 {
     if !args.watch {
         return once(args);
     }

@@ -29,12 +29,12 @@ enum OrderArg {
 
 impl ThreadArgs {
     /// How many workers there are to be.
-    pub fn workers(self) -> usize {
+    pub(crate) fn workers(self) -> usize {
         self.workers.unwrap_or_else(temblor_generate::inject::machine::cores)
     }
 
     /// The order of the output.
-    pub fn order(self) -> Order {
+    pub(crate) fn order(self) -> Order {
         match self.order {
             OrderArg::Source => Order::Source,
             OrderArg::Any => Order::Any,
@@ -42,7 +42,7 @@ impl ThreadArgs {
     }
 
     /// Bytes of a batch.
-    pub fn batch_bytes(self) -> usize {
+    pub(crate) fn batch_bytes(self) -> usize {
         self.batch
     }
 }

@@ -52,25 +52,25 @@ fn choose<'a, const N: usize>(bits: &mut u64, choices: &[&'a str; N]) -> &'a [u8
 }
 
 /// Access log lines in Apache's combined format.
-pub struct Weblog {
+pub(crate) struct Weblog {
     random: Random,
     stamp: Stamp,
 }
 
 /// Syslog messages of RFC 3164, under 100 bytes on average.
-pub struct Syslog {
+pub(crate) struct Syslog {
     random: Random,
     stamp: Stamp,
 }
 
 /// JSON lines of an application.
-pub struct JsonApp {
+pub(crate) struct JsonApp {
     random: Random,
     stamp: Stamp,
 }
 
 /// A time and a number: the least that is an event.
-pub struct Windbag {
+pub(crate) struct Windbag {
     stamp: Stamp,
 }
 
@@ -80,7 +80,7 @@ fn stamp(format: &str) -> Stamp {
 
 impl Weblog {
     /// Lines of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Weblog { random: Random::seeded(seed), stamp: stamp("%d/%b/%Y:%H:%M:%S %z") }
     }
 }
@@ -143,7 +143,7 @@ const MESSAGES: [&str; 16] = [
 
 impl Syslog {
     /// Messages of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Syslog { random: Random::seeded(seed), stamp: stamp("%b %e %H:%M:%S") }
     }
 }
@@ -178,7 +178,7 @@ const SERVICES: [&str; 8] =
 
 impl JsonApp {
     /// Events of a seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         JsonApp { random: Random::seeded(seed), stamp: stamp(ISO) }
     }
 }

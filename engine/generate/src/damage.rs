@@ -6,15 +6,15 @@ use super::Random;
 
 /// How often events are damaged, as parts of 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Damage {
+pub(crate) struct Damage {
     /// The end of the line is missing.
     pub truncate: f64,
     /// A byte is missing, wrong or too many: the line is no longer what its format says.
-    pub malform: f64,
+    pub(crate) malform: f64,
     /// The line is as long as `oversize_bytes`.
-    pub oversize: f64,
+    pub(crate) oversize: f64,
     /// How long oversized lines are.
-    pub oversize_bytes: u64,
+    pub(crate) oversize_bytes: u64,
 }
 
 impl Default for Damage {
@@ -25,30 +25,30 @@ impl Default for Damage {
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
+pub(crate) struct Done {
     /// Cut off.
-    pub is_truncated: bool,
+    pub(crate) is_truncated: bool,
     /// Broken.
-    pub is_malformed: bool,
+    pub(crate) is_malformed: bool,
     /// Oversized.
-    pub is_oversized: bool,
+    pub(crate) is_oversized: bool,
 }
 
 impl Damage {
     /// Whether nothing is damaged.
     #[must_use]
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.truncate <= 0.0 && self.malform <= 0.0 && self.oversize <= 0.0
     }
 
-    /// Damages the event in `out[start..]`, which ends with a line end, or not.
-    pub fn apply(&self, start: usize, random: &mut Random, out: &mut Vec<u8>) -> Done {
+    /// Damages the event in `out[start..]`, but for the byte that ends it, or leaves it whole.
+    pub(crate) fn apply(&self, start: usize, random: &mut Random, out: &mut Vec<u8>) -> Done {
         if self.is_none() {
             return Done::default();
         }
         let draws = [random.unit(), random.unit(), random.unit()];
         let mut done = Done::default();
-        out.pop();
+        let end = out.pop().unwrap_or(b'\n');
         let length = out.len() - start;
         if draws[0] < self.truncate && length > 1 {
             out.truncate(start + 1 + random.below(length as u64 - 1) as usize);
@@ -63,7 +63,7 @@ impl Damage {
             out.extend(std::iter::repeat_n(b'x', missing));
             done.is_oversized = true;
         }
-        out.push(b'\n');
+        out.push(end);
         done
     }
 }

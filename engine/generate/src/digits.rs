@@ -12,7 +12,7 @@ const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 
 /// Appends a number in decimal.
 #[inline]
-pub fn push_number(mut number: u64, out: &mut Vec<u8>) {
+pub(crate) fn push_number(mut number: u64, out: &mut Vec<u8>) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
     while number >= 100 {
@@ -34,13 +34,13 @@ pub fn push_number(mut number: u64, out: &mut Vec<u8>) {
 
 /// Appends a number below 100 with two digits.
 #[inline]
-pub fn push_two(number: u64, out: &mut Vec<u8>) {
+pub(crate) fn push_two(number: u64, out: &mut Vec<u8>) {
     let pair = (number % 100) as usize * 2;
     out.extend_from_slice(&PAIRS[pair..pair + 2]);
 }
 
 /// Appends a number with leading zeros.
-pub fn push_padded(number: u64, width: usize, out: &mut Vec<u8>) {
+pub(crate) fn push_padded(number: u64, width: usize, out: &mut Vec<u8>) {
     let before = out.len();
     push_number(number, out);
     let short = width.saturating_sub(out.len() - before);
@@ -48,7 +48,7 @@ pub fn push_padded(number: u64, width: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends random hexadecimal digits.
-pub fn push_hex(random: &mut Random, digits: usize, out: &mut Vec<u8>) {
+pub(crate) fn push_hex(random: &mut Random, digits: usize, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut left = digits;
     while left > 0 {
@@ -62,7 +62,7 @@ pub fn push_hex(random: &mut Random, digits: usize, out: &mut Vec<u8>) {
 }
 
 /// Appends a random identifier in the form of a UUID (RFC 9562, version 4).
-pub fn push_uuid(random: &mut Random, out: &mut Vec<u8>) {
+pub(crate) fn push_uuid(random: &mut Random, out: &mut Vec<u8>) {
     for (index, digits) in [8, 4, 4, 4, 12].into_iter().enumerate() {
         if index > 0 {
             out.push(b'-');
@@ -79,7 +79,7 @@ pub fn push_uuid(random: &mut Random, out: &mut Vec<u8>) {
 
 /// Appends a random public or private IPv4 address.
 #[inline]
-pub fn push_ipv4(random: &mut Random, out: &mut Vec<u8>) {
+pub(crate) fn push_ipv4(random: &mut Random, out: &mut Vec<u8>) {
     let bits = random.bits();
     push_number(11 + (bits & 0xff) % 212, out);
     for shift in [8, 16, 24] {

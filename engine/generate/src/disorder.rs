@@ -16,23 +16,23 @@ pub struct Disorder {
     /// Part of the events that come twice.
     pub duplicate: f64,
     /// Part of the events that come late.
-    pub reorder: f64,
+    pub(crate) reorder: f64,
     /// How many places late at most.
     pub delay: u64,
     /// Part of the events at which a burst begins: they and those behind them wait and come together.
     pub burst: f64,
     /// How many events a burst has.
-    pub burst_events: u64,
+    pub(crate) burst_events: u64,
     /// How far the sender's clock is ahead, in nanoseconds.
-    pub skew_ns: i64,
+    pub(crate) skew_ns: i64,
     /// What senders do to events.
-    pub damage: Damage,
+    pub(crate) damage: Damage,
     /// Number of the stream: streams of one seed suffer differently.
     pub stream: u64,
 }
 
 /// Events that are late are held back here.
-pub struct Network {
+pub(crate) struct Network {
     disorder: Disorder,
     random: Random,
     damage_random: Random,
@@ -48,7 +48,7 @@ pub struct Network {
 impl Disorder {
     /// Whether nothing happens on the way; the clock may still be off.
     #[must_use]
-    pub fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         let parts = [self.loss, self.duplicate, self.reorder, self.burst];
         parts.iter().all(|part| *part <= 0.0) && self.damage.is_none()
     }
@@ -57,7 +57,7 @@ impl Disorder {
 impl Network {
     /// A network of the given kind, which tells the truth where it is wanted.
     #[must_use]
-    pub fn new(disorder: Disorder, seed: u64, truth: Option<Truth>) -> Self {
+    pub(crate) fn new(disorder: Disorder, seed: u64, truth: Option<Truth>) -> Self {
         let stream = disorder.stream.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let random = Random::seeded(seed ^ stream ^ 0xd150);
         let damage_random = Random::seeded(seed ^ stream ^ 0xda3a);
@@ -79,7 +79,12 @@ impl Network {
     ///
     /// # Errors
     /// When the truth cannot be written.
-    pub fn pass(&mut self, start: usize, event: u64, out: &mut Vec<u8>) -> Result<u64, String> {
+    pub(crate) fn pass(
+        &mut self,
+        start: usize,
+        event: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<u64, String> {
         let Disorder { loss, duplicate, reorder, delay, burst, burst_events, damage, .. } =
             self.disorder;
         let draws = [self.random.unit(), self.random.unit(), self.random.unit()];
@@ -133,7 +138,7 @@ impl Network {
     ///
     /// # Errors
     /// When the truth cannot be written.
-    pub fn end(&mut self, out: &mut Vec<u8>) -> Result<u64, String> {
+    pub(crate) fn end(&mut self, out: &mut Vec<u8>) -> Result<u64, String> {
         self.place = u64::MAX;
         let events = self.release(out)?;
         self.flush()?;
@@ -144,7 +149,7 @@ impl Network {
     ///
     /// # Errors
     /// When the truth cannot be written.
-    pub fn flush(&mut self) -> Result<(), String> {
+    pub(crate) fn flush(&mut self) -> Result<(), String> {
         self.truth.as_mut().map_or(Ok(()), Truth::flush)
     }
 

@@ -40,7 +40,7 @@ pub enum Form {
 }
 
 /// The words for forms, as settings have them.
-pub const FORMS: [(&str, Form); 4] = [
+pub(crate) const FORMS: [(&str, Form); 4] = [
     ("raw", Form::Raw),
     ("modinput", Form::ModInput),
     ("hec", Form::Hec),
@@ -55,9 +55,9 @@ pub struct EnvelopeParts {
     /// Where events come from that do not say.
     pub host: String,
     /// Replaces parts of the host.
-    pub host_token: Option<Token>,
+    pub(crate) host_token: Option<Token>,
     /// Finds the host in the event; its first group.
-    pub host_regex: Option<Finder>,
+    pub(crate) host_regex: Option<Finder>,
     /// From which file or service.
     pub source: String,
     /// What kind of event.
@@ -67,7 +67,7 @@ pub struct EnvelopeParts {
 }
 
 /// Wraps events.
-pub struct Envelope {
+pub(crate) struct Envelope {
     parts: EnvelopeParts,
     host_tokens: Tokens,
     random: Random,
@@ -80,7 +80,7 @@ pub struct Envelope {
 impl Envelope {
     /// An envelope; nothing where events are to be alone.
     #[must_use]
-    pub fn new(parts: &EnvelopeParts, seed: u64) -> Option<Self> {
+    pub(crate) fn new(parts: &EnvelopeParts, seed: u64) -> Option<Self> {
         if parts.form == Form::Raw {
             return None;
         }
@@ -93,12 +93,18 @@ impl Envelope {
     }
 
     /// An execution begins.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.index = self.random.index(self.parts.indexes.len());
     }
 
     /// Wraps the event in `out[start..]`.
-    pub fn wrap(&mut self, start: usize, moment: Moment, own: EventFields<'_>, out: &mut Vec<u8>) {
+    pub(crate) fn wrap(
+        &mut self,
+        start: usize,
+        moment: Moment,
+        own: EventFields<'_>,
+        out: &mut Vec<u8>,
+    ) {
         self.raw.clear();
         self.raw.extend_from_slice(&out[start..]);
         out.truncate(start);

@@ -29,7 +29,7 @@ pub struct Plan {
     /// None begins at this time or later.
     pub until: Option<TimeWord>,
     /// Whether events come evenly over the interval.
-    pub is_spread: bool,
+    pub(crate) is_spread: bool,
 }
 
 /// How much an execution has, before rates are counted in.
@@ -46,11 +46,11 @@ pub enum Amount {
 
 /// When the stream's time begins, and what its events may show.
 #[derive(Clone, Debug, Default)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The first execution; those before `live_from` are of the past.
     pub first: Timestamp,
     /// Where the past ends.
-    pub live_from: Timestamp,
+    pub(crate) live_from: Timestamp,
     /// The earliest time that an event shows, seen from its execution.
     pub earliest: TimeWord,
     /// The latest.
@@ -58,12 +58,12 @@ pub struct Frame {
     /// When more, when less; its zone is that of the words.
     pub tables: Tables,
     /// Part by which the amount may differ.
-    pub jitter: f64,
+    pub(crate) jitter: f64,
 }
 
 /// Gives the times of events.
 #[derive(Clone, Debug)]
-pub struct Executions {
+pub(crate) struct Executions {
     plan: Plan,
     frame: Frame,
     until: Timestamp,
@@ -94,7 +94,7 @@ struct Current {
 impl Executions {
     /// Executions from the beginning of a frame.
     #[must_use]
-    pub fn new(plan: Plan, frame: Frame, seed: u64) -> Self {
+    pub(crate) fn new(plan: Plan, frame: Frame, seed: u64) -> Self {
         let zone = frame.tables.zone;
         let until = plan.until.as_ref().map_or(u64::MAX, |word| word.at(frame.live_from, &zone));
         let (random, next) = (Random::seeded(seed ^ 0x9ace), frame.first);
@@ -114,7 +114,7 @@ impl Executions {
 
     /// When the next event is, or the next execution if none is under way; nothing when all is over.
     #[must_use]
-    pub fn due(&self) -> Option<Timestamp> {
+    pub(crate) fn due(&self) -> Option<Timestamp> {
         if let Some(current) = &self.current {
             return Some(current.time.saturating_add(self.passed(current)));
         }
@@ -138,12 +138,12 @@ impl Executions {
 
     /// Whether an execution must begin before there is an event.
     #[must_use]
-    pub fn is_between(&self) -> bool {
+    pub(crate) fn is_between(&self) -> bool {
         self.current.is_none()
     }
 
     /// Begins the next one; `whole` is how many events the generator has by itself.
-    pub fn begin(&mut self, whole: u64, is_bundle: bool) -> Moment {
+    pub(crate) fn begin(&mut self, whole: u64, is_bundle: bool) -> Moment {
         let time = self.next;
         let is_live = time >= self.frame.live_from || self.plan.interval_ns == 0;
         self.begun += u64::from(is_live);
@@ -199,7 +199,7 @@ impl Executions {
     }
 
     /// The generator says itself how many events this execution has.
-    pub fn set_count(&mut self, count: u64) {
+    pub(crate) fn set_count(&mut self, count: u64) {
         if let Some(current) = &mut self.current {
             current.of = count;
             current.place = 0;
@@ -212,7 +212,7 @@ impl Executions {
 
     /// What the next event is told.
     #[must_use]
-    pub fn moment(&self, index: u64) -> Moment {
+    pub(crate) fn moment(&self, index: u64) -> Moment {
         let Some(current) = &self.current else { return Moment::at(index, self.next) };
         let passed = self.passed(current);
         let time = current.time.saturating_add(passed);
@@ -226,7 +226,7 @@ impl Executions {
     }
 
     /// An event of so many bytes was written.
-    pub fn wrote(&mut self, bytes: usize) {
+    pub(crate) fn wrote(&mut self, bytes: usize) {
         self.silent = 0;
         self.owed -= match self.plan.amount {
             Amount::BytesPerSecond(_) => bytes as f64,

@@ -24,7 +24,7 @@ enum Engine {
 
 /// A place in an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub(crate) struct Spot {
     /// All that the pattern matched.
     pub whole: Range<usize>,
     /// What is replaced: the first group where it took part, else the whole.
@@ -36,7 +36,7 @@ impl Finder {
     ///
     /// # Errors
     /// What is wrong with the pattern.
-    pub fn python(pattern: &str) -> Result<Self, String> {
+    pub(crate) fn python(pattern: &str) -> Result<Self, String> {
         Self::compile(translated(pattern))
     }
 
@@ -44,7 +44,7 @@ impl Finder {
     ///
     /// # Errors
     /// What is wrong with the pattern.
-    pub fn new(pattern: &str) -> Result<Self, String> {
+    pub(crate) fn new(pattern: &str) -> Result<Self, String> {
         Self::compile(pattern.to_string())
     }
 
@@ -73,26 +73,26 @@ impl Finder {
 
     /// The pattern, in the syntax of the engine.
     #[must_use]
-    pub fn pattern(&self) -> &str {
+    pub(crate) fn pattern(&self) -> &str {
         &self.pattern
     }
 
     /// The pattern, if it is one of the linear engine.
     #[must_use]
-    pub fn linear_pattern(&self) -> Option<&str> {
+    pub(crate) fn linear_pattern(&self) -> Option<&str> {
         matches!(self.engine, Engine::Linear(_)).then_some(&self.pattern)
     }
 
     /// Where the pattern matches first.
     #[must_use]
-    pub fn first(&self, text: &[u8]) -> Option<Spot> {
+    pub(crate) fn first(&self, text: &[u8]) -> Option<Spot> {
         let mut spots = Vec::new();
         self.search(text, true, &mut spots);
         spots.pop()
     }
 
     /// Where the pattern matches, one behind the other.
-    pub fn all(&self, text: &[u8], spots: &mut Vec<Spot>) {
+    pub(crate) fn all(&self, text: &[u8], spots: &mut Vec<Spot>) {
         spots.clear();
         self.search(text, false, spots);
     }

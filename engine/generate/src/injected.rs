@@ -21,13 +21,13 @@ impl OpenSource for InjectConfig {
 }
 
 /// The injector.
-pub struct InjectSource {
+pub(crate) struct InjectSource {
     config: InjectConfig,
 }
 
 impl InjectSource {
     /// An injector that has not begun.
-    pub fn new(config: InjectConfig) -> Self {
+    pub(crate) fn new(config: InjectConfig) -> Self {
         InjectSource { config }
     }
 

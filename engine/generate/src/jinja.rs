@@ -23,7 +23,7 @@ const TEMPLATE_BYTES_MAX: u64 = 16 << 20;
 
 /// How `count` is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CountType {
+pub(crate) enum CountType {
     /// The template is rendered until there are so many lines.
     #[default]
     Lines,
@@ -41,7 +41,7 @@ pub struct JinjaParts {
     /// What it is given.
     pub variables: BTreeMap<String, serde_json::Value>,
     /// How `count` is meant.
-    pub count_type: CountType,
+    pub(crate) count_type: CountType,
     /// Whose clocks its times are of.
     pub zone: Zone,
 }
@@ -55,7 +55,7 @@ struct Line {
 }
 
 /// The generator.
-pub struct Jinja {
+pub(crate) struct Jinja {
     parts: Arc<JinjaParts>,
     environment: Environment<'static>,
     /// The time of the execution, for the tags.
@@ -69,7 +69,7 @@ impl Jinja {
     ///
     /// # Errors
     /// When there is none, or it is wrong: the template's line and what is wrong there.
-    pub fn new(parts: Arc<JinjaParts>, seed: u64) -> Result<Self, String> {
+    pub(crate) fn new(parts: Arc<JinjaParts>, seed: u64) -> Result<Self, String> {
         let now = Arc::new(Mutex::new(0));
         let mut environment = environment(&parts, &now, seed);
         environment.set_fuel(Some(STEPS_MAX));

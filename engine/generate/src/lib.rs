@@ -3,45 +3,44 @@
 //! Invariant: what is written depends on seed, settings and the event's number and time alone; nothing
 //! here reads a clock.
 
-pub mod digits;
-pub mod zone;
-pub mod relative;
+mod digits;
+mod zone;
+mod relative;
 pub mod stamp;
-pub mod reading;
-pub mod records;
-pub mod finder;
-pub mod rate;
-pub mod pace;
-pub mod executions;
-pub mod damage;
-pub mod disorder;
-pub mod truth;
+mod reading;
+mod records;
+mod finder;
+mod rate;
+mod pace;
+mod executions;
+mod damage;
+mod disorder;
+mod truth;
 pub mod envelope;
-pub mod builtin;
-pub mod presets;
-pub mod lines;
-pub mod replacement;
-pub mod tokens;
-pub mod weave;
-pub mod sample;
-pub mod template;
-pub mod replay;
-pub mod jinja;
+mod builtin;
+mod presets;
+mod lines;
+mod replacement;
+mod tokens;
+mod weave;
+mod sample;
+mod template;
+mod replay;
+mod jinja;
 pub mod spec;
-pub mod settings;
+mod settings;
 pub mod eventgen;
-pub mod stream;
+mod stream;
 pub mod source;
 pub mod inject;
-pub mod injected;
+mod injected;
 
-pub use rate::Rate;
 pub use spec::Spec;
 pub use stream::Stream;
 
 use temblor_runtime::clock::Timestamp;
 
-pub use envelope::EventFields;
+pub(crate) use envelope::EventFields;
 pub use temblor_lang::random::Random;
 
 /// What an event is told about itself.
@@ -62,7 +61,7 @@ pub struct Moment {
 impl Moment {
     /// An event that shows its own time and belongs to no execution.
     #[must_use]
-    pub fn at(index: u64, time: Timestamp) -> Self {
+    pub(crate) fn at(index: u64, time: Timestamp) -> Self {
         Moment { index, time, place: index, of: 0, window: (time, time) }
     }
 }

@@ -5,7 +5,7 @@
 use super::{Generator, Moment, Random};
 
 /// Lines in turn, or picked.
-pub struct Lines {
+pub(crate) struct Lines {
     lines: Vec<Vec<u8>>,
     /// Set when lines are picked at random.
     random: Option<Random>,
@@ -18,7 +18,11 @@ impl Lines {
     ///
     /// # Errors
     /// When there is no line.
-    pub fn new(text: &[u8], random: Option<Random>, rounds: Option<u64>) -> Result<Self, String> {
+    pub(crate) fn new(
+        text: &[u8],
+        random: Option<Random>,
+        rounds: Option<u64>,
+    ) -> Result<Self, String> {
         let text = text.strip_suffix(b"\n").unwrap_or(text);
         let lines: Vec<_> = text.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
         if text.is_empty() {

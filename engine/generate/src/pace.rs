@@ -16,7 +16,7 @@ const SILENT_MINUTES_MAX: u32 = 60 * 24 * 366;
 
 /// Gives times.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub(crate) struct Pace {
     start: Timestamp,
     rate: Rate,
     tables: Tables,
@@ -32,7 +32,13 @@ pub struct Pace {
 
 impl Pace {
     /// A pace that begins at a time. With `jitter` 0.2 each minute has a fifth more or less at most.
-    pub fn new(start: Timestamp, rate: Rate, tables: Tables, jitter: f64, seed: u64) -> Self {
+    pub(crate) fn new(
+        start: Timestamp,
+        rate: Rate,
+        tables: Tables,
+        jitter: f64,
+        seed: u64,
+    ) -> Self {
         let random = Random::seeded(seed ^ 0x9ace);
         let mut pace =
             Pace { start, rate, tables, jitter, random, elapsed: 0.0, minute: 0, factor: 1.0 };
@@ -42,7 +48,7 @@ impl Pace {
 
     /// The time of the next event, unless there never will be one.
     #[inline]
-    pub fn time(&mut self) -> Option<Timestamp> {
+    pub(crate) fn time(&mut self) -> Option<Timestamp> {
         let mut time = self.start + self.elapsed as u64;
         let mut silent = 0;
         while time / MINUTE_NS != self.minute || self.factor <= 0.0 {
@@ -61,7 +67,7 @@ impl Pace {
 
     /// Goes on by an event of the given length, or by the gap that it brings itself.
     #[inline]
-    pub fn advance(&mut self, bytes: usize, gap: Option<u64>) {
+    pub(crate) fn advance(&mut self, bytes: usize, gap: Option<u64>) {
         self.elapsed += match (gap, self.rate) {
             (Some(gap), _) => gap as f64,
             (None, Rate::Unlimited) => STEP_NS,

@@ -53,7 +53,7 @@ pub enum Preset {
 }
 
 /// The names that programs have for them.
-pub const PRESETS: [(&str, Preset); 5] = [
+pub(crate) const PRESETS: [(&str, Preset); 5] = [
     ("counter", Preset::Counter),
     ("firewall", Preset::Firewall),
     ("kubernetes", Preset::Kubernetes),
@@ -65,7 +65,7 @@ const HOSTS: [&str; 6] = ["web1", "web2", "db1", "gate", "build", "store"];
 const USERS: [&str; 8] = ["ada", "bob", "carla", "dan", "eve", "SYSTEM", "svc_backup", "guest"];
 
 /// The generator.
-pub struct PresetEvents {
+pub(crate) struct PresetEvents {
     preset: Preset,
     random: Random,
     stamp: Stamp,
@@ -74,7 +74,7 @@ pub struct PresetEvents {
 impl PresetEvents {
     /// Events of a seed.
     #[must_use]
-    pub fn new(preset: Preset, seed: u64) -> Self {
+    pub(crate) fn new(preset: Preset, seed: u64) -> Self {
         let format = match preset {
             Preset::Firewall => "%b %d %Y %H:%M:%S",
             Preset::WindowsEvent => "%Y-%m-%dT%H:%M:%S.%9NZ",

@@ -27,7 +27,7 @@ impl Rate {
     ///
     /// # Errors
     /// Says what rates look like.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let bad = || format!("`{text}` is no rate: write it like 500/s, 200k/s, 5MB/s or 30GB/day");
         let (volume, per) = text.split_once('/').unwrap_or((text, "s"));
         let seconds = SECONDS.iter().find(|(name, _)| *name == per.trim()).ok_or_else(bad)?.1;
@@ -67,12 +67,12 @@ pub struct Tables {
 
 impl Tables {
     /// Whether nothing rises or falls.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Tables { zone: self.zone, ..Tables::default() }
     }
 
     /// The factor at a time.
-    pub fn factor(&self, time: Timestamp) -> f64 {
+    pub(crate) fn factor(&self, time: Timestamp) -> f64 {
         if self.is_empty() {
             return 1.0;
         }

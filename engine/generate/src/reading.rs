@@ -62,7 +62,7 @@ const SHORTHANDS: [(char, &str); 8] = [
 impl TimeReader {
     /// Compiles a format; `None` when it is none.
     #[must_use]
-    pub fn compile(format: &str) -> Option<Self> {
+    pub(crate) fn compile(format: &str) -> Option<Self> {
         let mut items = Vec::new();
         if items_of(format, &mut items).is_some() {
             return Some(TimeReader::Letters(items));
@@ -72,7 +72,7 @@ impl TimeReader {
 
     /// The time that a text shows, in nanoseconds since 1970; `now` says what the text leaves out.
     #[must_use]
-    pub fn read(&self, text: &str, zone: &Zone, now: Timestamp) -> Option<i64> {
+    pub(crate) fn read(&self, text: &str, zone: &Zone, now: Timestamp) -> Option<i64> {
         let items = match self {
             TimeReader::Library(format) => return format.nanoseconds(text),
             TimeReader::Letters(items) => items,

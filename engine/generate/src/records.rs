@@ -4,7 +4,7 @@
 //! never refused.
 
 /// The lines of a text: they end with `\n`, `\r\n` or `\r`, mixed as they come.
-pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Some(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
     std::iter::from_fn(move || {
         let text = rest.filter(|text| !text.is_empty())?;
@@ -20,7 +20,7 @@ pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// The text with `\n` at the end of each of its lines.
 #[must_use]
-pub fn with_plain_ends(text: &[u8]) -> Vec<u8> {
+pub(crate) fn with_plain_ends(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     for line in lines(text) {
         plain.extend_from_slice(line);
@@ -44,7 +44,7 @@ enum At {
 
 /// The rows of a CSV text; empty lines are none.
 #[must_use]
-pub fn csv(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
+pub(crate) fn csv(text: &[u8]) -> Vec<Vec<Vec<u8>>> {
     let text = with_plain_ends(text);
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), Vec::new());
     let mut at = At::CellStart;

@@ -93,7 +93,7 @@ impl TimeWord {
     ///
     /// # Errors
     /// Says what such times look like.
-    pub fn parse(text: &str, zone: &Zone) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str, zone: &Zone) -> Result<Self, String> {
         let text = text.trim().trim_matches('"');
         let bad = || format!("`{text}` is no time such as now, -15m, -1d@d or 2026-01-31 12:00:00");
         if text.eq_ignore_ascii_case("now") || text == "now()" {
@@ -112,7 +112,7 @@ impl TimeWord {
 
     /// The time that is meant at a time.
     #[must_use]
-    pub fn at(&self, now: Timestamp, zone: &Zone) -> Timestamp {
+    pub(crate) fn at(&self, now: Timestamp, zone: &Zone) -> Timestamp {
         let steps = match self {
             TimeWord::Now => return now,
             TimeWord::At(time) => return *time,
@@ -123,7 +123,7 @@ impl TimeWord {
 
     /// Whether it is always `now`.
     #[must_use]
-    pub fn is_now(&self) -> bool {
+    pub(crate) fn is_now(&self) -> bool {
         *self == TimeWord::Now
     }
 }

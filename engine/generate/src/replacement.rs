@@ -66,7 +66,7 @@ impl Rows {
     ///
     /// # Errors
     /// When there is no line.
-    pub fn of(text: &[u8], id: u64) -> Result<Self, String> {
+    pub(crate) fn of(text: &[u8], id: u64) -> Result<Self, String> {
         let lines = records::lines(text).map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
         let lines: Vec<_> = lines.map(<[u8]>::to_vec).collect();
         if lines.is_empty() { Err("has no rows".to_string()) } else { Ok(Rows { lines, id }) }
@@ -81,14 +81,14 @@ impl Rows {
     }
 
     /// The bytes that its lines hold.
-    pub fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
         self.lines.iter().flatten().copied()
     }
 }
 
 /// What of an event all its tokens share.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Draw {
+pub(crate) struct Draw {
     /// The event's number and time.
     pub moment: Moment,
     /// The time that the event shows: its own, or one drawn around it.
@@ -101,7 +101,7 @@ pub struct Draw {
 
 /// What tokens of a generator remember from one event to the next.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub(crate) struct Memory {
     /// Everything random.
     pub random: Random,
     /// For each file whose lines come in turn: the last event, and the place of its line.
@@ -111,7 +111,7 @@ pub struct Memory {
 impl Memory {
     /// Nothing is remembered yet.
     #[must_use]
-    pub fn new(random: Random) -> Self {
+    pub(crate) fn new(random: Random) -> Self {
         Memory { random, turns: HashMap::new() }
     }
 
@@ -126,7 +126,7 @@ impl Memory {
 }
 
 /// Writes what takes the place of `old`; `false` when there is nothing, and the old text is to stay.
-pub fn replace(
+pub(crate) fn replace(
     replacement: &mut Replacement,
     draw: Draw,
     old: &[u8],
@@ -245,7 +245,7 @@ impl Replacement {
     ///
     /// # Errors
     /// When it is no number.
-    pub fn rated(text: &str, tables: &Arc<Tables>) -> Result<Self, String> {
+    pub(crate) fn rated(text: &str, tables: &Arc<Tables>) -> Result<Self, String> {
         match Self::random(text)? {
             number @ (Replacement::Integer(..) | Replacement::Float(..)) => {
                 Ok(Replacement::Rated(Box::new(number), Arc::clone(tables)))
@@ -258,7 +258,7 @@ impl Replacement {
     ///
     /// # Errors
     /// Says what is known.
-    pub fn random(text: &str) -> Result<Self, String> {
+    pub(crate) fn random(text: &str) -> Result<Self, String> {
         let bad = || {
             format!(
                 "`{text}` is no random value: known are ipv4, ipv6, mac, guid, integer[a:b], \

@@ -19,7 +19,7 @@ use temblor_runtime::limits::LINE_BYTES_MAX;
 
 /// How times are found and read.
 #[derive(Clone, Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// Finds the time.
     pub finder: Finder,
     /// The first that fits reads it.
@@ -28,13 +28,13 @@ pub struct Clock {
 
 /// How a recording is played.
 #[derive(Clone, Debug, Default)]
-pub struct Clockwork {
+pub(crate) struct Clockwork {
     /// The first that finds a time in an event tells it.
-    pub clocks: Vec<Clock>,
+    pub(crate) clocks: Vec<Clock>,
     /// What is replaced in each event.
     pub tokens: Vec<Token>,
     /// Gaps are multiplied by this: 2 is twice as slow.
-    pub slowness: f64,
+    pub(crate) slowness: f64,
     /// How times without a zone are read.
     pub zone: Zone,
 }
@@ -45,7 +45,7 @@ pub struct Rounds {
     /// So many times; for ever without it.
     pub count: Option<u64>,
     /// Time from the last event of a round to the first of the next, in nanoseconds.
-    pub pause_ns: u64,
+    pub(crate) pause_ns: u64,
 }
 
 impl Default for Rounds {
@@ -55,7 +55,7 @@ impl Default for Rounds {
 }
 
 /// What is played.
-pub enum Recording {
+pub(crate) enum Recording {
     /// Lines, read as they are sent.
     Lines(Box<dyn BufRead + Send>, VecDeque<Vec<u8>>),
     /// Events in memory, in order.
@@ -63,7 +63,7 @@ pub enum Recording {
 }
 
 /// Opens the input anew.
-pub type Open = Box<dyn FnMut() -> Result<Recording, String> + Send>;
+pub(crate) type Open = Box<dyn FnMut() -> Result<Recording, String> + Send>;
 
 impl Recording {
     /// The next event. A line of more than the greatest length goes in pieces.
@@ -91,7 +91,7 @@ impl Recording {
 }
 
 /// The generator.
-pub struct Replay {
+pub(crate) struct Replay {
     open: Open,
     /// What is read; none before the first round.
     input: Option<Recording>,
@@ -118,7 +118,7 @@ pub struct Replay {
 impl Replay {
     /// Replays an input.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         open: Open,
         clockwork: Clockwork,
         rounds: Rounds,

@@ -29,7 +29,7 @@ pub struct SampleEvent {
 impl SampleEvent {
     /// An event that is nothing but its text.
     #[must_use]
-    pub fn of(raw: Vec<u8>) -> Self {
+    pub(crate) fn of(raw: Vec<u8>) -> Self {
         SampleEvent { raw, ..SampleEvent::default() }
     }
 }
@@ -44,15 +44,15 @@ pub struct SampleParts {
     /// Whether events are picked at random rather than in turn.
     pub shuffle: bool,
     /// Whether the whole sample counts as one event.
-    pub is_bundle: bool,
+    pub(crate) is_bundle: bool,
     /// Whether the times of an execution rise evenly instead of being drawn.
-    pub is_sequential: bool,
+    pub(crate) is_sequential: bool,
     /// How times without a zone are read.
     pub zone: Zone,
 }
 
 /// The generator.
-pub struct Sample {
+pub(crate) struct Sample {
     events: Vec<(SampleEvent, u32, Option<Box<Woven>>)>,
     tokens: Tokens,
     loom: Option<Loom>,
@@ -68,7 +68,11 @@ impl Sample {
     ///
     /// # Errors
     /// When there is no event.
-    pub fn new(parts: &SampleParts, mut random: Random, now: Timestamp) -> Result<Self, String> {
+    pub(crate) fn new(
+        parts: &SampleParts,
+        mut random: Random,
+        now: Timestamp,
+    ) -> Result<Self, String> {
         if parts.events.is_empty() {
             return Err("the sample has no event".to_string());
         }
@@ -107,7 +111,7 @@ fn time_in(event: &SampleEvent, parts: &SampleParts, now: Timestamp) -> Option<i
 
 /// The events of a text: its lines, or what lies between the places where `breaker` matches.
 #[must_use]
-pub fn cut(text: &[u8], breaker: Option<&Finder>) -> Vec<Vec<u8>> {
+pub(crate) fn cut(text: &[u8], breaker: Option<&Finder>) -> Vec<Vec<u8>> {
     let Some(breaker) = breaker else {
         let lines = super::records::lines(text).filter(|line| !line.is_empty());
         return lines.map(<[u8]>::to_vec).collect();

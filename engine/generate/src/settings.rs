@@ -6,7 +6,7 @@ mod files;
 mod kinds;
 mod timing;
 
-pub use files::read_file;
+pub(crate) use files::read_file;
 
 use super::damage::Damage;
 use super::disorder::Disorder;
@@ -40,7 +40,7 @@ pub const KINDS: [&str; 15] = [
 ];
 
 /// All settings, for messages.
-pub const SETTINGS: [&str; 62] = [
+pub const SETTINGS: [&str; 63] = [
     "amount",
     "backfill",
     "breaker",
@@ -88,6 +88,7 @@ pub const SETTINGS: [&str; 62] = [
     "skew",
     "source",
     "sourcetype",
+    "span",
     "speed",
     "spread",
     "start",
@@ -158,6 +159,7 @@ impl<'a> Settings<'a> {
             seed: self.whole("seed")?.unwrap_or(0),
             start: self.start()?,
             backfill: self.shown("backfill", '-')?,
+            span_ns: self.duration("span")?,
             wait_ns: self.duration("wait")?.unwrap_or(0),
             shown: (self.shown("earliest", '-')?, self.shown("latest", '+')?),
             disorder: self.disorder()?,

@@ -30,7 +30,7 @@ impl OpenSource for Generated {
 }
 
 /// The source.
-pub struct GenerateSource {
+pub(crate) struct GenerateSource {
     name: String,
     spec: Spec,
 }
@@ -43,7 +43,7 @@ const BLOCK_WANTED: usize = BLOCK_BYTES / 2;
 
 impl GenerateSource {
     /// A source that has not begun.
-    pub fn new(name: String, spec: Spec) -> Self {
+    pub(crate) fn new(name: String, spec: Spec) -> Self {
         GenerateSource { name, spec }
     }
 }
@@ -57,11 +57,16 @@ impl Source for GenerateSource {
         // Under a virtual clock nothing waits, and the events' own time begins with it.
         let is_virtual = feed.clock != Clock::System;
         let begin = if is_virtual { 0 } else { system_time() };
-        let mut stream = Stream::open(&self.spec, begin)?;
+        let separator = self.spec.separator();
+        let mut stream = Stream::open(&self.spec, begin)?.separated_by(separator);
         let is_paced = self.spec.is_paced() && !is_virtual;
         let start = self.spec.start.unwrap_or(begin);
         let origin = Origin::named(self.name.clone());
-        let at = At { origin, file: 0, framing: Framing::Lines };
+        let framing = match separator {
+            b'\n' => Framing::Lines,
+            other => Framing::Separated(other),
+        };
+        let at = At { origin, file: 0, framing };
         let (mut bytes, mut line, mut offset) = (Vec::with_capacity(BLOCK_BYTES), 1, 0);
         while !feed.stop.is_asked() {
             let now = system_time();
@@ -70,7 +75,8 @@ impl Source for GenerateSource {
             let filled = stream.fill(&mut bytes, until, BLOCK_WANTED);
             let filled = filled.map_err(|reason| Error::config("generator", reason))?;
             if !bytes.is_empty() {
-                let block = block(feed, &bytes, line, offset);
+                let frames = memchr::memchr_iter(separator, &bytes).count() as u64;
+                let block = block(feed, &bytes, frames, line, offset);
                 (line, offset) = (line + block.frames, offset + bytes.len() as u64);
                 if feed.send(Some(block), &at).is_err() {
                     break;
@@ -88,11 +94,9 @@ impl Source for GenerateSource {
     }
 }
 
-fn block(feed: &Feed, bytes: &[u8], first_line: u64, offset: u64) -> Block {
+fn block(feed: &Feed, bytes: &[u8], frames: u64, first_line: u64, offset: u64) -> Block {
     let mut buffer = feed.pool.take();
     buffer.grow(bytes.len());
     buffer[..bytes.len()].copy_from_slice(bytes);
-    // An event of several lines is several frames.
-    let frames = memchr::memchr_iter(b'\n', bytes).count() as u64;
     Block { buffer, range: 0..bytes.len(), frames, first_line, offset, bad: Vec::new() }
 }

@@ -4,7 +4,7 @@
 
 use super::builtin::{JsonApp, Syslog, Weblog, Windbag};
 use super::disorder::Disorder;
-use super::envelope::EnvelopeParts;
+use super::envelope::{EnvelopeParts, Form};
 use super::executions::{Executions, Frame, Plan};
 use super::jinja::{Jinja, JinjaParts};
 use super::lines::Lines;
@@ -25,7 +25,12 @@ use temblor_lang::value::{Arena, Value};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 
-pub use super::settings::{KINDS, SETTINGS, SettingError};
+pub use super::settings::{KINDS, SETTINGS};
+
+pub(crate) use super::settings::SettingError;
+
+/// What can end events of several lines: the separators of ASCII, and what texts hardly ever have.
+const SEPARATORS: [u8; 6] = [0x1e, 0x1f, 0x1d, 0x1c, 0x01, 0x02];
 
 /// A generator with everything around it.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +53,8 @@ pub struct Spec {
     pub start: Option<Timestamp>,
     /// Where the past begins, seen from the start; its events come at once.
     pub backfill: TimeWord,
+    /// After so much time, counted from the start, there are no more events.
+    pub span_ns: Option<u64>,
     /// How much later than otherwise the first event comes.
     pub wait_ns: u64,
     /// The earliest and the latest time that an event shows, seen from its own.
@@ -94,7 +101,7 @@ pub struct ReplayParts {
     /// Its events, where they are not its lines.
     pub events: Option<Arc<Vec<SampleEvent>>>,
     /// How times are read.
-    pub clockwork: Clockwork,
+    pub(crate) clockwork: Clockwork,
     /// How often.
     pub rounds: Rounds,
 }
@@ -102,14 +109,14 @@ pub struct ReplayParts {
 impl Spec {
     /// When the first event is.
     #[must_use]
-    pub fn start_at(&self, now: Timestamp) -> Timestamp {
+    pub(crate) fn start_at(&self, now: Timestamp) -> Timestamp {
         let start = self.start.unwrap_or(now);
         self.backfill.at(start, &self.tables.zone).min(start).saturating_add(self.wait_ns)
     }
 
     /// Whether events bring the gaps between them.
     #[must_use]
-    pub fn has_rhythm(&self) -> bool {
+    pub(crate) fn has_rhythm(&self) -> bool {
         matches!(self.kind, Kind::Replay(_)) && self.rate == Rate::Unlimited
     }
 
@@ -121,7 +128,7 @@ impl Spec {
 
     /// The times of its events, where they come in executions.
     #[must_use]
-    pub fn executions(&self, now: Timestamp) -> Option<Executions> {
+    pub(crate) fn executions(&self, now: Timestamp) -> Option<Executions> {
         let first = self.start_at(now);
         let (earliest, latest) = self.shown.clone();
         let live_from = self.start.unwrap_or(now).saturating_add(self.wait_ns);
@@ -132,8 +139,33 @@ impl Spec {
 
     /// Whether the number of events of an execution is one of whole samples.
     #[must_use]
-    pub fn is_bundle(&self) -> bool {
+    pub(crate) fn is_bundle(&self) -> bool {
         matches!(&self.kind, Kind::Sample(parts) if parts.is_bundle)
+    }
+
+    /// What ends an event on its way into a program: a line end, or, where events may have several lines, a
+    /// control character that none of them has.
+    #[must_use]
+    pub fn separator(&self) -> u8 {
+        let mut texts: Vec<&[u8]> = Vec::new();
+        let may_have_lines = match &self.kind {
+            Kind::Jinja(_) => true,
+            Kind::Sample(parts) => {
+                texts.extend(parts.events.iter().map(|event| event.raw.as_slice()));
+                false
+            }
+            Kind::Replay(parts) => {
+                let events = parts.events.iter().flat_map(|events| events.iter());
+                texts.extend(events.map(|event| event.raw.as_slice()));
+                false
+            }
+            _ => false,
+        };
+        let has = |byte: u8| texts.iter().any(|text| text.contains(&byte));
+        if !may_have_lines && self.envelope.form != Form::ModInput && !has(b'\n') {
+            return b'\n';
+        }
+        SEPARATORS.into_iter().find(|byte| !has(*byte)).unwrap_or(b'\n')
     }
 
     /// The generator itself; `now` says what year a time without a year is of.

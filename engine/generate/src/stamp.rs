@@ -42,7 +42,7 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 /// Names of days, from Sunday.
-pub const WEEKDAYS: [&str; 7] =
+pub(crate) const WEEKDAYS: [&str; 7] =
     ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 impl Civil {
@@ -96,7 +96,7 @@ enum Part {
 }
 
 /// ISO 8601 with milliseconds.
-pub const ISO: &str = "%Y-%m-%dT%H:%M:%S.%3NZ";
+pub(crate) const ISO: &str = "%Y-%m-%dT%H:%M:%S.%3NZ";
 
 /// Letters that stand for several others.
 const SHORTHANDS: [(char, &str); 8] = [
@@ -117,13 +117,13 @@ impl Stamp {
     ///
     /// # Errors
     /// Says which letter is unknown.
-    pub fn new(format: &str) -> Result<Self, String> {
+    pub(crate) fn new(format: &str) -> Result<Self, String> {
         Self::compile(format, true)
     }
 
     /// A way of writing in which an unknown letter stands for itself, as in C's `strftime`.
     #[must_use]
-    pub fn lenient(format: &str) -> Self {
+    pub(crate) fn lenient(format: &str) -> Self {
         Self::compile(format, false).expect("nothing is refused")
     }
 
@@ -136,13 +136,13 @@ impl Stamp {
 
     /// The same by the clocks of a zone.
     #[must_use]
-    pub fn zone(self, zone: Zone) -> Self {
+    pub(crate) fn zone(self, zone: Zone) -> Self {
         Stamp { zone, second: u64::MAX, ..self }
     }
 
     /// The bytes that it may write.
     #[must_use]
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = b"0123456789".to_vec();
         for part in &self.parts {
             match part {
@@ -158,7 +158,7 @@ impl Stamp {
 
     /// Appends a time.
     #[inline]
-    pub fn push(&mut self, time: Timestamp, out: &mut Vec<u8>) {
+    pub(crate) fn push(&mut self, time: Timestamp, out: &mut Vec<u8>) {
         if time / NS != self.second {
             self.render(time);
         }

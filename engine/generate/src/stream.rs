@@ -14,7 +14,7 @@ use super::{Generator, Moment};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 
-/// Events in the order of their times, each with its line end.
+/// Events in the order of their times, each with the byte that ends it.
 pub struct Stream {
     generator: Box<dyn Generator>,
     timing: Timing,
@@ -29,6 +29,10 @@ pub struct Stream {
     zone: Zone,
     is_bundle: bool,
     ended: bool,
+    /// Events of this time or later are none.
+    end: Timestamp,
+    /// Ends each event.
+    separator: u8,
 }
 
 /// Where the times of events come from.
@@ -79,7 +83,17 @@ impl Stream {
             zone: spec.tables.zone,
             is_bundle: spec.is_bundle(),
             ended: false,
+            end: spec
+                .span_ns
+                .map_or(Timestamp::MAX, |span| spec.start.unwrap_or(now).saturating_add(span)),
+            separator: b'\n',
         })
+    }
+
+    /// The same events, each of which ends with this byte instead of a line end.
+    #[must_use]
+    pub fn separated_by(self, separator: u8) -> Self {
+        Stream { separator, ..self }
     }
 
     /// Appends events until one is later than `until`, or `out` holds `bytes_max` or more.
@@ -94,7 +108,8 @@ impl Stream {
     ) -> Result<Filled, String> {
         let mut events = 0;
         while !self.ended {
-            let Some(time) = self.due().filter(|_| self.index < self.count) else {
+            let is_over = self.index >= self.count;
+            let Some(time) = self.due().filter(|time| !is_over && *time < self.end) else {
                 events += self.end(out)?;
                 break;
             };
@@ -174,7 +189,7 @@ impl Stream {
         if let Some(envelope) = &mut self.envelope {
             envelope.wrap(start, moment, self.generator.fields(), out);
         }
-        out.push(b'\n');
+        out.push(self.separator);
         self.index += 1;
         match &mut self.timing {
             Timing::Pace(pace) => pace.advance(out.len() - start, None),

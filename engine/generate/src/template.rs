@@ -24,7 +24,7 @@ impl Table {
     ///
     /// # Errors
     /// When there is no row, or a weight is no number.
-    pub fn of(text: &str) -> Result<Self, String> {
+    pub(crate) fn of(text: &str) -> Result<Self, String> {
         let cells = |line: &str| line.split(',').map(|cell| cell.trim().to_string()).collect();
         let mut lines = text.lines().filter(|line| !line.trim().is_empty()).map(cells);
         let names: Vec<String> = lines.next().unwrap_or_default();
@@ -49,7 +49,7 @@ impl Table {
 }
 
 /// Running sums of weights.
-pub fn sums(weights: impl Iterator<Item = Option<f64>>) -> Result<Vec<f64>, String> {
+pub(crate) fn sums(weights: impl Iterator<Item = Option<f64>>) -> Result<Vec<f64>, String> {
     let mut sum = 0.0;
     let mut sums = Vec::new();
     for weight in weights {
@@ -94,7 +94,7 @@ pub struct TemplateParts {
 }
 
 /// The generator.
-pub struct Template {
+pub(crate) struct Template {
     parts: Arc<TemplateParts>,
     arena: Arena,
     facts: Facts,
@@ -105,7 +105,7 @@ pub struct Template {
 
 impl Template {
     /// Events of a seed.
-    pub fn new(parts: Arc<TemplateParts>, seed: u64) -> Self {
+    pub(crate) fn new(parts: Arc<TemplateParts>, seed: u64) -> Self {
         let sessions = parts.draws.iter().map(|_| Vec::new()).collect();
         let facts = Facts { seed, ..Facts::default() };
         let random = Random::seeded(seed);

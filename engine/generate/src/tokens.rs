@@ -17,7 +17,7 @@ pub struct Token {
 
 /// The tokens of a generator, with what they remember.
 #[derive(Clone, Debug)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     list: Vec<Token>,
     memory: Memory,
     spots: Vec<Spot>,
@@ -28,23 +28,18 @@ pub struct Tokens {
 impl Tokens {
     /// Tokens in the order in which they are applied.
     #[must_use]
-    pub fn new(list: Vec<Token>, memory: Memory) -> Self {
+    pub(crate) fn new(list: Vec<Token>, memory: Memory) -> Self {
         Tokens { list, memory, spots: Vec::new(), value: Vec::new(), spare: Vec::new() }
     }
 
     /// In the order in which they are applied.
     #[must_use]
-    pub fn list(&self) -> &[Token] {
+    pub(crate) fn list(&self) -> &[Token] {
         &self.list
     }
 
-    /// What they remember.
-    pub fn memory(&mut self) -> &mut Memory {
-        &mut self.memory
-    }
-
     /// Applies the tokens from number `first` on.
-    pub fn apply(&mut self, first: usize, draw: Draw, event: &mut Vec<u8>) {
+    pub(crate) fn apply(&mut self, first: usize, draw: Draw, event: &mut Vec<u8>) {
         for number in first..self.list.len() {
             self.list[number].finder.all(event, &mut self.spots);
             if !self.spots.is_empty() {
@@ -54,7 +49,13 @@ impl Tokens {
     }
 
     /// The value of a token for one event; `false` when the old text stays.
-    pub fn value(&mut self, number: usize, draw: Draw, old: &[u8], out: &mut Vec<u8>) -> bool {
+    pub(crate) fn value(
+        &mut self,
+        number: usize,
+        draw: Draw,
+        old: &[u8],
+        out: &mut Vec<u8>,
+    ) -> bool {
         replace(&mut self.list[number].replacement, draw, old, &mut self.memory, out)
     }
 

@@ -9,7 +9,7 @@ use temblor_runtime::error::Error;
 
 /// What became of one event, or of one copy of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Fate {
+pub(crate) struct Fate {
     /// The event's number before anything was done, from 0.
     pub event: u64,
     /// 0 for the event, 1 for its copy.
@@ -19,13 +19,13 @@ pub struct Fate {
     /// It comes after events that were made later.
     pub is_late: bool,
     /// It waited for others and comes together with them.
-    pub is_burst: bool,
+    pub(crate) is_burst: bool,
     /// What its sender did to it.
     pub done: Done,
 }
 
 /// The file.
-pub struct Truth {
+pub(crate) struct Truth {
     file: BufWriter<std::fs::File>,
     name: String,
     skew_ns: i64,
@@ -38,7 +38,7 @@ impl Truth {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn create(path: &Path, skew_ns: i64) -> Result<Self, Error> {
+    pub(crate) fn create(path: &Path, skew_ns: i64) -> Result<Self, Error> {
         let name = path.display().to_string();
         let file = std::fs::File::create(path).map_err(|error| {
             let help = "give the path of a file in a directory that exists";
@@ -56,7 +56,7 @@ impl Truth {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn tell(&mut self, fate: &Fate) -> Result<(), String> {
+    pub(crate) fn tell(&mut self, fate: &Fate) -> Result<(), String> {
         let place = if fate.is_lost {
             "null".to_string()
         } else {
@@ -87,7 +87,7 @@ impl Truth {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn flush(&mut self) -> Result<(), String> {
+    pub(crate) fn flush(&mut self) -> Result<(), String> {
         self.file.flush().map_err(|error| format!("{}: {error}", self.name))
     }
 }

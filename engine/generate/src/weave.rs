@@ -19,7 +19,7 @@ const EVENT_BYTES_MAX: usize = 16 << 10;
 
 /// An event as parts.
 #[derive(Debug)]
-pub struct Woven {
+pub(crate) struct Woven {
     strands: Vec<Strand>,
     /// For each value: the token that makes it, and the text that stays if it makes none.
     values: Vec<(usize, Vec<u8>)>,
@@ -38,14 +38,14 @@ enum Strand {
 
 /// The automata of the tokens, where they can be followed.
 #[derive(Debug)]
-pub struct Loom {
+pub(crate) struct Loom {
     automata: Vec<Option<NFA>>,
 }
 
 impl Loom {
     /// Makes the automata.
     #[must_use]
-    pub fn new(tokens: &[Token]) -> Self {
+    pub(crate) fn new(tokens: &[Token]) -> Self {
         let automaton = |token: &Token| {
             let nfa = NFA::new(token.finder.linear_pattern()?).ok()?;
             Some(nfa).filter(|nfa| nfa.states().len() <= STATES_MAX)
@@ -55,7 +55,7 @@ impl Loom {
 
     /// Finds the places of as many tokens as have sure ones. `tokens` are copied: nothing is drawn from them.
     #[must_use]
-    pub fn weave(&self, event: &[u8], tokens: &Tokens, draw: Draw) -> Woven {
+    pub(crate) fn weave(&self, event: &[u8], tokens: &Tokens, draw: Draw) -> Woven {
         let (mut strands, mut values) = (vec![Strand::Text(event.to_vec())], Vec::new());
         // Values are made to see where they stand: a copy makes them.
         let mut trial = tokens.clone();
@@ -86,7 +86,7 @@ impl Woven {
     }
 
     /// Writes the event.
-    pub fn write(&mut self, tokens: &mut Tokens, draw: Draw, out: &mut Vec<u8>) {
+    pub(crate) fn write(&mut self, tokens: &mut Tokens, draw: Draw, out: &mut Vec<u8>) {
         if self.searched == tokens.list().len() {
             return self.join(tokens, draw, out);
         }

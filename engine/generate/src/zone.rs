@@ -28,13 +28,13 @@ impl Default for Zone {
 
 impl Zone {
     /// Coordinated universal time.
-    pub const UTC: Zone = Zone::Fixed(0);
+    pub(crate) const UTC: Zone = Zone::Fixed(0);
 
     /// Reads `local`, `UTC`, `0000`, `+0530`, `-0800`, `Europe/Berlin`.
     ///
     /// # Errors
     /// Says what zones look like.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.contains("local") {
             return Ok(Zone::local());
@@ -62,7 +62,7 @@ impl Zone {
 
     /// The zone of the machine: `TZ`, else what `/etc/localtime` leads to, else UTC.
     #[must_use]
-    pub fn local() -> Self {
+    pub(crate) fn local() -> Self {
         let named = std::env::var("TZ").ok().filter(|name| !name.is_empty());
         let linked = || {
             let target = std::fs::read_link("/etc/localtime").ok()?;
@@ -75,7 +75,7 @@ impl Zone {
 
     /// How far the clocks are ahead of UTC at a time, in seconds.
     #[must_use]
-    pub fn east(&self, time: Timestamp) -> i64 {
+    pub(crate) fn east(&self, time: Timestamp) -> i64 {
         match self {
             Zone::Fixed(seconds) => *seconds,
             Zone::Place(place) => {
@@ -87,20 +87,20 @@ impl Zone {
 
     /// What the clocks show at a time, as nanoseconds since their own 1970.
     #[must_use]
-    pub fn shown(&self, time: Timestamp) -> Timestamp {
+    pub(crate) fn shown(&self, time: Timestamp) -> Timestamp {
         time.saturating_add_signed(self.east(time).saturating_mul(NS))
     }
 
     /// What calendar and clock show at a time.
     #[must_use]
-    pub fn civil(&self, time: Timestamp) -> NaiveDateTime {
+    pub(crate) fn civil(&self, time: Timestamp) -> NaiveDateTime {
         DateTime::from_timestamp_nanos(self.shown(time).cast_signed()).naive_utc()
     }
 
     /// The time at which calendar and clock show this: the earlier one of an hour that comes twice; an
     /// hour that is left out counts as it would have without the change.
     #[must_use]
-    pub fn instant(&self, civil: NaiveDateTime) -> i64 {
+    pub(crate) fn instant(&self, civil: NaiveDateTime) -> i64 {
         let shown = civil.and_utc().timestamp_nanos_opt().unwrap_or(0);
         let east = match self {
             Zone::Fixed(seconds) => *seconds,
@@ -114,7 +114,7 @@ impl Zone {
 
     /// `CEST` and the like, where the zone has such a name at that time.
     #[must_use]
-    pub fn abbreviation(&self, time: Timestamp) -> Option<String> {
+    pub(crate) fn abbreviation(&self, time: Timestamp) -> Option<String> {
         match self {
             Zone::Fixed(0) => Some("UTC".to_string()),
             Zone::Fixed(_) => None,

@@ -11,7 +11,7 @@ use crate::meta::{Headers, push_headers};
 /// The event of an answer: its body, with `{NAME: {"request", "response"}}` as its metadata, and what was to
 /// come back with it.
 #[must_use]
-pub fn event(
+pub(crate) fn event(
     (name, form): (&str, Headers),
     (method, uri, headers): (&Method, &Uri, &HeaderMap),
     got: &Got,
@@ -57,6 +57,6 @@ fn body(got: &Got) -> String {
 
 /// What is known of a refusal besides its reason.
 #[must_use]
-pub fn details(got: &Got) -> String {
+pub(crate) fn details(got: &Got) -> String {
     format!("{{\"status\":{},\"body\":{}}}", got.status.as_u16(), text(&got.shown()))
 }

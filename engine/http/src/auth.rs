@@ -14,7 +14,7 @@ const BASIC: &[Setting] = &[
 ];
 
 /// The keys of the record `auth`.
-pub const AUTH: &[Setting] = &[
+pub(crate) const AUTH: &[Setting] = &[
     Setting::new("basic", Takes::Record(BASIC), "A name and a password (RFC 7617)."),
     Setting::new("bearer", Takes::Secret, "A token (RFC 6750)."),
     Setting::new("api_key", Takes::Secret, "A key of Elasticsearch or OpenSearch, in Base64."),
@@ -22,7 +22,7 @@ pub const AUTH: &[Setting] = &[
 
 /// What one side shows and the other expects.
 #[derive(Clone)]
-pub struct Credentials {
+pub(crate) struct Credentials {
     scheme: &'static str,
     value: String,
 }
@@ -38,7 +38,7 @@ impl Credentials {
     ///
     /// # Errors
     /// Not exactly one kind is given.
-    pub fn of_settings(settings: &Settings) -> Result<Option<Self>, Wrong> {
+    pub(crate) fn of_settings(settings: &Settings) -> Result<Option<Self>, Wrong> {
         let Some(auth) = settings.record("auth") else { return Ok(None) };
         let basic = auth.record("basic").map(|basic| {
             let password = basic.secret("password").map_or("", |secret| secret.reveal());
@@ -66,13 +66,13 @@ impl Credentials {
 
     /// A name and a password.
     #[must_use]
-    pub fn basic(user: &str, password: &str) -> Self {
+    pub(crate) fn basic(user: &str, password: &str) -> Self {
         Self { scheme: "Basic", value: STANDARD.encode(format!("{user}:{password}")) }
     }
 
     /// A token of the given scheme.
     #[must_use]
-    pub fn of_scheme(scheme: &'static str, token: &str) -> Self {
+    pub(crate) fn of_scheme(scheme: &'static str, token: &str) -> Self {
         Self { scheme, value: token.to_string() }
     }
 
@@ -80,7 +80,7 @@ impl Credentials {
     ///
     /// # Errors
     /// The secret holds bytes that no header may have.
-    pub fn header(&self) -> Result<HeaderValue, hyper::header::InvalidHeaderValue> {
+    pub(crate) fn header(&self) -> Result<HeaderValue, hyper::header::InvalidHeaderValue> {
         let mut value = HeaderValue::from_str(&format!("{} {}", self.scheme, self.value))?;
         value.set_sensitive(true);
         Ok(value)
@@ -88,7 +88,7 @@ impl Credentials {
 
     /// Whether a request shows them.
     #[must_use]
-    pub fn are_shown_in(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn are_shown_in(&self, headers: &HeaderMap) -> bool {
         let Some(value) = headers.get(AUTHORIZATION) else { return false };
         let Some((scheme, shown)) = value.to_str().ok().and_then(|text| text.split_once(' '))
         else {
@@ -99,7 +99,7 @@ impl Credentials {
 
     /// What a server says that it expects: the value of `WWW-Authenticate`.
     #[must_use]
-    pub fn challenge(&self) -> HeaderValue {
+    pub(crate) fn challenge(&self) -> HeaderValue {
         match self.scheme {
             "Basic" => HeaderValue::from_static("Basic realm=\"temblor\", charset=\"UTF-8\""),
             _ => HeaderValue::from_static("Bearer"),

@@ -9,7 +9,7 @@ use crate::json::{push_entry, push_key, text};
 
 /// What is done with an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Writes a document, over one with the same id.
     #[default]
     Index,
@@ -34,7 +34,7 @@ impl Action {
     ///
     /// # Errors
     /// There is none.
-    pub fn of(name: &str) -> Result<Self, String> {
+    pub(crate) fn of(name: &str) -> Result<Self, String> {
         let found = ACTIONS.iter().find(|(known, _)| *known == name).map(|(_, action)| *action);
         found.ok_or_else(|| format!("`{name}` is no action: index, create, update, delete are"))
     }
@@ -46,7 +46,7 @@ impl Action {
 
 /// What is said of an event in front of it.
 #[derive(Clone, Debug, Default)]
-pub struct Head<'a> {
+pub(crate) struct Head<'a> {
     /// What is done.
     pub action: Action,
     /// Fields with texts: `_index`, `_id`, `routing`, `pipeline` …
@@ -59,7 +59,7 @@ pub struct Head<'a> {
 ///
 /// # Errors
 /// The event cannot be a document, or cannot be found.
-pub fn push(
+pub(crate) fn push(
     head: &Head<'_>,
     event: &[u8],
     upsert: bool,
@@ -103,7 +103,7 @@ pub fn push(
 
 /// What became of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// It is done.
     Done,
     /// It may be done later.
@@ -133,7 +133,7 @@ struct Answer<'a> {
 ///
 /// # Errors
 /// The answer is not that of a bulk request with so many events.
-pub fn fates(
+pub(crate) fn fates(
     body: &[u8],
     events: usize,
     again: bool,
@@ -153,7 +153,7 @@ pub fn fates(
 
 /// Whether the answer says that all went well.
 #[must_use]
-pub fn all_went_well(body: &[u8]) -> bool {
+pub(crate) fn all_went_well(body: &[u8]) -> bool {
     serde_json::from_slice::<Verdict>(body).is_ok_and(|verdict| !verdict.errors)
 }
 
@@ -213,7 +213,7 @@ fn sentence(status: u16, error: Option<&serde_json::Value>) -> String {
 
 /// The name of what an answer says was done.
 #[must_use]
-pub fn action_of(said: &serde_json::Value) -> &'static str {
+pub(crate) fn action_of(said: &serde_json::Value) -> &'static str {
     match said.get("result").and_then(serde_json::Value::as_str) {
         Some("created") => "create",
         Some("deleted" | "not_found") => "delete",
@@ -241,7 +241,7 @@ const TREMOR_FIELDS: [&str; 11] = [
 ///
 /// # Errors
 /// The event cannot be a document, or cannot be found.
-pub fn tremors(
+pub(crate) fn tremors(
     meta: &str,
     index: Option<&str>,
     event: &[u8],

@@ -19,9 +19,9 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use crate::target::Target;
 
 /// Bytes of an answer that are read.
-pub const ANSWER_BYTES_MAX: usize = 64 << 20;
+pub(crate) const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Bytes of an answer that are shown with an error.
-pub const ANSWER_BYTES_SHOWN: usize = 1024;
+pub(crate) const ANSWER_BYTES_SHOWN: usize = 1024;
 /// How long a connection that nobody uses is kept.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 /// Connections to one server that nobody uses and that are kept.
@@ -34,7 +34,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(120);
 const AGENT: &str = concat!("temblor/", env!("CARGO_PKG_VERSION"));
 
 /// How long a request may take.
-pub const TIMEOUT: Setting = Setting::new(
+pub(crate) const TIMEOUT: Setting = Setting::new(
     "timeout",
     Takes::Duration,
     "How long a request may take, from its first byte to the last of the answer.",
@@ -43,14 +43,14 @@ pub const TIMEOUT: Setting = Setting::new(
 
 /// Asks servers.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub(crate) struct Client {
     pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
     timeout: Duration,
 }
 
 /// An answer.
 #[derive(Clone, Debug)]
-pub struct Got {
+pub(crate) struct Got {
     /// Its status.
     pub status: StatusCode,
     /// Its headers.
@@ -64,7 +64,7 @@ impl Client {
     ///
     /// # Errors
     /// A file of `tls` that cannot be used.
-    pub fn of_settings(settings: &Settings, targets: &[&Target]) -> Result<Self, Wrong> {
+    pub(crate) fn of_settings(settings: &Settings, targets: &[&Target]) -> Result<Self, Wrong> {
         let none = Settings::default();
         let given = settings.record("tls");
         let is_safe = targets.iter().any(|target| target.scheme == "https");
@@ -83,7 +83,7 @@ impl Client {
 
     /// The warning that belongs to a client that checks no certificates.
     #[must_use]
-    pub fn warning(settings: &Settings, targets: &[&Target]) -> Option<String> {
+    pub(crate) fn warning(settings: &Settings, targets: &[&Target]) -> Option<String> {
         let is_checked = settings.record("tls").and_then(|tls| tls.optional_flag("verify"));
         let target = targets.first()?;
         (is_checked == Some(false)).then(|| {
@@ -118,7 +118,7 @@ impl Client {
     ///
     /// # Errors
     /// Why there is no answer, as a part of a sentence.
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         method: &Method,
         uri: &Uri,
@@ -148,27 +148,27 @@ impl Client {
 impl Got {
     /// Whether the same request may go well later.
     #[must_use]
-    pub fn is_for_now(&self) -> bool {
+    pub(crate) fn is_for_now(&self) -> bool {
         may_go_well_later(self.status.as_u16())
     }
 
     /// How long the server wants us to wait, if it says so in seconds.
     #[must_use]
-    pub fn retry_after(&self) -> Option<Duration> {
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
         let seconds = self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
         Some(Duration::from_secs(seconds).min(RETRY_AFTER_MAX))
     }
 
     /// The beginning of the body, for messages.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let length = self.body.len().min(ANSWER_BYTES_SHOWN);
         String::from_utf8_lossy(&self.body[..length]).trim().to_string()
     }
 
     /// What the server said, as a sentence.
     #[must_use]
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let shown = self.shown();
         match shown.is_empty() {
             true => format!("answered with status {}", self.status),
@@ -179,7 +179,7 @@ impl Got {
 
 /// Whether what had this status may go well later.
 #[must_use]
-pub fn may_go_well_later(status: u16) -> bool {
+pub(crate) fn may_go_well_later(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..=599)
 }
 

@@ -22,7 +22,7 @@ use crate::whom::{HANDSHAKE_TIMEOUT, Whom};
 
 /// What both kinds of sources have.
 #[derive(Clone, Debug)]
-pub struct Common {
+pub(crate) struct Common {
     /// What the program calls the source.
     pub name: Arc<str>,
     /// The field of the metadata.
@@ -57,7 +57,7 @@ impl Common {
 
 /// A source that listens.
 #[derive(Clone)]
-pub struct Listening {
+pub(crate) struct Listening {
     /// What it shares with one that connects.
     pub common: Common,
     /// Where it listens.
@@ -140,7 +140,7 @@ async fn admit(stream: TcpStream, peer: SocketAddr, listening: Listening, feed: 
 
 /// A source that connects.
 #[derive(Clone, Debug)]
-pub struct Connecting {
+pub(crate) struct Connecting {
     /// What it shares with one that listens.
     pub common: Common,
     /// Whom it connects to.

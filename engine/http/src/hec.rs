@@ -7,12 +7,13 @@ use crate::load::{Item, Load};
 const TEXTS: [(usize, &str); 4] = [(0, "host"), (1, "source"), (2, "sourcetype"), (3, "index")];
 const TIME: usize = 4;
 const FIELDS: usize = 5;
+const EVENT: usize = 6;
 
 /// Whether an event says what can be sent.
 ///
 /// # Errors
 /// Why it cannot.
-pub fn check(load: &Load, item: Item) -> Result<(), String> {
+pub(crate) fn check(load: &Load, item: Item) -> Result<(), String> {
     if load.event(item).is_empty() {
         return Err("an event must not be empty".to_string());
     }
@@ -25,7 +26,7 @@ pub fn check(load: &Load, item: Item) -> Result<(), String> {
 }
 
 /// Appends `{"time": …, "host": …, "event": …}`.
-pub fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
+pub(crate) fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
     let mut text = "{".to_string();
     if let Some(time) = load.attribute(item, TIME) {
         push_key("time", &mut text);
@@ -42,14 +43,17 @@ pub fn push(load: &Load, item: Item, out: &mut Vec<u8>) {
     }
     push_key("event", &mut text);
     out.extend_from_slice(text.as_bytes());
-    out.extend_from_slice(load.event(item));
+    match load.attribute(item, EVENT) {
+        Some(event) => out.extend_from_slice(event.as_bytes()),
+        None => out.extend_from_slice(load.event(item)),
+    }
     out.extend_from_slice(b"}\n");
 }
 
 /// A name for the stream of requests of one sink (a random UUID, RFC 9562): collectors that acknowledge
 /// want one, the others leave it aside.
 #[must_use]
-pub fn channel() -> String {
+pub(crate) fn channel() -> String {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let bits = || RandomState::new().build_hasher().finish();
     let (first, second) = (bits(), bits());

@@ -5,7 +5,7 @@ use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Wrong};
 use crate::{sink, source};
 
 /// Events by HTTP.
-pub static HTTP: Connector = Connector {
+pub(crate) static HTTP: Connector = Connector {
     kind: "http",
     notation: Notation::Temblor,
     doc: "Events by HTTP/1.1 and HTTP/2. A source listens: bodies are JSON (an array is one event per element), \

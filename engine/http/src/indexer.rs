@@ -36,7 +36,7 @@ const PIPELINE: usize = 4;
 
 /// Who says what is done with an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// The attributes of this file.
     Own,
     /// The attributes `$elastic` and `$correlation`.
@@ -50,7 +50,7 @@ pub enum Manner {
 
 /// A sink of documents.
 #[derive(Clone, Debug)]
-pub struct Bulk {
+pub(crate) struct Bulk {
     /// Asks the nodes.
     pub client: Client,
     /// The nodes.
@@ -64,11 +64,11 @@ pub struct Bulk {
     /// Whether requests are compressed.
     pub gzip: bool,
     /// How much goes together.
-    pub portions: Portions,
+    pub(crate) portions: Portions,
     /// The waits between attempts.
     pub retry: Retry,
     /// Who says what is done.
-    pub manner: Manner,
+    pub(crate) manner: Manner,
     /// Where refusals go.
     pub errors: Arc<Feedback>,
     /// Where answers go.
@@ -78,7 +78,7 @@ pub struct Bulk {
 impl Bulk {
     /// The sink with its ways back.
     #[must_use]
-    pub fn built(self) -> BuiltSink {
+    pub(crate) fn built(self) -> BuiltSink {
         let (errors, answers) = (Arc::clone(&self.errors), Arc::clone(&self.answers));
         BuiltSink { answers: Some(answers), ..BuiltSink::of_events(self, errors) }
     }

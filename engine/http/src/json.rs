@@ -1,7 +1,7 @@
 //! JSON text that is put together from parts (RFC 8259).
 
 /// Appends a text as a JSON string.
-pub fn push_text(text: &str, out: &mut String) {
+pub(crate) fn push_text(text: &str, out: &mut String) {
     out.push('"');
     let mut start = 0;
     for (at, byte) in text.bytes().enumerate() {
@@ -25,14 +25,14 @@ pub fn push_text(text: &str, out: &mut String) {
 
 /// A text as a JSON string.
 #[must_use]
-pub fn text(text: &str) -> String {
+pub(crate) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_text(text, &mut out);
     out
 }
 
 /// Appends `"name":` to a record, with a comma where one is needed.
-pub fn push_key(name: &str, out: &mut String) {
+pub(crate) fn push_key(name: &str, out: &mut String) {
     if !out.ends_with('{') {
         out.push(',');
     }
@@ -41,7 +41,7 @@ pub fn push_key(name: &str, out: &mut String) {
 }
 
 /// Appends `"name":"value"` to a record.
-pub fn push_entry(name: &str, value: &str, out: &mut String) {
+pub(crate) fn push_entry(name: &str, value: &str, out: &mut String) {
     push_key(name, out);
     push_text(value, out);
 }

@@ -14,21 +14,21 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// Requests under way at the same time.
-pub const CONCURRENCY: Setting = Setting::new(
+pub(crate) const CONCURRENCY: Setting = Setting::new(
     "concurrency",
     Takes::Whole { least: 1, most: 1024 },
     "Requests at the same time. With more than 1, events may arrive in another order.",
 )
 .or("4");
 /// Events of one request.
-pub const BATCH_EVENTS: Setting = Setting::new(
+pub(crate) const BATCH_EVENTS: Setting = Setting::new(
     "batch_events",
     Takes::Whole { least: 1, most: 1_000_000 },
     "Events in one request, at the most.",
 )
 .or("1000");
 /// Bytes of one request.
-pub const BATCH_BYTES: Setting = Setting::new(
+pub(crate) const BATCH_BYTES: Setting = Setting::new(
     "batch_bytes",
     Takes::Bytes,
     "Bytes of events in one request, at the most; a bigger event goes alone.",
@@ -37,7 +37,7 @@ pub const BATCH_BYTES: Setting = Setting::new(
 
 /// How much goes together, and how often at the same time.
 #[derive(Clone, Copy, Debug)]
-pub struct Portions {
+pub(crate) struct Portions {
     /// Requests at the same time.
     pub concurrency: usize,
     /// Events in a request.
@@ -49,7 +49,7 @@ pub struct Portions {
 impl Portions {
     /// As the settings say.
     #[must_use]
-    pub fn of_settings(settings: &Settings) -> Self {
+    pub(crate) fn of_settings(settings: &Settings) -> Self {
         Self {
             concurrency: settings.size("concurrency"),
             events_max: settings.optional_whole("batch_events").map_or(1, |most| most as usize),
@@ -62,13 +62,13 @@ impl Portions {
 
 /// An event of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
+pub(crate) struct Item {
     parcel: usize,
     event: usize,
 }
 
 /// Parcels that are dealt with together.
-pub struct Load {
+pub(crate) struct Load {
     parcels: Vec<Parcel>,
     refused: Vec<Vec<Refusal>>,
 }
@@ -89,7 +89,7 @@ impl Load {
 
     /// All events.
     #[must_use]
-    pub fn items(&self) -> Vec<Item> {
+    pub(crate) fn items(&self) -> Vec<Item> {
         let events = |(parcel, one): (usize, &Parcel)| {
             (0..one.events().len()).map(move |event| Item { parcel, event })
         };
@@ -98,19 +98,19 @@ impl Load {
 
     /// An event, without what ends it.
     #[must_use]
-    pub fn event(&self, item: Item) -> &[u8] {
+    pub(crate) fn event(&self, item: Item) -> &[u8] {
         self.parcels[item.parcel].event(item.event).trim_ascii_end()
     }
 
     /// An attribute of an event.
     #[must_use]
-    pub fn attribute(&self, item: Item, attribute: usize) -> Option<&str> {
+    pub(crate) fn attribute(&self, item: Item, attribute: usize) -> Option<&str> {
         self.parcels[item.parcel].attribute(item.event, attribute)
     }
 
     /// Cuts events into requests, by number and bytes.
     #[must_use]
-    pub fn portions<'a>(&self, items: &'a [Item], portions: Portions) -> Vec<&'a [Item]> {
+    pub(crate) fn portions<'a>(&self, items: &'a [Item], portions: Portions) -> Vec<&'a [Item]> {
         let (mut cut, mut start, mut bytes) = (Vec::new(), 0, 0);
         for (at, item) in items.iter().enumerate() {
             let more = self.event(*item).len();
@@ -128,32 +128,32 @@ impl Load {
     }
 
     /// The other side refuses an event for good.
-    pub fn refuse(&mut self, item: Item, reason: impl Into<String>, details: String) {
+    pub(crate) fn refuse(&mut self, item: Item, reason: impl Into<String>, details: String) {
         let refusal = Refusal { event: item.event, reason: reason.into(), details };
         self.refused[item.parcel].push(refusal);
     }
 
     /// Everything that was not refused has been delivered.
-    pub async fn settle(self, errors: &Feedback) {
+    pub(crate) async fn settle(self, errors: &Feedback) {
         for (parcel, refused) in self.parcels.into_iter().zip(&self.refused) {
             parcel.confirm_except(refused, errors).await;
         }
     }
 
     /// It is given up: the input of all of it stays unacknowledged.
-    pub fn fail(self, error: &Error) {
+    pub(crate) fn fail(self, error: &Error) {
         self.parcels.into_iter().for_each(|parcel| parcel.fail(error.clone()));
     }
 }
 
 /// Delivers loads.
-pub trait Deliver: Send + Sync + 'static {
+pub(crate) trait Deliver: Send + Sync + 'static {
     /// Delivers one, and settles it or gives it up.
     fn deliver(&self, load: Load) -> impl Future<Output = ()> + Send;
 }
 
 /// Delivers all that comes, several loads at the same time, until the end.
-pub async fn drive<D: Deliver>(outlet: Arc<Outlet>, portions: Portions, deliverer: Arc<D>) {
+pub(crate) async fn drive<D: Deliver>(outlet: Arc<Outlet>, portions: Portions, deliverer: Arc<D>) {
     let places = Arc::new(Semaphore::new(portions.concurrency));
     let mut under_way = JoinSet::new();
     loop {

@@ -19,7 +19,7 @@ use crate::target::Target;
 /// Where lines are sent to, unless the URL has a path.
 const PATH: &str = "/loki/api/v1/push";
 /// Lines in Loki.
-pub static LOKI: Connector = Connector {
+pub(crate) static LOKI: Connector = Connector {
     kind: "loki",
     notation: Notation::Temblor,
     doc: "Lines of log streams in Grafana Loki. Use few labels with few values; what differs from event to event \
@@ -73,7 +73,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
 ///
 /// # Errors
 /// A setting that is wrong.
-pub fn collector(
+pub(crate) fn collector(
     what: &Build<'_>,
     auth: Option<Credentials>,
     path: &str,

@@ -17,7 +17,7 @@ use crate::json;
 
 /// How bodies become events.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub(crate) struct Reading {
     /// How messages are read.
     pub codec: InputCodec,
     /// How a body is cut into messages.
@@ -31,7 +31,7 @@ pub struct Reading {
 }
 
 /// What a body turned out to be.
-pub struct Body {
+pub(crate) struct Body {
     /// Its events; none for an empty body.
     pub arrival: Option<Arrival>,
     /// Why it is bad, if it is.
@@ -52,7 +52,7 @@ enum Kind {
 impl Reading {
     /// The events of a body.
     #[must_use]
-    pub fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Body {
+    pub(crate) fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Body {
         if self.whole && body.trim_ascii().is_empty() {
             return whole(if self.codec == InputCodec::Json { b"null".to_vec() } else { body });
         }

@@ -10,7 +10,7 @@ use crate::json::{push_entry, push_key, push_text};
 
 /// How headers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Headers {
+pub(crate) enum Headers {
     /// A text, or an array of texts where a header comes more than once.
     Plain,
     /// Always an array of texts: what tremor gives.
@@ -18,7 +18,7 @@ pub enum Headers {
 }
 
 /// Appends headers as a record. `Authorization` is left out when `secret`.
-pub fn push_headers(headers: &HeaderMap, form: Headers, secret: bool, out: &mut String) {
+pub(crate) fn push_headers(headers: &HeaderMap, form: Headers, secret: bool, out: &mut String) {
     out.push('{');
     for name in headers.keys() {
         if secret && name == AUTHORIZATION {
@@ -48,7 +48,13 @@ pub fn push_headers(headers: &HeaderMap, form: Headers, secret: bool, out: &mut 
 
 /// `{"http":{"request":{…},"request_id":…,"peer":{…}}}`.
 #[must_use]
-pub fn of_request(parts: &Parts, id: u64, peer: SocketAddr, tls: bool, secret: bool) -> String {
+pub(crate) fn of_request(
+    parts: &Parts,
+    id: u64,
+    peer: SocketAddr,
+    tls: bool,
+    secret: bool,
+) -> String {
     let mut out = String::with_capacity(512);
     out.push_str("{\"http\":{\"request\":{");
     push_entry("method", parts.method.as_str(), &mut out);
@@ -75,7 +81,7 @@ pub fn of_request(parts: &Parts, id: u64, peer: SocketAddr, tls: bool, secret: b
 
 /// `{"http_server":{"request":{…},"request_id":…}}`, as tremor has it.
 #[must_use]
-pub fn of_tremor_request(parts: &Parts, id: u64, tls: bool) -> String {
+pub(crate) fn of_tremor_request(parts: &Parts, id: u64, tls: bool) -> String {
     let mut out = String::with_capacity(512);
     out.push_str("{\"http_server\":{\"request\":{");
     push_entry("method", parts.method.as_str(), &mut out);

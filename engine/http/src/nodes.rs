@@ -16,7 +16,7 @@ const REST_MAX: Duration = Duration::from_secs(60);
 
 /// The servers.
 #[derive(Debug)]
-pub struct Nodes {
+pub(crate) struct Nodes {
     nodes: Vec<Node>,
     next: AtomicUsize,
 }
@@ -39,14 +39,14 @@ struct Health {
 impl Nodes {
     /// All of them are well.
     #[must_use]
-    pub fn new(targets: impl IntoIterator<Item = Target>) -> Self {
+    pub(crate) fn new(targets: impl IntoIterator<Item = Target>) -> Self {
         let node = |target| Node { target, health: Mutex::default() };
         Self { nodes: targets.into_iter().map(node).collect(), next: AtomicUsize::new(0) }
     }
 
     /// The next to ask, and whether all are resting.
     #[must_use]
-    pub fn choose(&self, now: Instant) -> (usize, bool) {
+    pub(crate) fn choose(&self, now: Instant) -> (usize, bool) {
         let start = self.next.fetch_add(1, Ordering::Relaxed);
         let order = (0..self.nodes.len()).map(|step| (start + step) % self.nodes.len());
         let rests = |node: usize| self.health(node).rests_until.filter(|until| *until > now);
@@ -59,17 +59,17 @@ impl Nodes {
 
     /// A server.
     #[must_use]
-    pub fn target(&self, node: usize) -> &Target {
+    pub(crate) fn target(&self, node: usize) -> &Target {
         &self.nodes[node].target
     }
 
     /// A server has answered.
-    pub fn succeeded(&self, node: usize) {
+    pub(crate) fn succeeded(&self, node: usize) {
         *self.lock(node) = Health::default();
     }
 
     /// A server has not answered, or cannot serve. Says whether another is well.
-    pub fn failed(&self, node: usize, now: Instant) -> bool {
+    pub(crate) fn failed(&self, node: usize, now: Instant) -> bool {
         {
             let mut health = self.lock(node);
             let rest = REST_FIRST.saturating_mul(1 << health.failures.min(10)).min(REST_MAX);

@@ -71,9 +71,9 @@ const DOC: &str = "Documents in OpenSearch or Elasticsearch, by bulk requests. A
                    twice.";
 
 /// Documents in OpenSearch.
-pub static OPENSEARCH: Connector = Connector { kind: "opensearch", ..ROW };
+pub(crate) static OPENSEARCH: Connector = Connector { kind: "opensearch", ..ROW };
 /// The same, by the other name.
-pub static ELASTICSEARCH: Connector = Connector { kind: "elasticsearch", ..ROW };
+pub(crate) static ELASTICSEARCH: Connector = Connector { kind: "elasticsearch", ..ROW };
 
 const ROW: Connector = Connector {
     kind: "",

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 /// What a program answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The status, if the program says one.
     pub status: Option<u16>,
     /// Headers.
@@ -32,7 +32,7 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A place among those who wait; given up when it is dropped.
 #[derive(Debug)]
-pub struct Ticket {
+pub(crate) struct Ticket {
     /// The number of the request: `request_id` in its metadata.
     pub id: u64,
     /// Where the answer comes.
@@ -40,12 +40,12 @@ pub struct Ticket {
 }
 
 /// The number of a request that nobody answers.
-pub fn next_id() -> u64 {
+pub(crate) fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A request of `source` waits for its answer.
-pub fn wait(source: &Arc<str>) -> Ticket {
+pub(crate) fn wait(source: &Arc<str>) -> Ticket {
     let id = next_id();
     let (sender, answer) = oneshot::channel();
     lock().insert(id, Waiting { source: Arc::clone(source), sender });
@@ -56,7 +56,7 @@ pub fn wait(source: &Arc<str>) -> Ticket {
 ///
 /// # Errors
 /// Why there is nobody to answer, as a sentence.
-pub fn answer(source: &str, id: &str, answer: Answer) -> Result<(), String> {
+pub(crate) fn answer(source: &str, id: &str, answer: Answer) -> Result<(), String> {
     let number: u64 = id.parse().map_err(|_| format!("`{id}` is no number of a request"))?;
     let waiting = {
         let mut all = lock();

@@ -24,7 +24,7 @@ const BESIDE_BYTES_MIN: usize = 64 << 10;
 
 /// The memory that bodies share.
 #[derive(Clone, Debug)]
-pub struct Room(Arc<Semaphore>);
+pub(crate) struct Room(Arc<Semaphore>);
 
 impl Default for Room {
     fn default() -> Self {
@@ -66,7 +66,7 @@ impl Share<'_> {
 ///
 /// # Errors
 /// The answer to a body that cannot be had.
-pub async fn body(
+pub(crate) async fn body(
     incoming: Incoming,
     headers: &HeaderMap,
     bounds: &Bounds,

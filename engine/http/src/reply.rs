@@ -17,7 +17,7 @@ use crate::pending::{self, Answer};
 use crate::source::header;
 
 /// Answers to the requests of an `http` source.
-pub static REPLY: Connector = Connector {
+pub(crate) static REPLY: Connector = Connector {
     kind: "reply",
     notation: Notation::Temblor,
     doc: "Answers requests of the `http` source of the name behind the kind, which is set to `answer = \
@@ -64,7 +64,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
 
 /// How an event says what it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Attributes: status, headers, number of the request.
     Own,
     /// One attribute: the record `$http_server`.
@@ -73,7 +73,7 @@ pub enum Form {
 
 /// A sink of answers.
 #[derive(Clone, Debug)]
-pub struct Replies {
+pub(crate) struct Replies {
     /// The source whose requests are answered.
     pub source: Arc<str>,
     /// The type of the content where the event does not say.
@@ -153,7 +153,7 @@ fn status(text: &str) -> Result<u16, String> {
 ///
 /// # Errors
 /// It is no record.
-pub fn headers(json: &str) -> Result<Vec<(String, String)>, String> {
+pub(crate) fn headers(json: &str) -> Result<Vec<(String, String)>, String> {
     let value: serde_json::Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let record = match &value {
         serde_json::Value::Null => return Ok(Vec::new()),

@@ -8,11 +8,11 @@ use hyper::{Response, StatusCode};
 use crate::bounds::RETRY_AFTER_S;
 
 /// An answer.
-pub type Reply = Response<Full<Bytes>>;
+pub(crate) type Reply = Response<Full<Bytes>>;
 
 /// An answer without a body.
 #[must_use]
-pub fn bare(status: StatusCode) -> Reply {
+pub(crate) fn bare(status: StatusCode) -> Reply {
     let mut reply = Response::new(Full::new(Bytes::new()));
     *reply.status_mut() = status;
     reply
@@ -20,7 +20,7 @@ pub fn bare(status: StatusCode) -> Reply {
 
 /// An answer that says why, as a line of text.
 #[must_use]
-pub fn because(status: StatusCode, reason: impl Into<String>) -> Reply {
+pub(crate) fn because(status: StatusCode, reason: impl Into<String>) -> Reply {
     let mut text = reason.into();
     text.push('\n');
     let mut reply = Response::new(Full::new(Bytes::from(text)));
@@ -32,13 +32,13 @@ pub fn because(status: StatusCode, reason: impl Into<String>) -> Reply {
 
 /// An answer that says why, and that the client should come back.
 #[must_use]
-pub fn later(status: StatusCode, reason: impl Into<String>) -> Reply {
+pub(crate) fn later(status: StatusCode, reason: impl Into<String>) -> Reply {
     with(because(status, reason), RETRY_AFTER, HeaderValue::from(RETRY_AFTER_S))
 }
 
 /// The same answer with another header.
 #[must_use]
-pub fn with(mut reply: Reply, name: HeaderName, value: HeaderValue) -> Reply {
+pub(crate) fn with(mut reply: Reply, name: HeaderName, value: HeaderValue) -> Reply {
     reply.headers_mut().insert(name, value);
     reply
 }

@@ -14,7 +14,7 @@ use tokio_rustls::rustls::ServerConfig;
 const TICKETS: usize = 2;
 
 /// How a server makes connections safe.
-pub struct Safe {
+pub(crate) struct Safe {
     /// What the files say.
     files: Arc<tls::Server>,
     /// Offered to clients, the best first.
@@ -34,7 +34,7 @@ impl Safe {
     ///
     /// # Errors
     /// A file that cannot be used.
-    pub fn of_settings(
+    pub(crate) fn of_settings(
         settings: Option<&Settings>,
         protocols: &[&str],
     ) -> Result<Option<Arc<Self>>, Wrong> {
@@ -48,7 +48,7 @@ impl Safe {
 
     /// What the files say now, and what is wrong with them since they have changed.
     #[must_use]
-    pub fn get(&self) -> (TlsAcceptor, Option<Wrong>) {
+    pub(crate) fn get(&self) -> (TlsAcceptor, Option<Wrong>) {
         let (acceptor, wrong) = self.files.get();
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(acceptor.config(), &made.0) {

@@ -27,7 +27,7 @@ use crate::safe::Safe;
 
 /// Where to listen, and how.
 #[derive(Clone)]
-pub struct Server {
+pub(crate) struct Server {
     /// The address.
     pub address: Address,
     /// How connections are made safe, if they are.
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Server {
 
 /// What is known of the connection of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer {
+pub(crate) struct Peer {
     /// The other side.
     pub address: SocketAddr,
     /// Whether the connection is safe.
@@ -54,14 +54,14 @@ pub struct Peer {
 }
 
 /// Answers requests.
-pub trait Handler: Send + Sync + 'static {
+pub(crate) trait Handler: Send + Sync + 'static {
     /// Answers one.
     fn handle(&self, request: Request<Incoming>, peer: Peer) -> impl Future<Output = Reply> + Send;
 }
 
 /// The sentence that warns of an address that others reach without any check.
 #[must_use]
-pub fn warning(address: &Address, has_tls: bool, has_auth: bool) -> Option<String> {
+pub(crate) fn warning(address: &Address, has_tls: bool, has_auth: bool) -> Option<String> {
     let is_open = !address.is_loopback() && !has_tls && !has_auth;
     is_open.then(|| {
         format!(
@@ -75,7 +75,11 @@ pub fn warning(address: &Address, has_tls: bool, has_auth: bool) -> Option<Strin
 ///
 /// # Errors
 /// The address cannot be had.
-pub async fn serve<H: Handler>(server: &Server, feed: &Feed, handler: Arc<H>) -> Result<(), Error> {
+pub(crate) async fn serve<H: Handler>(
+    server: &Server,
+    feed: &Feed,
+    handler: Arc<H>,
+) -> Result<(), Error> {
     let listener = listen(&server.address).await?;
     accept(listener, feed, server.bounds.connections_max, |stream, address| {
         connection(stream, address, server.clone(), feed.clone(), Arc::clone(&handler))

@@ -29,7 +29,7 @@ use crate::target::Target;
 use crate::{answering, hec, streams};
 
 /// Settings of the sink.
-pub const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting::new("url", Takes::PerEvent, "The URL for an event, instead of the address."),
     Setting::new("method", Takes::PerEvent, "The method.").or("POST"),
     Setting::new("headers", Takes::PerEventJson, "A record of headers."),
@@ -58,7 +58,7 @@ pub const SETTINGS: &[Setting] = &[
 
 /// How events form bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Behind each other, with a newline after each.
     Lines,
     /// An array.
@@ -73,7 +73,7 @@ pub enum Form {
 
 /// Whose metadata says how an event is sent, and comes with answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// Attributes `url`, `method`, `headers`, `$correlation`.
     Own,
     /// Attributes `$http_client.request`, `$correlation`.
@@ -84,7 +84,7 @@ pub enum Manner {
 
 /// A sink of requests.
 #[derive(Clone, Debug)]
-pub struct Requests {
+pub(crate) struct Requests {
     /// Whom it asks.
     pub target: Target,
     /// How.
@@ -96,13 +96,13 @@ pub struct Requests {
     /// How bodies are formed.
     pub form: Form,
     /// How much goes together.
-    pub portions: Portions,
+    pub(crate) portions: Portions,
     /// Whether bodies are compressed.
     pub gzip: bool,
     /// The waits between attempts.
     pub retry: Retry,
     /// Whose metadata is used.
-    pub manner: Manner,
+    pub(crate) manner: Manner,
     /// Where refusals go.
     pub errors: Arc<Feedback>,
     /// Where answers go.
@@ -113,7 +113,7 @@ pub struct Requests {
 ///
 /// # Errors
 /// A setting that is wrong.
-pub fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong> {
+pub(crate) fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong> {
     let settings = what.settings;
     let target = Target::parse(settings.text("address"), None, "address")?;
     let auth = Credentials::of_settings(settings)?;
@@ -150,7 +150,7 @@ pub fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong> {
 
 /// Adds credentials to headers, and warns of those that anybody in between can read.
 #[must_use]
-pub fn add_auth(
+pub(crate) fn add_auth(
     auth: Option<&Credentials>,
     targets: &[&Target],
     headers: &mut HeaderMap,
@@ -172,7 +172,7 @@ impl Requests {
 
     /// The sink with its ways back.
     #[must_use]
-    pub fn built(self) -> BuiltSink {
+    pub(crate) fn built(self) -> BuiltSink {
         let (errors, answers) = (Arc::clone(&self.errors), Arc::clone(&self.answers));
         BuiltSink { answers: Some(answers), ..BuiltSink::of_events(self, errors) }
     }

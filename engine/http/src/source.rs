@@ -35,7 +35,7 @@ use crate::safe::Safe;
 use crate::server::{self, Handler, Peer, Server};
 
 /// Settings of the source.
-pub const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting::new(
         "answer",
         Takes::Word(&["written", "at_once", "program"]),
@@ -83,7 +83,7 @@ pub const SETTINGS: &[Setting] = &[
 
 /// When a request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answering {
+pub(crate) enum Answering {
     /// When its events have got where they should.
     Written,
     /// When they are taken in.
@@ -94,7 +94,7 @@ pub enum Answering {
 
 /// Who has designed the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(crate) enum Manner {
     /// This engine: `$http`.
     Own,
     /// tremor: `$http_server`, and its statuses.
@@ -103,13 +103,13 @@ pub enum Manner {
 
 /// What a source does with requests.
 #[derive(Clone, Debug)]
-pub struct Intake {
+pub(crate) struct Intake {
     /// What the program calls it.
     pub name: Arc<str>,
     /// Where it listens.
     pub server: Server,
     /// Whose metadata it gives.
-    pub manner: Manner,
+    pub(crate) manner: Manner,
     /// When it answers.
     pub answering: Answering,
     /// How long an answer may take.
@@ -130,7 +130,7 @@ pub struct Intake {
 ///
 /// # Errors
 /// A setting that is wrong.
-pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
+pub(crate) fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let settings = what.settings;
     let address = Address::parse(settings.text("address"), "address")?;
     let tls = Safe::of_settings(settings.record("tls"), &["h2", "http/1.1"])?;
@@ -182,7 +182,10 @@ pub fn build(what: &Build<'_>) -> Result<Built, Wrong> {
 ///
 /// # Errors
 /// The first that cannot.
-pub fn check_headers(headers: &[(String, String)], setting: &'static str) -> Result<(), Wrong> {
+pub(crate) fn check_headers(
+    headers: &[(String, String)],
+    setting: &'static str,
+) -> Result<(), Wrong> {
     for (name, value) in headers {
         if header(name, value).is_none() {
             let help = "names are letters, digits and dashes; values have no line ends";
@@ -194,7 +197,7 @@ pub fn check_headers(headers: &[(String, String)], setting: &'static str) -> Res
 
 /// A header, if the texts can be one.
 #[must_use]
-pub fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
+pub(crate) fn header(name: &str, value: &str) -> Option<(HeaderName, HeaderValue)> {
     let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
     Some((name, HeaderValue::from_str(value).ok()?))
 }

@@ -15,7 +15,7 @@ use crate::sink::Form;
 /// Where events are sent to, unless the URL has a path.
 const PATH: &str = "/services/collector/event";
 /// Events in Splunk.
-pub static SPLUNK_HEC: Connector = Connector {
+pub(crate) static SPLUNK_HEC: Connector = Connector {
     kind: "splunk_hec",
     notation: Notation::Temblor,
     doc: "Events for Splunk's HTTP Event Collector. An event that is refused goes to `err` with what Splunk said. \
@@ -38,6 +38,11 @@ pub static SPLUNK_HEC: Connector = Connector {
             "fields",
             Takes::PerEventJson,
             "A record of fields that are indexed with the event.",
+        ),
+        Setting::new(
+            "event",
+            Takes::PerEventJson,
+            "What is sent as the event; the whole event without it.",
         ),
         Setting::new("token", Takes::Secret, "The token of the collector.").required(),
         BATCH_EVENTS,

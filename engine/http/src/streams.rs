@@ -19,7 +19,7 @@ const TENANT: usize = 3;
 ///
 /// # Errors
 /// Why the event cannot be a line.
-pub fn add_tenant(load: &Load, item: Item, headers: &mut HeaderMap) -> Result<(), String> {
+pub(crate) fn add_tenant(load: &Load, item: Item, headers: &mut HeaderMap) -> Result<(), String> {
     labels(load, item)?;
     if let Some(text) = load.attribute(item, TIMESTAMP)
         && text.parse::<u64>().is_err()
@@ -56,7 +56,7 @@ fn labels(load: &Load, item: Item) -> Result<BTreeMap<String, String>, String> {
 }
 
 /// Appends `{"streams": [{"stream": labels, "values": [[time, line], …]}, …]}`.
-pub fn push(load: &Load, items: &[Item], out: &mut Vec<u8>) {
+pub(crate) fn push(load: &Load, items: &[Item], out: &mut Vec<u8>) {
     let mut streams: BTreeMap<BTreeMap<String, String>, Vec<Item>> = BTreeMap::new();
     for item in items {
         // Events without usable labels were refused before.

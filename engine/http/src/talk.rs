@@ -28,11 +28,11 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(5);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Any stream of bytes.
-pub trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Io: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Io for T {}
 
 /// A connection.
-pub type Socket = WebSocketStream<Box<dyn Io>>;
+pub(crate) type Socket = WebSocketStream<Box<dyn Io>>;
 
 /// A connection that messages can be sent to.
 struct Listener {
@@ -47,14 +47,14 @@ static LISTENERS: LazyLock<Mutex<HashMap<u64, Listener>>> = LazyLock::new(Mutex:
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A place among those that messages can be sent to; given up when it is dropped.
-pub struct Place {
+pub(crate) struct Place {
     /// The number of the connection: `connection` in its metadata.
     pub stream: u64,
     messages: mpsc::Receiver<Message>,
 }
 
 /// A connection of `source` can be sent to.
-pub fn enter(source: &Arc<str>, peer: String) -> Place {
+pub(crate) fn enter(source: &Arc<str>, peer: String) -> Place {
     let stream = NEXT.fetch_add(1, Ordering::Relaxed);
     let (sender, messages) = mpsc::channel(WAITING_MAX);
     lock().insert(stream, Listener { source: Arc::clone(source), peer, sender });
@@ -76,7 +76,7 @@ fn lock() -> std::sync::MutexGuard<'static, HashMap<u64, Listener>> {
 ///
 /// # Errors
 /// Why it cannot be sent, as a sentence.
-pub async fn send(
+pub(crate) async fn send(
     source: &str,
     stream: Option<u64>,
     peer: Option<&str>,
@@ -104,7 +104,7 @@ pub async fn send(
 
 /// An event as a message; bytes that are no text are always binary.
 #[must_use]
-pub fn message(event: &[u8], binary: bool) -> Message {
+pub(crate) fn message(event: &[u8], binary: bool) -> Message {
     match std::str::from_utf8(event) {
         Ok(text) if !binary => Message::text(text),
         _ => Message::binary(event.to_vec()),
@@ -113,14 +113,14 @@ pub fn message(event: &[u8], binary: bool) -> Message {
 
 /// What the protocol allows.
 #[must_use]
-pub fn config(message_bytes_max: usize) -> WebSocketConfig {
+pub(crate) fn config(message_bytes_max: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .max_message_size(Some(message_bytes_max))
         .max_frame_size(Some(message_bytes_max))
 }
 
 /// The origins of a connection's events: of texts, and of bytes.
-pub struct Origins {
+pub(crate) struct Origins {
     /// Of texts.
     pub text: Arc<Origin>,
     /// Of bytes.
@@ -128,7 +128,7 @@ pub struct Origins {
 }
 
 /// Takes and sends messages until one side closes, or is silent for too long, or the run stops.
-pub async fn talk(
+pub(crate) async fn talk(
     mut socket: Socket,
     place: &mut Place,
     origins: &Origins,

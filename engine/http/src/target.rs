@@ -8,7 +8,7 @@ use temblor_wire::address::Address;
 
 /// Whom a client asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub(crate) struct Target {
     /// `http` or `https`.
     pub scheme: &'static str,
     /// The host and the port.
@@ -22,7 +22,11 @@ impl Target {
     ///
     /// # Errors
     /// What is wrong, for the setting `setting`.
-    pub fn parse(text: &str, port: Option<u16>, setting: &'static str) -> Result<Self, Wrong> {
+    pub(crate) fn parse(
+        text: &str,
+        port: Option<u16>,
+        setting: &'static str,
+    ) -> Result<Self, Wrong> {
         let wrong = |why: &str| {
             let help = "write a URL such as \"http://127.0.0.1:8080/path\"";
             Wrong::at(setting, format!("`{text}` is no URL of a server: {why}"), help)
@@ -51,7 +55,7 @@ impl Target {
     ///
     /// # Errors
     /// What is wrong with the path.
-    pub fn uri(&self, path: &str) -> Result<Uri, String> {
+    pub(crate) fn uri(&self, path: &str) -> Result<Uri, String> {
         let text = format!("{}://{}{path}", self.scheme, self.address);
         text.parse().map_err(|error: hyper::http::uri::InvalidUri| error.to_string())
     }
@@ -60,13 +64,13 @@ impl Target {
     ///
     /// # Errors
     /// What is wrong with the path.
-    pub fn below(&self, path: &str) -> Result<Uri, String> {
+    pub(crate) fn below(&self, path: &str) -> Result<Uri, String> {
         self.uri(&format!("{}{path}", self.path.trim_end_matches('/')))
     }
 
     /// Whether nobody in between can read what is sent.
     #[must_use]
-    pub fn is_safe(&self) -> bool {
+    pub(crate) fn is_safe(&self) -> bool {
         self.scheme == "https" || self.address.is_loopback()
     }
 }

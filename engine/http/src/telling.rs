@@ -16,7 +16,7 @@ use crate::whom::{HANDSHAKE_TIMEOUT, Whom};
 
 /// Where messages go.
 #[derive(Clone, Debug)]
-pub enum Place {
+pub(crate) enum Place {
     /// To connections of this source.
     Reply(Arc<str>),
     /// To a connection of our own.
@@ -25,7 +25,7 @@ pub enum Place {
 
 /// How an event says what kind of message it is, and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Attributes `binary`, `$websocket.stream`.
     Own,
     /// One attribute: the record of the connector's own metadata.
@@ -34,7 +34,7 @@ pub enum Form {
 
 /// A sink of messages.
 #[derive(Clone, Debug)]
-pub struct Writing {
+pub(crate) struct Writing {
     /// Where they go.
     pub place: Place,
     /// How an event says what it is.

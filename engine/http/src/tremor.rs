@@ -66,7 +66,7 @@ const SERVER_META: Setting = Setting::new(
 );
 
 /// Requests that the program answers.
-pub static HTTP_SERVER: Connector = Connector {
+pub(crate) static HTTP_SERVER: Connector = Connector {
     kind: "http_server",
     notation: Notation::Tremor,
     doc: "Requests become events; an event with `$http_server.request_id` answers one. A request without an \
@@ -98,7 +98,7 @@ deploy flow echo;"#],
 };
 
 /// Events that become requests.
-pub static HTTP_CLIENT: Connector = Connector {
+pub(crate) static HTTP_CLIENT: Connector = Connector {
     kind: "http_client",
     notation: Notation::Tremor,
     doc: "Each event becomes a request; its answer, whatever the status, is an event on `out`, with \
@@ -128,7 +128,7 @@ pub static HTTP_CLIENT: Connector = Connector {
 };
 
 /// Documents.
-pub static ELASTIC: Connector = Connector {
+pub(crate) static ELASTIC: Connector = Connector {
     kind: "elastic",
     notation: Notation::Tremor,
     doc: "Documents in Elasticsearch or OpenSearch; `$elastic` says what is done with an event. What came of it is \

@@ -37,7 +37,7 @@ const IDLE: Setting = Setting::new(
 .or("60s");
 
 /// Messages over WebSocket.
-pub static WEBSOCKET: Connector = Connector {
+pub(crate) static WEBSOCKET: Connector = Connector {
     kind: "websocket",
     notation: Notation::Temblor,
     doc: "Messages over WebSocket; each is one event. A source listens, or connects when its address begins with \
@@ -83,7 +83,7 @@ in |> set event.seen = true |> back"#,
 };
 
 /// A server of messages.
-pub static WS_SERVER: Connector = Connector {
+pub(crate) static WS_SERVER: Connector = Connector {
     kind: "ws_server",
     notation: Notation::Tremor,
     doc: "Messages over WebSocket. An event that goes to it is sent to the connection that it came by \
@@ -107,7 +107,7 @@ pub static WS_SERVER: Connector = Connector {
 };
 
 /// A client of messages.
-pub static WS_CLIENT: Connector = Connector {
+pub(crate) static WS_CLIENT: Connector = Connector {
     kind: "ws_client",
     notation: Notation::Tremor,
     doc: "Messages over WebSocket, both ways on one connection.",

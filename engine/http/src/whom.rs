@@ -13,11 +13,11 @@ use crate::talk::{self, Io, Socket};
 use crate::target::Target;
 
 /// How long a handshake may take.
-pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whom to connect to.
 #[derive(Clone)]
-pub struct Whom {
+pub(crate) struct Whom {
     /// The server.
     pub target: Target,
     /// How the connection is made safe, and the name that the server must have.
@@ -35,7 +35,7 @@ impl Whom {
     ///
     /// # Errors
     /// What is wrong with either.
-    pub fn parse(text: &str, settings: Option<&Settings>) -> Result<Self, Wrong> {
+    pub(crate) fn parse(text: &str, settings: Option<&Settings>) -> Result<Self, Wrong> {
         let target = Target::parse(text, None, "address")?;
         let none = Settings::default();
         let given = settings.unwrap_or(&none);
@@ -52,7 +52,10 @@ impl Whom {
     ///
     /// # Errors
     /// Why there is no connection, as a part of a sentence.
-    pub async fn connect(&self, message_bytes_max: usize) -> Result<(Socket, SocketAddr), String> {
+    pub(crate) async fn connect(
+        &self,
+        message_bytes_max: usize,
+    ) -> Result<(Socket, SocketAddr), String> {
         let connecting = async {
             let address = &self.target.address;
             let stream = TcpStream::connect((address.host.as_str(), address.port)).await;

@@ -174,7 +174,7 @@ impl<'a> Datum<'a> {
     /// As [`Datum::push_text`], as Java writes it where it completes a text: numbers with a fraction, and maps
     /// in lists.
     #[must_use]
-    pub fn push_completed(&self, out: &mut String) -> bool {
+    pub(crate) fn push_completed(&self, out: &mut String) -> bool {
         match self {
             Datum::Float(number) => out.push_str(&java_float_text(*number)),
             Datum::Map(_) => self.push_java_json(out),
@@ -314,7 +314,7 @@ pub fn float_text(number: f64) -> String {
 
 /// A number with a fraction as Java prints it.
 #[must_use]
-pub fn java_float_text(number: f64) -> String {
+pub(crate) fn java_float_text(number: f64) -> String {
     /// From here on Java writes an exponent.
     const EXPONENT_FROM: f64 = 1e7;
     /// Below this as well.

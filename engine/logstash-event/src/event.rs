@@ -27,6 +27,23 @@ pub struct LogEvent<'a> {
     pub cancelled: bool,
 }
 
+/// Where the metadata of an event on its way between steps says which of its texts are times.
+const TIMES: &str = "@times";
+
+/// The paths of the times in a value that stands at `path`. Times in lists are not looked for: no filter puts
+/// any there.
+fn gather_times(value: &Datum<'_>, path: &dyn std::fmt::Display, times: &mut Vec<String>) {
+    match value {
+        Datum::Time(_) => times.push(path.to_string()),
+        Datum::Map(map) => {
+            for (key, value) in map.iter() {
+                gather_times(value, &format_args!("{path}[{key}]"), times);
+            }
+        }
+        _ => {}
+    }
+}
+
 impl<'a> LogEvent<'a> {
     /// A new event with these fields, at the time `now`.
     #[must_use]
@@ -85,16 +102,53 @@ impl<'a> LogEvent<'a> {
                 map
             }
         };
-        let metadata = match Datum::from_value(meta, arena) {
+        let mut metadata = match Datum::from_value(meta, arena) {
             Datum::Map(map) => map,
             _ => Map::default(),
         };
+        let times = metadata.remove(TIMES);
         if let Some(place) = data.get_mut("@timestamp")
             && let Some(time) = place.as_str().and_then(timestamp::parse_iso8601)
         {
             *place = Datum::Time(time);
         }
-        Self { data, metadata, cancelled: false }
+        let mut event = Self { data, metadata, cancelled: false };
+        if let Some(Datum::List(paths)) = times {
+            paths.iter().for_each(|path| event.restore_time(path));
+        }
+        event
+    }
+
+    /// Makes the text at a path a time again, if it still is one.
+    fn restore_time(&mut self, path: &Datum<'a>) {
+        let field = path.as_str().and_then(|path| FieldRef::parse(path).ok());
+        let place = field.and_then(|field| self.get_mut(&field));
+        if let Some(place) = place
+            && let Some(time) = place.as_str().and_then(timestamp::parse_iso8601)
+        {
+            *place = Datum::Time(time);
+        }
+    }
+
+    /// The event and its metadata for the next step of a chain. The language has times as texts; the metadata
+    /// says which texts are, so that [`resumed`](Self::resumed) has times again.
+    #[must_use]
+    pub fn sent(&self, arena: &'a Arena) -> (Value<'a>, Value<'a>) {
+        let mut times = Vec::new();
+        for (key, value) in self.data.iter().filter(|(key, _)| *key != "@timestamp") {
+            gather_times(value, &format_args!("[{key}]"), &mut times);
+        }
+        for (key, value) in self.metadata.iter() {
+            gather_times(value, &format_args!("[@metadata][{key}]"), &mut times);
+        }
+        let data = self.data.to_value(arena);
+        if times.is_empty() {
+            return (data, self.metadata.to_value(arena));
+        }
+        let mut metadata = self.metadata.clone();
+        let paths = times.iter().map(|path| Datum::Str(arena.str(path)));
+        metadata.insert(TIMES, Datum::List(paths.collect()));
+        (data, metadata.to_value(arena))
     }
 
     /// Moves tags that are no texts aside.
@@ -224,19 +278,6 @@ impl<'a> LogEvent<'a> {
             (TIMESTAMP, 1) if !matches!(value, Datum::Time(_)) => Err("@timestamp must be a time"),
             _ => Ok(()),
         }
-    }
-
-    /// Writes a time that is text: ISO 8601, or milliseconds since 1970.
-    pub fn data_set_time(
-        &mut self,
-        field: &FieldRef,
-        value: Datum<'a>,
-        arena: &'a Arena,
-    ) -> Result<(), Refused> {
-        let text = value.text();
-        let millis = text.parse::<i64>().ok().and_then(DateTime::<Utc>::from_timestamp_millis);
-        let time = millis.or_else(|| timestamp::parse_iso8601(&text));
-        time.map_or(Err("it is no time"), |time| self.set(field, Datum::Time(time), arena))
     }
 
     /// Removes a field; removing `@metadata` empties it.

@@ -103,7 +103,7 @@ impl<'a> Map<'a> {
     /// A map of one field.
     #[must_use]
     #[inline]
-    pub fn of_one(key: Key<'a>, value: Datum<'a>) -> Self {
+    pub(crate) fn of_one(key: Key<'a>, value: Datum<'a>) -> Self {
         let mut map = Self { entries: Vec::with_capacity(1), ..Self::default() };
         map.append_key(key, value);
         map
@@ -174,7 +174,7 @@ impl<'a> Map<'a> {
 
     /// As [`Map::get_mut`], for a key whose hash is known.
     #[inline]
-    pub fn get_key_mut(&mut self, key: &Key<'_>) -> Option<&mut Datum<'a>> {
+    pub(crate) fn get_key_mut(&mut self, key: &Key<'_>) -> Option<&mut Datum<'a>> {
         self.position(key).map(|at| &mut self.entries[at].value)
     }
 
@@ -195,7 +195,7 @@ impl<'a> Map<'a> {
     }
 
     /// As [`Map::insert_key`]; the key is copied only when it is new.
-    pub fn insert_copied(&mut self, key: &Key<'_>, value: Datum<'a>, arena: &'a Arena) {
+    pub(crate) fn insert_copied(&mut self, key: &Key<'_>, value: Datum<'a>, arena: &'a Arena) {
         self.see_to_index();
         match self.get_key_mut(key) {
             Some(place) => *place = value,

@@ -79,9 +79,9 @@ impl fmt::Display for Step {
 }
 
 /// Holds texts only.
-pub const TAGS: &str = "tags";
+pub(crate) const TAGS: &str = "tags";
 /// Holds a time.
-pub const TIMESTAMP: &str = "@timestamp";
+pub(crate) const TIMESTAMP: &str = "@timestamp";
 
 /// A write that is not possible; the reason.
 pub type Refused = &'static str;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// How bytes are letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Charset {
+pub(crate) enum Charset {
     /// The usual one.
     #[default]
     Utf8,
@@ -32,11 +32,11 @@ const RUBY_NAMES: [(&str, &str); 11] = [
 
 impl Charset {
     /// The names, for people.
-    pub const NAMES: &str =
+    pub(crate) const NAMES: &str =
         "the name of a charset, such as UTF-8, ISO-8859-1, CP1252, UTF-16LE or GBK";
 
     /// The charset of this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_uppercase().as_str() {
             "UTF-8" | "UTF8" | "ASCII" | "US-ASCII" | "ASCII-8BIT" | "BINARY" => Self::Utf8,
             "ISO-8859-1" | "ISO8859-1" | "LATIN1" => Self::Latin1,
@@ -49,7 +49,7 @@ impl Charset {
     }
 
     /// The text. In UTF-8 a byte that belongs to no letter is written as `\xE9`.
-    pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
+    pub(crate) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         match self {
             Self::Utf8 => match std::str::from_utf8(bytes) {
                 Ok(text) => Cow::Borrowed(text),

@@ -93,7 +93,7 @@ fn said(side: &Side, event: &LogEvent<'_>) -> String {
 
 /// Compiles conditions.
 #[derive(Debug)]
-pub struct Compiler<'c> {
+pub(crate) struct Compiler<'c> {
     /// For variables.
     pub settings: &'c Settings,
     /// What is wrong.
@@ -102,7 +102,7 @@ pub struct Compiler<'c> {
 
 impl Compiler<'_> {
     /// Compiles a condition; what is wrong with it is a diagnostic and never true.
-    pub fn compile(&mut self, expr: &Expr) -> Test {
+    pub(crate) fn compile(&mut self, expr: &Expr) -> Test {
         match &expr.kind {
             ExprKind::All(parts) => Test::All(parts.iter().map(|one| self.compile(one)).collect()),
             ExprKind::Any(parts) => Test::Any(parts.iter().map(|one| self.compile(one)).collect()),
@@ -284,7 +284,7 @@ impl Constant {
 
 impl Test {
     /// Shows `see` the fields of the condition, in the order of the text.
-    pub fn each_field<'t>(&'t self, see: &mut dyn FnMut(&'t FieldRef)) {
+    pub(crate) fn each_field<'t>(&'t self, see: &mut dyn FnMut(&'t FieldRef)) {
         let mut sides = |sides: [&'t Side; 2]| {
             for side in sides {
                 if let Side::Field(field) = side {
@@ -307,7 +307,7 @@ impl Test {
     }
 
     /// Whether it holds for an event.
-    pub fn holds(&self, event: &LogEvent<'_>) -> Result<bool, NoOrder> {
+    pub(crate) fn holds(&self, event: &LogEvent<'_>) -> Result<bool, NoOrder> {
         Ok(match self {
             Test::Constant(value) => *value,
             Test::All(parts) => {

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 /// What a complaint shows.
-pub const EXAMPLES: &str = "`30`, `\"500 msec\"`, `\"1 hour\"`, `\"2 weeks\"`";
+pub(crate) const EXAMPLES: &str = "`30`, `\"500 msec\"`, `\"1 hour\"`, `\"2 weeks\"`";
 
 /// The time of `3600`, `"1 hour"`, `"0.5 d"`; `None` when the text is none.
 #[must_use]
-pub fn parse(text: &str) -> Option<Duration> {
+pub(crate) fn parse(text: &str) -> Option<Duration> {
     let text = text.trim();
     let digits = text.find(|one: char| !one.is_ascii_digit() && one != '.').unwrap_or(text.len());
     let number: f64 = text[..digits].parse().ok()?;

@@ -12,7 +12,7 @@ const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// What a library is made of.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Ingredients {
+pub(crate) struct Ingredients {
     /// Whether its fields have the names of the Elastic Common Schema.
     pub ecs: bool,
     /// Files of patterns, later ones over earlier ones.
@@ -23,7 +23,7 @@ pub struct Ingredients {
 
 /// A file of patterns as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PatternFile {
+pub(crate) struct PatternFile {
     path: PathBuf,
     modified: Option<SystemTime>,
     bytes: u64,
@@ -39,7 +39,7 @@ impl PatternFile {
 
     /// The files of a folder that fit `pattern`, by name, or the one file of that name. The error is a
     /// sentence.
-    pub fn all(folder: &str, pattern: &str) -> Result<Vec<Self>, String> {
+    pub(crate) fn all(folder: &str, pattern: &str) -> Result<Vec<Self>, String> {
         let path = Path::new(folder);
         if let Some(only) = Self::of(path.to_path_buf()) {
             return Ok(vec![only]);
@@ -69,14 +69,22 @@ pub struct Libraries(Arc<Mutex<HashMap<Ingredients, Library>>>);
 
 impl Libraries {
     /// The library of these ingredients. The error is a sentence that names the file.
-    pub fn of(&self, ingredients: Ingredients) -> Result<Library, String> {
+    pub(crate) fn of(&self, ingredients: Ingredients) -> Result<Library, String> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(library) = known.get(&ingredients) {
             return Ok(library.clone());
         }
         let mut library = if ingredients.ecs { Library::ecs() } else { Library::legacy() };
         for file in &ingredients.files {
-            let read = library.with_pattern_file(&file.read()?);
+            let text = file.read()?;
+            let is_whole = |line: &&str| line.split_whitespace().nth(1).is_some();
+            // As in Logstash, a name without a pattern says nothing.
+            let text: String = text
+                .lines()
+                .map(|line| Some(line).filter(is_whole).unwrap_or_default())
+                .flat_map(|line| [line, "\n"])
+                .collect();
+            let read = library.with_pattern_file(&text);
             library = read.map_err(|error| format!("{}: {error}", file.path.display()))?;
         }
         let library = library.with_definitions(ingredients.own.clone());

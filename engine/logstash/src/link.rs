@@ -7,11 +7,11 @@ use super::syntax::tree::{Plugin, SectionKind, Value, ValueKind};
 use std::collections::HashSet;
 
 /// The name of the input and of the output.
-pub const PLUGIN: &str = "pipeline";
+pub(crate) const PLUGIN: &str = "pipeline";
 
 /// The addresses of a configuration.
 #[derive(Clone, Debug, Default)]
-pub struct Links {
+pub(crate) struct Links {
     sent: HashSet<String>,
     heard: HashSet<String>,
 }
@@ -19,7 +19,7 @@ pub struct Links {
 impl Links {
     /// Those of all pipelines.
     #[must_use]
-    pub fn of(pipelines: &[Pipeline]) -> Self {
+    pub(crate) fn of(pipelines: &[Pipeline]) -> Self {
         let mut links = Self::default();
         for pipeline in pipelines {
             for plugin in pipeline.plugins(SectionKind::Output) {
@@ -34,7 +34,7 @@ impl Links {
 
     /// Whether an input or output is a link to another pipeline of the configuration.
     #[must_use]
-    pub fn is_inside(&self, plugin: &Plugin, settings: &Settings) -> bool {
+    pub(crate) fn is_inside(&self, plugin: &Plugin, settings: &Settings) -> bool {
         let both = |address: &String| self.sent.contains(address) && self.heard.contains(address);
         addresses(plugin, settings).iter().any(both)
     }

@@ -24,11 +24,11 @@ use temblor_pipeline::row::Row;
 #[derive(Debug, Default)]
 pub struct LogstashPipeline {
     /// What takes the events of each input port.
-    pub intakes: Vec<(String, Intake)>,
+    pub(crate) intakes: Vec<(String, Intake)>,
     /// The filters.
     pub program: Program,
     /// How events leave.
-    pub outlets: Vec<Outlet>,
+    pub(crate) outlets: Vec<Outlet>,
     /// Which of the outlets an event takes.
     pub ways: Vec<Way>,
 }
@@ -78,23 +78,23 @@ impl fmt::Debug for PipelineState {
 }
 
 /// The code of a comparison of things that have no order.
-pub const NO_ORDER: &str = "E0724";
+pub(crate) const NO_ORDER: &str = "E0724";
 
 /// A comparison failed an event.
 #[cold]
-pub fn no_order(reason: &NoOrder) -> EvalError {
+pub(crate) fn no_order(reason: &NoOrder) -> EvalError {
     let help = "test the field first, such as `if [field] and [field] > 1`";
     EvalError::new(NO_ORDER, &*reason.0).with_help(help)
 }
 
 /// A saved state that does not fit.
 #[cold]
-pub fn other_configuration() -> CallError {
+pub(crate) fn other_configuration() -> CallError {
     CallError::failed("it was saved with other inputs or filters")
 }
 
 /// The time and the memory of a step.
-pub fn moment<'a>(around: &Surroundings<'a>) -> Moment<'a> {
+pub(crate) fn moment<'a>(around: &Surroundings<'a>) -> Moment<'a> {
     let now_ns = around.now_ns;
     let now = DateTime::<Utc>::from_timestamp_nanos(i64::try_from(now_ns).unwrap_or(i64::MAX));
     Moment { arena: around.arena(), now, now_ns }

@@ -120,7 +120,7 @@ const PIPE_TTL_S: f64 = 10.0;
 const PERMISSIONS_MAX: u32 = 0o7777;
 
 /// The metadata field that names the place of an event.
-pub const PLACE: &str = "place";
+pub(crate) const PLACE: &str = "place";
 
 /// Reads an output plugin, whose sink is called so; `None` when it cannot be run, which has been said.
 pub fn compile(
@@ -247,7 +247,7 @@ fn permissions(arguments: &mut Arguments<'_>, name: &str) -> Option<u32> {
 
 /// The folder that a path begins with, whatever the event, and the rest.
 #[must_use]
-pub fn fixed_root(path: &str) -> (&str, &str) {
+pub(crate) fn fixed_root(path: &str) -> (&str, &str) {
     let fixed = path.find("%{").unwrap_or(path.len());
     match path[..fixed].rfind('/') {
         Some(slash) => path.split_at(slash + 1),
@@ -258,7 +258,7 @@ pub fn fixed_root(path: &str) -> (&str, &str) {
 impl Outlet {
     /// What the settings of a converted output say.
     #[must_use]
-    pub fn of_settings(
+    pub(crate) fn of_settings(
         plugin: &Plugin,
         settings: &Settings,
         diagnostics: &mut Vec<Diagnostic>,
@@ -284,7 +284,7 @@ impl Outlet {
     }
 
     /// What leaves, and its metadata.
-    pub fn write<'a>(
+    pub(crate) fn write<'a>(
         &'a self,
         event: &LogEvent<'a>,
         arena: &'a Arena,

@@ -71,19 +71,19 @@ pub struct ProgramState {
     /// When time was last told to pass.
     ticked: Option<DateTime<Utc>>,
     /// Takes down the way of events, where a person looks.
-    pub notebook: Option<Notebook>,
+    pub(crate) notebook: Option<Notebook>,
 }
 
 impl ProgramState {
     /// Takes the nanoseconds that are to pass before the next event.
-    pub fn take_delay_ns(&mut self) -> u64 {
+    pub(crate) fn take_delay_ns(&mut self) -> u64 {
         std::mem::take(&mut self.delay_ns)
     }
 }
 
 /// Compiles filter sections.
 #[derive(Debug)]
-pub struct ProgramBuilder<'c> {
+pub(crate) struct ProgramBuilder<'c> {
     settings: &'c Settings,
     diagnostics: &'c mut Vec<Diagnostic>,
     program: Program,
@@ -91,19 +91,19 @@ pub struct ProgramBuilder<'c> {
 
 impl<'c> ProgramBuilder<'c> {
     /// An empty program.
-    pub fn new(settings: &'c Settings, diagnostics: &'c mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(settings: &'c Settings, diagnostics: &'c mut Vec<Diagnostic>) -> Self {
         Self { settings, diagnostics, program: Program::default() }
     }
 
     /// Adds a section behind what is there.
-    pub fn section(&mut self, body: &[Statement]) {
+    pub(crate) fn section(&mut self, body: &[Statement]) {
         let steps = self.steps(body);
         self.program.steps.extend(steps);
     }
 
     /// The program.
     #[must_use]
-    pub fn finish(self) -> Program {
+    pub(crate) fn finish(self) -> Program {
         self.program
     }
 

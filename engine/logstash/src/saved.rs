@@ -6,19 +6,19 @@ use temblor_logstash_event::datum::{Datum, Map};
 
 /// A moment, to the nanosecond.
 #[must_use]
-pub fn of_time(time: DateTime<Utc>) -> Datum<'static> {
+pub(crate) fn of_time(time: DateTime<Utc>) -> Datum<'static> {
     Datum::Int(time.timestamp_nanos_opt().unwrap_or_default())
 }
 
 /// The moment that [`of_time`] gave.
 #[must_use]
-pub fn time(saved: Option<&Datum<'_>>) -> Option<DateTime<Utc>> {
+pub(crate) fn time(saved: Option<&Datum<'_>>) -> Option<DateTime<Utc>> {
     whole(saved).map(DateTime::from_timestamp_nanos)
 }
 
 /// A whole number.
 #[must_use]
-pub fn whole(saved: Option<&Datum<'_>>) -> Option<i64> {
+pub(crate) fn whole(saved: Option<&Datum<'_>>) -> Option<i64> {
     match saved? {
         Datum::Int(number) => Some(*number),
         Datum::UInt(number) => i64::try_from(*number).ok(),
@@ -28,7 +28,7 @@ pub fn whole(saved: Option<&Datum<'_>>) -> Option<i64> {
 
 /// A number, which may have lost its fraction on the way.
 #[must_use]
-pub fn number(saved: Option<&Datum<'_>>) -> Option<f64> {
+pub(crate) fn number(saved: Option<&Datum<'_>>) -> Option<f64> {
     match saved? {
         Datum::Float(number) => Some(*number),
         other => whole(Some(other)).map(|number| number as f64),
@@ -37,13 +37,13 @@ pub fn number(saved: Option<&Datum<'_>>) -> Option<f64> {
 
 /// A text.
 #[must_use]
-pub fn text(saved: Option<&Datum<'_>>) -> Option<String> {
+pub(crate) fn text(saved: Option<&Datum<'_>>) -> Option<String> {
     saved?.as_str().map(str::to_string)
 }
 
 /// A list.
 #[must_use]
-pub fn list<'s, 'a>(saved: Option<&'s Datum<'a>>) -> Option<&'s [Datum<'a>]> {
+pub(crate) fn list<'s, 'a>(saved: Option<&'s Datum<'a>>) -> Option<&'s [Datum<'a>]> {
     match saved? {
         Datum::List(items) => Some(items),
         _ => None,
@@ -51,7 +51,7 @@ pub fn list<'s, 'a>(saved: Option<&'s Datum<'a>>) -> Option<&'s [Datum<'a>]> {
 }
 
 /// Keys with what stands under them.
-pub fn map<'a, V>(
+pub(crate) fn map<'a, V>(
     entries: impl IntoIterator<Item = (&'a str, V)>,
     arena: &'a Arena,
     mut save: impl FnMut(V) -> Datum<'a>,
@@ -64,7 +64,7 @@ pub fn map<'a, V>(
 }
 
 /// What [`map`] gave.
-pub fn entries<V, C: FromIterator<(String, V)>>(
+pub(crate) fn entries<V, C: FromIterator<(String, V)>>(
     saved: Option<&Datum<'_>>,
     mut restore: impl FnMut(&Datum<'_>) -> Option<V>,
 ) -> Option<C> {

@@ -27,7 +27,7 @@ use temblor_pipeline::operators::{Given, InChain, OperatorKind, Setting, Setting
 use temblor_pipeline::row::Row;
 
 /// What stands in front of the names of filters.
-pub const PREFIX: &str = "logstash::";
+pub(crate) const PREFIX: &str = "logstash::";
 
 const TEXT: Takes = Takes::Constant(Kind::String);
 
@@ -392,8 +392,8 @@ impl Operator for FilterStep {
         }
         let port = if state.outcome == Outcome::Matched { OUT } else { self.other };
         for one in events {
-            let meta = one.metadata.to_value(arena);
-            out.emit(port, Event::new(one.data.to_value(arena), meta, event.ingest_ns));
+            let (value, meta) = one.sent(arena);
+            out.emit(port, Event::new(value, meta, event.ingest_ns));
         }
         Ok(())
     }
@@ -467,7 +467,7 @@ impl InputStep {
         out: &mut Emitter<'a>,
     ) {
         for one in events {
-            let (value, meta) = (one.data.to_value(arena), one.metadata.to_value(arena));
+            let (value, meta) = one.sent(arena);
             out.emit(OUT, Event::new(value, meta, ingest_ns));
         }
     }

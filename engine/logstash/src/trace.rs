@@ -34,11 +34,11 @@ pub enum Passage {
 
 /// Writes passages down.
 #[derive(Debug, Default)]
-pub struct Notebook(Vec<Passage>);
+pub(crate) struct Notebook(Vec<Passage>);
 
 impl Notebook {
     /// A filter has been passed.
-    pub fn filter<'e, 'a: 'e>(
+    pub(crate) fn filter<'e, 'a: 'e>(
         &mut self,
         span: Span,
         before: Owned,
@@ -50,7 +50,7 @@ impl Notebook {
     }
 
     /// A condition has been tested.
-    pub fn condition<'a>(
+    pub(crate) fn condition<'a>(
         &mut self,
         span: Span,
         test: &Test,
@@ -71,7 +71,7 @@ impl Notebook {
 
     /// All that was written down.
     #[must_use]
-    pub fn passages(self) -> Vec<Passage> {
+    pub(crate) fn passages(self) -> Vec<Passage> {
         self.0
     }
 }

@@ -3,7 +3,7 @@
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Node {
+pub(crate) enum Node {
     /// A scalar, without its quotes.
     Text(String),
     /// `- a`, `[a, b]`
@@ -28,7 +28,7 @@ struct Reader<'t> {
 }
 
 /// Reads a text. The error is the number of the line that is not understood, from 1.
-pub fn read(text: &str) -> Result<Node, usize> {
+pub(crate) fn read(text: &str) -> Result<Node, usize> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let raw: Vec<&str> = text.lines().collect();
     let mut lines = Vec::new();

@@ -27,7 +27,7 @@ fn replacement<'d>(written: &'d str, meant: &'d str) -> String {
 impl Workspace {
     /// The fixes for what is wrong in a range of a text.
     #[must_use]
-    pub fn fixes(&self, uri: &Uri, range: Range) -> Vec<CodeAction> {
+    pub(crate) fn fixes(&self, uri: &Uri, range: Range) -> Vec<CodeAction> {
         let Some(document) = self.document(uri) else { return Vec::new() };
         let analysis = &document.analysis;
         let (from, to) = (

@@ -19,7 +19,7 @@ const FOLDING_STEPS_MAX: u64 = 1_000_000;
 
 /// What a text is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     /// One of our languages.
     Program(Language),
     /// A Logstash configuration.
@@ -29,7 +29,7 @@ pub enum Dialect {
 impl Dialect {
     /// The dialect of a file; `hint` is what the editor calls it.
     #[must_use]
-    pub fn of(file: &Path, hint: &str) -> Self {
+    pub(crate) fn of(file: &Path, hint: &str) -> Self {
         if let Some(language) = Language::of(file) {
             return Dialect::Program(language);
         }
@@ -47,7 +47,7 @@ impl Dialect {
 
 /// A text and what is known about it.
 #[derive(Debug, Default)]
-pub struct Analysis {
+pub(crate) struct Analysis {
     /// The text.
     pub text: String,
     /// Its lines.
@@ -63,7 +63,7 @@ pub struct Analysis {
 impl Analysis {
     /// The names of a text.
     #[must_use]
-    pub fn new(text: String, dialect: Dialect) -> Self {
+    pub(crate) fn new(text: String, dialect: Dialect) -> Self {
         let lines = Lines::of(&text);
         if text.len() > DOCUMENT_BYTES_MAX {
             return Self { text, lines, is_partial: true, ..Self::default() };
@@ -80,7 +80,7 @@ impl Analysis {
 
     /// The same without what only a check needs.
     #[must_use]
-    pub fn names_only(self) -> Self {
+    pub(crate) fn names_only(self) -> Self {
         Self { tree: None, ..self }
     }
 }
@@ -97,7 +97,7 @@ fn names(tree: &Text, whole: Span) -> Index {
 /// Everything that `temblor check` says about a text, and the texts that it is about; number 0 is
 /// the text itself. Nothing about a text that is too large.
 #[must_use]
-pub fn diagnose(
+pub(crate) fn diagnose(
     name: &str,
     analysis: &Analysis,
     dialect: Dialect,

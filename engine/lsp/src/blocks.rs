@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// What a block is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum BlockKind {
+pub(crate) enum BlockKind {
     /// `filter { … }`
     Section,
     /// `if [a] { … }`, `else { … }`
@@ -21,7 +21,7 @@ pub enum BlockKind {
 
 /// A block.
 #[derive(Clone, Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// What it is.
     pub kind: BlockKind,
     /// In front of its brace: a word, or a condition from `if` on.
@@ -34,7 +34,7 @@ pub struct Block {
 
 /// A word or mark outside of comments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub(crate) struct Token {
     /// What it is.
     pub kind: TokenKind,
     /// Where it stands.
@@ -43,7 +43,7 @@ pub struct Token {
 
 /// The kinds of tokens that matter to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenKind {
+pub(crate) enum TokenKind {
     /// `mutate`
     Word,
     /// `=>`
@@ -58,7 +58,7 @@ pub enum TokenKind {
 
 /// The blocks of a text, and its tokens.
 #[derive(Clone, Debug, Default)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     /// In the order of their beginnings.
     pub all: Vec<Block>,
     /// In the order of the text.
@@ -68,7 +68,7 @@ pub struct Blocks {
 impl Blocks {
     /// Reads the blocks of a text.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let tokens = tokens(text);
         let mut all: Vec<Block> = Vec::new();
         let mut open: Vec<usize> = Vec::new();
@@ -99,14 +99,14 @@ impl Blocks {
 
     /// The innermost block around a byte.
     #[must_use]
-    pub fn around(&self, offset: usize) -> Option<usize> {
+    pub(crate) fn around(&self, offset: usize) -> Option<usize> {
         let holds = |block: &Block| block.inside.start <= offset && offset <= block.inside.end;
         self.all.iter().rposition(holds)
     }
 
     /// The section that a block belongs to.
     #[must_use]
-    pub fn section(&self, mut number: usize) -> &Block {
+    pub(crate) fn section(&self, mut number: usize) -> &Block {
         while let Some(parent) = self.all[number].parent {
             number = parent;
         }

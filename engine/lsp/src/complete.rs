@@ -87,7 +87,7 @@ fn quoted(name: &str) -> String {
 impl Workspace {
     /// What can be written at a byte of an open text.
     #[must_use]
-    pub fn complete(&self, uri: &Uri, offset: usize) -> Vec<CompletionItem> {
+    pub(crate) fn complete(&self, uri: &Uri, offset: usize) -> Vec<CompletionItem> {
         let Some(document) = self.document(uri) else { return Vec::new() };
         let mut out = Proposals::default();
         if document.dialect == Dialect::Logstash {

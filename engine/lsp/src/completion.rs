@@ -6,7 +6,7 @@ use temblor_lang::syntax::{TokenClass, classes};
 
 /// What can follow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Context {
+pub(crate) enum Context {
     /// Nothing is proposed: in comments and strings.
     Nothing,
     /// `%{NAME` of a grok pattern.
@@ -48,7 +48,7 @@ type Piece = (usize, usize, TokenClass);
 
 /// The context at a byte of a text.
 #[must_use]
-pub fn context(text: &str, offset: usize) -> Context {
+pub(crate) fn context(text: &str, offset: usize) -> Context {
     let pieces = classes(text);
     let inside = pieces.iter().position(|piece| piece.0 < offset && offset <= piece.1);
     let Some(at) = inside else { return Context::Anything };

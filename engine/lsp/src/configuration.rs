@@ -102,7 +102,7 @@ fn plugin(blocks: &Blocks, number: usize, text: &str) -> Option<Known> {
 
 /// What is said about the plugin or option under the pointer.
 #[must_use]
-pub fn hover(analysis: &Analysis, offset: usize) -> Option<Hover> {
+pub(crate) fn hover(analysis: &Analysis, offset: usize) -> Option<Hover> {
     let text = &analysis.text;
     let blocks = Blocks::of(text);
     let covers = |place: &Range<usize>| place.start <= offset && offset <= place.end;
@@ -167,7 +167,7 @@ fn takes(takes: Takes) -> String {
 
 /// What can stand at a byte.
 #[must_use]
-pub fn proposals(analysis: &Analysis, offset: usize) -> Vec<CompletionItem> {
+pub(crate) fn proposals(analysis: &Analysis, offset: usize) -> Vec<CompletionItem> {
     let (text, blocks) = (&analysis.text, Blocks::of(&analysis.text));
     let before: Vec<&Token> = blocks.tokens.iter().filter(|one| one.place.end <= offset).collect();
     let typed =
@@ -198,7 +198,7 @@ pub fn proposals(analysis: &Analysis, offset: usize) -> Vec<CompletionItem> {
 
 /// Whether the name of a grok pattern is being written.
 #[must_use]
-pub fn wants_pattern(analysis: &Analysis, offset: usize) -> bool {
+pub(crate) fn wants_pattern(analysis: &Analysis, offset: usize) -> bool {
     let line = &analysis.text[..offset];
     let line = &line[line.rfind('\n').map_or(0, |end| end + 1)..];
     let name = line.rfind("%{").map(|at| &line[at + 2..]);
@@ -252,7 +252,7 @@ fn values(option: &OptionSpec) -> Vec<CompletionItem> {
 
 /// The sections with their branches and plugins.
 #[must_use]
-pub fn symbols(analysis: &Analysis) -> Vec<DocumentSymbol> {
+pub(crate) fn symbols(analysis: &Analysis) -> Vec<DocumentSymbol> {
     below(analysis, &Blocks::of(&analysis.text), None)
 }
 
@@ -288,7 +288,7 @@ fn symbol(analysis: &Analysis, blocks: &Blocks, number: usize, block: &Block) ->
 
 /// Blocks over several lines.
 #[must_use]
-pub fn folds(analysis: &Analysis) -> Vec<FoldingRange> {
+pub(crate) fn folds(analysis: &Analysis) -> Vec<FoldingRange> {
     let line = |offset| u32::try_from(analysis.lines.line(offset)).unwrap_or(u32::MAX);
     let blocks = Blocks::of(&analysis.text);
     let places = blocks.all.iter().map(|block| (line(block.inside.start), line(block.inside.end)));

@@ -24,7 +24,7 @@ const BUILT_IN_PORTS: [(&str, &str); 3] = [
 impl Workspace {
     /// What is known about the name or word at a byte.
     #[must_use]
-    pub fn hover(&self, uri: &Uri, offset: usize) -> Option<Hover> {
+    pub(crate) fn hover(&self, uri: &Uri, offset: usize) -> Option<Hover> {
         let document = self.document(uri)?;
         let analysis = &document.analysis;
         if document.dialect == Dialect::Logstash {
@@ -82,7 +82,7 @@ fn setting_of(kind: &str, name: &str) -> Option<&'static Setting> {
 
 /// The word of a setting in a chain.
 #[must_use]
-pub fn word_of(setting: &Setting) -> Option<&'static str> {
+pub(crate) fn word_of(setting: &Setting) -> Option<&'static str> {
     match setting.chain {
         operators::InChain::Clause(word) | operators::InChain::Flag(word) => Some(word),
         operators::InChain::Positional | operators::InChain::No => None,
@@ -104,21 +104,21 @@ fn code(text: &str) -> String {
 
 /// A symbol: how it is declared, and its doc comment.
 #[must_use]
-pub fn symbol(symbol: &Symbol) -> String {
+pub(crate) fn symbol(symbol: &Symbol) -> String {
     let docs: Vec<_> = symbol.docs.iter().map(|line| line.trim()).collect();
     format!("{}\n\n{}", code(&symbol.detail), docs.join("\n")).trim_end().to_string()
 }
 
 /// `string::split(text: string, separator: string) -> array`, and where each parameter stands in it.
 #[must_use]
-pub fn signature(function: &Function) -> (String, Vec<(usize, usize)>) {
+pub(crate) fn signature(function: &Function) -> (String, Vec<(usize, usize)>) {
     let path = function.path.strip_prefix("std::").unwrap_or(function.path);
     declaration(path, (function.params, function.arity), function.returns)
 }
 
 /// As [`signature`], for an aggregate.
 #[must_use]
-pub fn aggregate_signature(aggregate: &Aggregate) -> (String, Vec<(usize, usize)>) {
+pub(crate) fn aggregate_signature(aggregate: &Aggregate) -> (String, Vec<(usize, usize)>) {
     declaration(aggregate.path, (aggregate.params, aggregate.arity), aggregate.returns)
 }
 
@@ -153,7 +153,7 @@ fn declaration(
 
 /// A function of the library.
 #[must_use]
-pub fn function(function: &Function) -> String {
+pub(crate) fn function(function: &Function) -> String {
     let mut text = format!("{}\n\n{}", code(&signature(function).0), function.doc);
     if let Some(advice) = function.warning {
         let _ = write!(text, "\n\nSlow: {advice}.");
@@ -166,13 +166,13 @@ pub fn function(function: &Function) -> String {
 
 /// An aggregate of the library.
 #[must_use]
-pub fn aggregate(aggregate: &Aggregate) -> String {
+pub(crate) fn aggregate(aggregate: &Aggregate) -> String {
     format!("{}\n\n{}", code(&aggregate_signature(aggregate).0), aggregate.doc)
 }
 
 /// A kind of operator, with its settings and ports.
 #[must_use]
-pub fn operator(kind: &OperatorKind) -> String {
+pub(crate) fn operator(kind: &OperatorKind) -> String {
     let mut text = format!("**{}**\n\n{}\n", kind.path, kind.doc);
     for one in kind.settings {
         let _ = write!(text, "\n- {}", setting(one));

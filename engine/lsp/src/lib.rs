@@ -24,16 +24,16 @@ pub use server::serve;
 
 /// Texts larger than this are kept, but neither analysed nor formatted: each key that is typed
 /// would cost too much.
-pub const DOCUMENT_BYTES_MAX: usize = 2 << 20;
+pub(crate) const DOCUMENT_BYTES_MAX: usize = 2 << 20;
 
 /// Files below the workspace's folders that are searched for references.
-pub const WORKSPACE_FILES_MAX: usize = 5_000;
+pub(crate) const WORKSPACE_FILES_MAX: usize = 5_000;
 
 /// Files and folders of any kind that are looked at for that.
-pub const WORKSPACE_ENTRIES_MAX: usize = 200_000;
+pub(crate) const WORKSPACE_ENTRIES_MAX: usize = 200_000;
 
 /// Diagnostics of one text that are shown.
-pub const DIAGNOSTICS_MAX: usize = 500;
+pub(crate) const DIAGNOSTICS_MAX: usize = 500;
 
 /// Proposals in one answer.
-pub const PROPOSALS_MAX: usize = 1_000;
+pub(crate) const PROPOSALS_MAX: usize = 1_000;

@@ -42,7 +42,7 @@ fn page(module: &str) -> Option<Page> {
 
 /// Where the declaration of a function or aggregate of the library can be read, or a whole module.
 #[must_use]
-pub fn location(module: &str, path: Option<&str>) -> Option<Location> {
+pub(crate) fn location(module: &str, path: Option<&str>) -> Option<Location> {
     let page = page(module)?;
     let file = folder()?.join(format!("{}.tremor", module.replace("::", "/")));
     if std::fs::read_to_string(&file).ok().as_ref() != Some(&page.text) {

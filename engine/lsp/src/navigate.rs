@@ -16,7 +16,7 @@ use temblor_lang::syntax::RESERVED;
 
 /// What the name at a place stands for.
 #[derive(Debug)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// A symbol of a text.
     Symbol(Definition),
     /// A module, with its file; a standard one has none.
@@ -31,7 +31,7 @@ pub enum Meaning {
 
 /// A symbol and its text.
 #[derive(Clone, Debug)]
-pub struct Definition {
+pub(crate) struct Definition {
     /// The text.
     pub uri: Uri,
     /// Its names.
@@ -43,7 +43,7 @@ pub struct Definition {
 impl Definition {
     /// The symbol itself.
     #[must_use]
-    pub fn get(&self) -> &Symbol {
+    pub(crate) fn get(&self) -> &Symbol {
         &self.analysis.index.symbols[self.symbol]
     }
 
@@ -71,7 +71,7 @@ const FORWARD_DEPTH_MAX: usize = 8;
 impl Workspace {
     /// What the name at a byte stands for, and where the name is.
     #[must_use]
-    pub fn meaning(&self, uri: &Uri, offset: usize) -> Option<(Meaning, Span)> {
+    pub(crate) fn meaning(&self, uri: &Uri, offset: usize) -> Option<(Meaning, Span)> {
         let analysis = self.document(uri)?.analysis.clone();
         let reference = analysis.index.at(offset)?;
         Some((self.resolve(uri, &analysis, &reference.target), reference.span))
@@ -79,7 +79,7 @@ impl Workspace {
 
     /// What a target stands for.
     #[must_use]
-    pub fn resolve(&self, uri: &Uri, analysis: &Rc<Analysis>, target: &Target) -> Meaning {
+    pub(crate) fn resolve(&self, uri: &Uri, analysis: &Rc<Analysis>, target: &Target) -> Meaning {
         match target {
             Target::Symbol(symbol) => Meaning::Symbol(Definition {
                 uri: uri.clone(),
@@ -108,7 +108,7 @@ impl Workspace {
 
     /// What a module has under a name.
     #[must_use]
-    pub fn member(&self, uri: &Uri, module: &str, name: &str) -> Option<Meaning> {
+    pub(crate) fn member(&self, uri: &Uri, module: &str, name: &str) -> Option<Meaning> {
         if let Some(found) = self.module_file(uri, module, FORWARD_DEPTH_MAX)
             && let Some(analysis) = self.analysis(&found)
             && let Some(symbol) = analysis.index.member(name)
@@ -137,7 +137,7 @@ impl Workspace {
 
     /// Where the name at a byte is defined.
     #[must_use]
-    pub fn definition(&self, uri: &Uri, offset: usize) -> Option<Location> {
+    pub(crate) fn definition(&self, uri: &Uri, offset: usize) -> Option<Location> {
         match self.meaning(uri, offset)?.0 {
             Meaning::Symbol(definition) => Some(definition.location()),
             Meaning::Module(_, Some(file)) => Some(Location::new(uri_of(&file)?, Range::default())),
@@ -199,7 +199,7 @@ impl Workspace {
 
     /// Where the name at a byte is used, and where it is defined if `declaration`.
     #[must_use]
-    pub fn references(&self, uri: &Uri, offset: usize, declaration: bool) -> Vec<Location> {
+    pub(crate) fn references(&self, uri: &Uri, offset: usize, declaration: bool) -> Vec<Location> {
         let Some((Meaning::Symbol(definition), _)) = self.meaning(uri, offset) else {
             return self.same_target(uri, offset);
         };
@@ -217,7 +217,7 @@ impl Workspace {
 
     /// All places in this text of the name at a byte.
     #[must_use]
-    pub fn highlights(&self, uri: &Uri, offset: usize) -> Vec<DocumentHighlight> {
+    pub(crate) fn highlights(&self, uri: &Uri, offset: usize) -> Vec<DocumentHighlight> {
         let Some(document) = self.document(uri) else { return Vec::new() };
         let analysis = &document.analysis;
         let shown = |span| DocumentHighlight { range: range(analysis, span), kind: None };
@@ -252,7 +252,11 @@ impl Workspace {
     ///
     /// # Errors
     /// Why it cannot, as a sentence.
-    pub fn renameable(&self, uri: &Uri, offset: usize) -> Result<(Definition, Range), String> {
+    pub(crate) fn renameable(
+        &self,
+        uri: &Uri,
+        offset: usize,
+    ) -> Result<(Definition, Range), String> {
         let Some((meaning, span)) = self.meaning(uri, offset) else {
             return Err("there is no name here".to_string());
         };
@@ -279,7 +283,7 @@ impl Workspace {
     ///
     /// # Errors
     /// Why it cannot be done, as a sentence.
-    pub fn rename(
+    pub(crate) fn rename(
         &self,
         uri: &Uri,
         offset: usize,

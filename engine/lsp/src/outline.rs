@@ -9,7 +9,7 @@ use temblor_lang::syntax::forms;
 
 /// The definitions of a text.
 #[must_use]
-pub fn symbols(analysis: &Analysis) -> Vec<DocumentSymbol> {
+pub(crate) fn symbols(analysis: &Analysis) -> Vec<DocumentSymbol> {
     below(analysis, None)
 }
 
@@ -58,7 +58,7 @@ fn editor_kind(kind: SymbolKind) -> EditorKind {
 
 /// Forms over several lines, and comments of several lines.
 #[must_use]
-pub fn folds(analysis: &Analysis) -> Vec<FoldingRange> {
+pub(crate) fn folds(analysis: &Analysis) -> Vec<FoldingRange> {
     let line = |offset| analysis.lines.line(offset);
     let mut folds: Vec<_> = forms(&analysis.text)
         .into_iter()

@@ -8,21 +8,21 @@ use temblor_lang::span::Span;
 
 /// Where the lines of a text begin.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub(crate) struct Lines {
     starts: Vec<usize>,
 }
 
 impl Lines {
     /// The lines of a text.
     #[must_use]
-    pub fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let ends = memchr::memchr_iter(b'\n', text.as_bytes());
         Self { starts: std::iter::once(0).chain(ends.map(|end| end + 1)).collect() }
     }
 
     /// The position of a byte; of one inside of a character, that of the character.
     #[must_use]
-    pub fn position(&self, text: &str, offset: usize) -> Position {
+    pub(crate) fn position(&self, text: &str, offset: usize) -> Position {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
             offset -= 1;
@@ -34,7 +34,7 @@ impl Lines {
 
     /// The byte at a position.
     #[must_use]
-    pub fn offset(&self, text: &str, position: Position) -> usize {
+    pub(crate) fn offset(&self, text: &str, position: Position) -> usize {
         let Some(start) = self.starts.get(position.line as usize).copied() else {
             return text.len();
         };
@@ -52,14 +52,14 @@ impl Lines {
 
     /// The range of a span.
     #[must_use]
-    pub fn range(&self, text: &str, span: Span) -> Range {
+    pub(crate) fn range(&self, text: &str, span: Span) -> Range {
         let bytes = span.range();
         Range::new(self.position(text, bytes.start), self.position(text, bytes.end))
     }
 
     /// The line of a byte.
     #[must_use]
-    pub fn line(&self, offset: usize) -> usize {
+    pub(crate) fn line(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset).saturating_sub(1)
     }
 }
@@ -70,7 +70,7 @@ fn count(number: usize) -> u32 {
 
 /// The file that a URI names (RFC 8089); `None` for texts that are no files.
 #[must_use]
-pub fn path_of(uri: &Uri) -> Option<PathBuf> {
+pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = &rest[rest.find('/')?..];
     let mut bytes = Vec::with_capacity(path.len());
@@ -94,7 +94,7 @@ pub fn path_of(uri: &Uri) -> Option<PathBuf> {
 
 /// The URI of a file.
 #[must_use]
-pub fn uri_of(path: &Path) -> Option<Uri> {
+pub(crate) fn uri_of(path: &Path) -> Option<Uri> {
     let mut text = String::from("file://");
     for byte in path.to_str()?.bytes() {
         match byte {

@@ -17,7 +17,7 @@ use temblor_lang::span::{Sources, Span};
 impl Workspace {
     /// What `temblor check` says about an open text.
     #[must_use]
-    pub fn diagnose(&self, uri: &Uri) -> Rc<Found> {
+    pub(crate) fn diagnose(&self, uri: &Uri) -> Rc<Found> {
         let Some(document) = self.document(uri) else { return Rc::default() };
         let known = document.found.borrow().clone();
         known.unwrap_or_else(|| {
@@ -31,7 +31,7 @@ impl Workspace {
     }
 
     /// As the editor shows it: errors at once, warnings too when there are no errors.
-    pub fn problems(&self, uri: &Uri) -> Vec<EditorDiagnostic> {
+    pub(crate) fn problems(&self, uri: &Uri) -> Vec<EditorDiagnostic> {
         let Some(document) = self.document(uri) else { return Vec::new() };
         if document.analysis.text.len() > DOCUMENT_BYTES_MAX {
             return vec![EditorDiagnostic {
@@ -57,7 +57,7 @@ impl Workspace {
 
 /// A diagnostic for the editor. One about another file stands at the `use` that led there.
 #[must_use]
-pub fn shown(
+pub(crate) fn shown(
     analysis: &Analysis,
     uri: &Uri,
     one: &Diagnostic,

@@ -66,7 +66,7 @@ fn path_before(tokens: &[&str]) -> Vec<String> {
 impl Workspace {
     /// The signature of the call around a byte.
     #[must_use]
-    pub fn signature(&self, uri: &Uri, offset: usize) -> Option<SignatureHelp> {
+    pub(crate) fn signature(&self, uri: &Uri, offset: usize) -> Option<SignatureHelp> {
         let document = self.document(uri)?;
         let call = open_call(&document.analysis.text, offset)?;
         let (label, places, doc) = self.called(uri, &call)?;

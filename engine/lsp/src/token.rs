@@ -42,7 +42,7 @@ const LIBRARY: u32 = 4;
 
 /// What the numbers mean.
 #[must_use]
-pub fn legend() -> SemanticTokensLegend {
+pub(crate) fn legend() -> SemanticTokensLegend {
     SemanticTokensLegend {
         token_types: TYPES.to_vec(),
         token_modifiers: vec![
@@ -58,7 +58,7 @@ type Piece = (usize, usize, u32, u32);
 
 /// The tokens of a text, each relative to the one before.
 #[must_use]
-pub fn tokens(analysis: &Analysis) -> Vec<SemanticToken> {
+pub(crate) fn tokens(analysis: &Analysis) -> Vec<SemanticToken> {
     let mut tokens = Vec::new();
     let (mut line, mut column) = (0, 0);
     for (start, end, token_type, modifiers) in single_lines(analysis, pieces(analysis)) {

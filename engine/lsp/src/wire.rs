@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// Messages larger than this are skipped: the largest is a text that is opened.
-pub const MESSAGE_BYTES_MAX: u64 = 64 << 20;
+pub(crate) const MESSAGE_BYTES_MAX: u64 = 64 << 20;
 /// Longer lines are no heads.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
 /// What stands in front of the length of a message, in any case.
 const LENGTH: &str = "content-length";
 
 /// Opens the conversation. The thread that writes ends when the connection is dropped.
-pub fn open() -> (Connection, JoinHandle<io::Result<()>>) {
+pub(crate) fn open() -> (Connection, JoinHandle<io::Result<()>>) {
     let (server, editor) = Connection::memory();
     let Connection { sender, receiver } = editor;
     let out = Arc::new(Mutex::new(io::stdout()));

@@ -17,7 +17,7 @@ use temblor_pipeline::load::{Directories, Language};
 
 /// A text that the editor has open.
 #[derive(Debug)]
-pub struct Document {
+pub(crate) struct Document {
     /// What it is written in.
     pub dialect: Dialect,
     /// The editor's number of this state of the text.
@@ -28,20 +28,20 @@ pub struct Document {
     /// cannot.
     pub complete: Rc<Analysis>,
     /// Whether the editor has not been told yet what is wrong with it.
-    pub is_dirty: bool,
+    pub(crate) is_dirty: bool,
     /// What is wrong with it, when that is known: editors ask for fixes at every step of the cursor.
     pub found: RefCell<Option<Rc<Found>>>,
 }
 
 /// What is wrong with a text, and the texts that this is about.
-pub type Found = (Vec<Diagnostic>, Sources);
+pub(crate) type Found = (Vec<Diagnostic>, Sources);
 
 /// When a file was written last, and its names.
 type Cached = (Option<SystemTime>, Rc<Analysis>);
 
 /// All texts.
 #[derive(Debug, Default)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// What is open, by URI.
     pub documents: HashMap<String, Document>,
     /// The folders that the editor shows.
@@ -55,12 +55,12 @@ pub struct Workspace {
 impl Workspace {
     /// No text is open yet.
     #[must_use]
-    pub fn new(folders: Vec<PathBuf>, path: Vec<PathBuf>) -> Self {
+    pub(crate) fn new(folders: Vec<PathBuf>, path: Vec<PathBuf>) -> Self {
         Self { folders, path, ..Self::default() }
     }
 
     /// A text is opened.
-    pub fn open(&mut self, uri: &Uri, hint: &str, version: i32, text: String) {
+    pub(crate) fn open(&mut self, uri: &Uri, hint: &str, version: i32, text: String) {
         let file = path_of(uri).unwrap_or_else(|| PathBuf::from(uri.as_str()));
         let dialect = Dialect::of(&file, hint);
         let analysis = Rc::new(Analysis::new(text, dialect));
@@ -72,7 +72,7 @@ impl Workspace {
     }
 
     /// A text is changed.
-    pub fn change(
+    pub(crate) fn change(
         &mut self,
         uri: &Uri,
         version: i32,
@@ -104,7 +104,7 @@ impl Workspace {
     }
 
     /// A text or a file has changed: any text that uses modules of its own may use it.
-    pub fn touch(&mut self) {
+    pub(crate) fn touch(&mut self) {
         for document in self.documents.values_mut() {
             let imports = document.analysis.index.imports.iter();
             let standard = |path: &str| temblor_stdlib::registry().module_paths().contains(&path);
@@ -116,27 +116,27 @@ impl Workspace {
     }
 
     /// A text is closed.
-    pub fn close(&mut self, uri: &Uri) {
+    pub(crate) fn close(&mut self, uri: &Uri) {
         self.documents.remove(uri.as_str());
         self.touch();
     }
 
     /// The text with this URI.
     #[must_use]
-    pub fn document(&self, uri: &Uri) -> Option<&Document> {
+    pub(crate) fn document(&self, uri: &Uri) -> Option<&Document> {
         self.documents.get(uri.as_str())
     }
 
     /// The names of a file, open or not; `None` when it is none of ours.
     #[must_use]
-    pub fn analysis(&self, file: &Path) -> Option<Rc<Analysis>> {
+    pub(crate) fn analysis(&self, file: &Path) -> Option<Rc<Analysis>> {
         self.analysis_if(file, |_| true)
     }
 
     /// As [`Workspace::analysis`], but a file that nobody has looked into yet is only read as a program
     /// when its text is worth it: of thousands of files, most do not hold a name.
     #[must_use]
-    pub fn analysis_if(
+    pub(crate) fn analysis_if(
         &self,
         file: &Path,
         is_worth_it: impl Fn(&str) -> bool,
@@ -167,7 +167,7 @@ impl Workspace {
 
     /// What finds the modules that a text uses.
     #[must_use]
-    pub fn modules(&self, uri: &Uri) -> Modules<'_> {
+    pub(crate) fn modules(&self, uri: &Uri) -> Modules<'_> {
         let file = path_of(uri);
         let directories = Directories::new(&self.path, file.as_deref());
         Modules { workspace: self, directories }
@@ -175,7 +175,7 @@ impl Workspace {
 
     /// All program files below the folders, and those that are open.
     #[must_use]
-    pub fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> =
             self.folders.iter().flat_map(|folder| programs(folder)).collect();
         let open = self.documents.keys().filter_map(|uri| path_of(&uri.parse().ok()?));
@@ -213,7 +213,7 @@ fn programs(folder: &Path) -> Vec<PathBuf> {
 
 /// Finds modules: what is open first.
 #[derive(Debug)]
-pub struct Modules<'w> {
+pub(crate) struct Modules<'w> {
     workspace: &'w Workspace,
     directories: Directories,
 }
@@ -221,7 +221,7 @@ pub struct Modules<'w> {
 impl Modules<'_> {
     /// The file of a module.
     #[must_use]
-    pub fn file(&self, path: &str) -> Option<PathBuf> {
+    pub(crate) fn file(&self, path: &str) -> Option<PathBuf> {
         let segments: Vec<_> = path.split("::").collect();
         let is_there = |file: &Path| {
             file.is_file()
@@ -232,7 +232,7 @@ impl Modules<'_> {
 
     /// The directories that are searched.
     #[must_use]
-    pub fn directories(&self) -> &Directories {
+    pub(crate) fn directories(&self) -> &Directories {
         &self.directories
     }
 }

@@ -3,9 +3,10 @@
 //!
 //! Invariant: whoever loads a program says which registry holds; nothing looks one up by itself.
 
+use crate::endpoint::SINK_KINDS;
 use crate::operators::{self, OperatorKind};
 use std::sync::LazyLock;
-use temblor_declare::{Connector, Notation};
+use temblor_declare::{Connector, Ends, Notation};
 use temblor_runtime::shared::OpenSharedCounts;
 
 /// The kinds of operators and the connectors that programs may name.
@@ -69,6 +70,13 @@ impl Registry {
     #[must_use]
     pub fn connector(&self, kind: &str, notation: Notation) -> Option<&'static Connector> {
         self.connectors().find(|one| one.kind == kind && one.notation == notation)
+    }
+
+    /// Whether a `.tmb` file can have a sink of this kind.
+    #[must_use]
+    pub fn has_sink(&self, kind: &str) -> bool {
+        let connector = self.connector(kind, Notation::Temblor);
+        SINK_KINDS.contains(&kind) || connector.is_some_and(|one| one.ends != Ends::Source)
     }
 
     /// All kinds of operators, in the order of the manual.

@@ -36,7 +36,7 @@ fn result(pipeline: &mut Pipeline, sample: &super::samples::Sample, took: &mut D
 }
 
 /// Sends all samples through both.
-pub fn compare(
+pub(crate) fn compare(
     mut old: Pipeline,
     mut new: Pipeline,
     samples: &mut Samples,

@@ -19,7 +19,7 @@ const TAKE_FILES: [&str; 6] = [":load", ":watch", ":source", ":edit", ":compare"
 
 impl Session {
     /// The names that are known now, each as it is typed, sorted.
-    pub fn vocabulary(&mut self) -> Vec<String> {
+    pub(crate) fn vocabulary(&mut self) -> Vec<String> {
         let registry = temblor_stdlib::registry();
         let short = |path: &str| path.strip_prefix("std::").unwrap_or(path).to_string();
         let mut words: Vec<String> =
@@ -71,7 +71,7 @@ impl Session {
 
 /// Where the word before `at` begins, and what it can become; `vocabulary` is sorted.
 #[must_use]
-pub fn candidates(vocabulary: &[String], line: &str, at: usize) -> (usize, Vec<String>) {
+pub(crate) fn candidates(vocabulary: &[String], line: &str, at: usize) -> (usize, Vec<String>) {
     let before = line.get(..at).unwrap_or(line);
     if let Some(found) = patterns(before).or_else(|| files(before)) {
         return found;

@@ -8,7 +8,7 @@ use temblor_pipeline::rehearsal::Happening;
 
 impl Pipeline {
     /// Sends all samples through, from a fresh start, and tells what none of them reached.
-    pub fn coverage(&self, samples: &mut Samples) -> Result<String, String> {
+    pub(crate) fn coverage(&self, samples: &mut Samples) -> Result<String, String> {
         if let Some(text) = self.idle_filters(samples)? {
             return Ok(text);
         }

@@ -19,7 +19,7 @@ const ENTRY: &str = "<entry>";
 
 /// A text that cannot be read, and how far it could be.
 #[derive(Debug)]
-pub struct Unreadable {
+pub(crate) struct Unreadable {
     /// The diagnostics as text.
     pub text: String,
     /// Where the first error is.
@@ -28,7 +28,7 @@ pub struct Unreadable {
 
 /// What an evaluation gave.
 #[derive(Debug)]
-pub struct Done {
+pub(crate) struct Done {
     /// The value, or why there is none; an event that was dropped is `null`.
     pub value: Result<Owned, EvalError>,
     /// The event afterwards.
@@ -41,7 +41,7 @@ pub struct Done {
 
 /// A script of all that was kept and of new items.
 #[derive(Debug)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     script: CompiledScript,
     /// Its branches.
     pub coverage: Coverage,
@@ -50,23 +50,23 @@ pub struct Prepared {
 }
 
 /// A compiler that has read all that was entered before.
-pub struct Evaluator<'r> {
+pub(crate) struct Evaluator<'r> {
     compiler: Compiler<'r>,
     kept: Vec<Item>,
     setup: Setup,
 }
 
-pub fn is_assignment(expr: &Expr) -> bool {
+pub(crate) fn is_assignment(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Let(..))
 }
 
 /// Whether an expression changes the event.
-pub fn assigns_event(expr: &Expr) -> bool {
+pub(crate) fn assigns_event(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Let(path, _) if path.root == PathRoot::Event)
 }
 
 impl<'r> Evaluator<'r> {
-    pub fn new(loader: &'r dyn Loader, kept: &[String], setup: &Setup) -> Self {
+    pub(crate) fn new(loader: &'r dyn Loader, kept: &[String], setup: &Setup) -> Self {
         let mut compiler = Compiler::new(temblor_stdlib::registry(), loader);
         setup.refill();
         compiler.budget = Some(setup.budget.clone());
@@ -80,7 +80,7 @@ impl<'r> Evaluator<'r> {
     }
 
     /// Reads a new entry.
-    pub fn parse(&mut self, entry: &str) -> Result<Vec<Item>, Unreadable> {
+    pub(crate) fn parse(&mut self, entry: &str) -> Result<Vec<Item>, Unreadable> {
         let source = self.compiler.sources.add(ENTRY, entry);
         let parsed = parse_script(&self.compiler.sources, source);
         let errors: Vec<_> =
@@ -96,7 +96,7 @@ impl<'r> Evaluator<'r> {
     }
 
     /// An error of an evaluation as a diagnostic.
-    pub fn failure(&self, error: &EvalError) -> String {
+    pub(crate) fn failure(&self, error: &EvalError) -> String {
         let Some(span) = error.span() else { return format!("error[{}]: {error}", error.code()) };
         let mut diagnostic = Diagnostic::error(error.code(), span, error.message());
         diagnostic.help = error.help().map(str::to_string);
@@ -104,17 +104,17 @@ impl<'r> Evaluator<'r> {
     }
 
     /// All texts.
-    pub fn sources(&self) -> &temblor_lang::span::Sources {
+    pub(crate) fn sources(&self) -> &temblor_lang::span::Sources {
         &self.compiler.sources
     }
 
     /// What a span covers.
-    pub fn text(&self, span: temblor_lang::span::Span) -> &str {
+    pub(crate) fn text(&self, span: temblor_lang::span::Span) -> &str {
         self.compiler.sources.text(span)
     }
 
     /// Compiles what was kept and `items`. The error is diagnostics as text.
-    pub fn prepare(&mut self, items: Vec<Item>) -> Result<Prepared, String> {
+    pub(crate) fn prepare(&mut self, items: Vec<Item>) -> Result<Prepared, String> {
         let mut tree = Script { items: self.kept.clone(), ..Script::default() };
         tree.items.extend(items);
         let scope = Scope::with_prelude();
@@ -135,7 +135,7 @@ impl<'r> Evaluator<'r> {
     }
 
     /// Runs what was prepared on a sample.
-    pub fn evaluate(&self, prepared: &Prepared, sample: &Sample, now_ns: u64) -> Done {
+    pub(crate) fn evaluate(&self, prepared: &Prepared, sample: &Sample, now_ns: u64) -> Done {
         let arena = Arena::new();
         let facts = self.setup.facts(now_ns);
         let (event, mut state) = (sample.event(), Owned::Null);
@@ -157,13 +157,18 @@ impl<'r> Evaluator<'r> {
     }
 
     /// Prepares and runs once.
-    pub fn run(&mut self, items: Vec<Item>, sample: &Sample, now_ns: u64) -> Result<Done, String> {
+    pub(crate) fn run(
+        &mut self,
+        items: Vec<Item>,
+        sample: &Sample,
+        now_ns: u64,
+    ) -> Result<Done, String> {
         let prepared = self.prepare(items)?;
         Ok(self.evaluate(&prepared, sample, now_ns))
     }
 
     /// How long `runs` runs take, for each of them.
-    pub fn measure(
+    pub(crate) fn measure(
         &self,
         prepared: &Prepared,
         sample: &Sample,

@@ -14,16 +14,16 @@ use temblor_lang::value::{Arena, to_json};
 const SHOWN_CHARS_MAX: usize = 120;
 
 /// Explains one expression on a sample.
-pub struct Explainer<'e, 'r> {
-    pub evaluator: &'e mut Evaluator<'r>,
+pub(crate) struct Explainer<'e, 'r> {
+    pub(crate) evaluator: &'e mut Evaluator<'r>,
     pub sample: &'e Sample,
     pub now_ns: u64,
-    pub setup: &'e Setup,
+    pub(crate) setup: &'e Setup,
 }
 
 impl Explainer<'_, '_> {
     /// The expression, its parts and their values.
-    pub fn explain(&mut self, expr: &Expr) -> Result<String, String> {
+    pub(crate) fn explain(&mut self, expr: &Expr) -> Result<String, String> {
         let mut text = String::new();
         match &expr.kind {
             ExprKind::Match(one) => self.arms(one, &mut text)?,

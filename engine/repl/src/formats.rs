@@ -50,7 +50,7 @@ static NAME: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^[A-Za-z_][\w .-]*$").expect("the expression is tested"));
 
 /// The formats that most of the lines are in.
-pub fn formats(lines: &[Numbered], setup: &Setup) -> Vec<Proposal> {
+pub(crate) fn formats(lines: &[Numbered], setup: &Setup) -> Vec<Proposal> {
     let mut steps: Vec<(String, usize)> =
         FORMATS.iter().map(|(step, fields)| (step.to_string(), *fields)).collect();
     let is_there = |one: &char| lines.iter().all(|(_, line)| line.contains(*one));
@@ -154,7 +154,7 @@ fn size(data: &str) -> usize {
 
 /// The step that joins lines which belong together, and the joined texts, each with the number of its
 /// first line; `None` where each line is an event.
-pub fn joined(lines: &[Numbered], setup: &Setup) -> Option<(String, Vec<Numbered>)> {
+pub(crate) fn joined(lines: &[Numbered], setup: &Setup) -> Option<(String, Vec<Numbered>)> {
     let is_indented = |line: &str| line.starts_with([' ', '\t']);
     let indented = lines.iter().filter(|(_, line)| is_indented(line)).count();
     if indented == 0 || lines.first().is_none_or(|(_, first)| is_indented(first)) {

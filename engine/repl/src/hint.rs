@@ -7,7 +7,7 @@ use reedline::{DefaultHinter, Hinter, History};
 
 /// Gives hints while an entry is typed.
 #[derive(Default)]
-pub struct Signatures {
+pub(crate) struct Signatures {
     /// What earlier entries say; it can be accepted by the right arrow.
     earlier: DefaultHinter,
     /// Whether the hint is for the eyes alone.
@@ -44,7 +44,7 @@ impl Hinter for Signatures {
 }
 
 /// The hint for an entry that ends at the cursor.
-pub fn for_entry(line: &str) -> Option<String> {
+pub(crate) fn for_entry(line: &str) -> Option<String> {
     if let Some(command) = line.strip_prefix(':') {
         let (name, rest) = command.split_once(' ')?;
         let command = COMMANDS.iter().find(|one| one.name == name)?;

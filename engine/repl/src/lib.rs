@@ -26,9 +26,9 @@ mod spare;
 mod worker;
 mod editor;
 
-pub use complete::candidates;
+pub(crate) use complete::candidates;
 pub use editor::interact;
-pub use view::Mode;
+pub(crate) use view::Mode;
 
 use commands::Watched;
 use evaluate::Evaluator;
@@ -162,7 +162,7 @@ impl Session {
     }
 
     /// The columns of the terminal, for drawings.
-    pub fn set_width(&mut self, columns: usize) {
+    pub(crate) fn set_width(&mut self, columns: usize) {
         self.setup.width.set(columns);
     }
 

@@ -12,7 +12,7 @@ const BLOCK_BYTES: usize = 1 << 16;
 
 /// A file by its lines.
 #[derive(Debug)]
-pub struct Lines {
+pub(crate) struct Lines {
     reader: BufReader<File>,
     /// Where the lines 0, 64, 128 … begin, as far as they were reached.
     marks: Vec<u64>,
@@ -22,7 +22,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    pub fn new(file: File) -> Self {
+    pub(crate) fn new(file: File) -> Self {
         Self {
             reader: BufReader::with_capacity(BLOCK_BYTES, file),
             marks: vec![0],
@@ -33,7 +33,7 @@ impl Lines {
 
     /// The bytes of a line, its end included, but not more than `bytes_max`; `None` behind the last
     /// line, or when `stop` says so.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         index: usize,
         bytes_max: u64,

@@ -27,13 +27,13 @@ const WITH_PATTERNS: [(&str, &str, &str); 2] =
     [("grok", "match", "grok"), ("dissect", "mapping", "dissect")];
 
 /// Whether a file or folder is a configuration, by its name.
-pub fn is_configuration(path: &Path) -> bool {
+pub(crate) fn is_configuration(path: &Path) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str());
     matches!(ending, Some("conf" | "yml" | "yaml")) || path.is_dir()
 }
 
 /// The configuration at a path as a program.
-pub fn program_of(path: &Path, wishes: &Wishes) -> Result<Program, String> {
+pub(crate) fn program_of(path: &Path, wishes: &Wishes) -> Result<Program, String> {
     let name = path.display().to_string();
     let is_yaml = matches!(path.extension().and_then(|one| one.to_str()), Some("yml" | "yaml"));
     // What names further files is read when it is compiled.
@@ -46,7 +46,7 @@ pub fn program_of(path: &Path, wishes: &Wishes) -> Result<Program, String> {
 }
 
 /// The pipelines of a program that is a configuration. The error is a sentence.
-pub fn read(program: &Program, wishes: &Wishes) -> Result<Pipelines, String> {
+pub(crate) fn read(program: &Program, wishes: &Wishes) -> Result<Pipelines, String> {
     match &program.file {
         Some(path) if program.text.is_empty() => load::pipelines(path, &wishes.settings),
         _ => Ok(load::of_text(&program.name, program.text.clone(), &wishes.settings)),

@@ -10,7 +10,7 @@ const NUMBERS_SHOWN: usize = 5;
 
 /// How an outcome is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
+pub(crate) enum Class {
     /// It came out.
     Through,
     /// A step keeps it for later.
@@ -44,7 +44,7 @@ struct Group {
 
 /// Groups of samples.
 #[derive(Debug, Default)]
-pub struct Outcomes {
+pub(crate) struct Outcomes {
     groups: BTreeMap<(Class, String), Group>,
     total: usize,
 }
@@ -52,7 +52,7 @@ pub struct Outcomes {
 impl Outcomes {
     /// Takes in what became of the sample with this number. Samples with the same key are in one
     /// group.
-    pub fn add(&mut self, number: usize, class: Class, key: String, label: String) {
+    pub(crate) fn add(&mut self, number: usize, class: Class, key: String, label: String) {
         self.total += 1;
         let new = || Group { label, count: 0, numbers: Vec::new() };
         let group = self.groups.entry((class, key)).or_insert_with(new);
@@ -63,7 +63,7 @@ impl Outcomes {
     }
 
     /// A line for each group.
-    pub fn show(&self, colour: Colour) -> String {
+    pub(crate) fn show(&self, colour: Colour) -> String {
         let noun = if self.total == 1 { "sample" } else { "samples" };
         let mut text = format!("{} {noun}\n", self.total);
         let width = self.total.to_string().len();

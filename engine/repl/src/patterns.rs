@@ -16,10 +16,15 @@ const STOP: char = '^';
 const DRAWN_CHARS_MAX: usize = 2_000;
 
 /// The notations that can be explained.
-pub const NOTATIONS: [&str; 4] = ["grok", "dissect", "regex", "re"];
+pub(crate) const NOTATIONS: [&str; 4] = ["grok", "dissect", "regex", "re"];
 
 /// How far `pattern` gets in `text`.
-pub fn explain(notation: &str, pattern: &str, text: &str, setup: &Setup) -> Result<String, String> {
+pub(crate) fn explain(
+    notation: &str,
+    pattern: &str,
+    text: &str,
+    setup: &Setup,
+) -> Result<String, String> {
     let reach = match notation {
         "grok" => grok(pattern, text),
         "dissect" => reach::dissect(pattern, text),
@@ -47,7 +52,7 @@ pub fn explain(notation: &str, pattern: &str, text: &str, setup: &Setup) -> Resu
 }
 
 /// Whether a pattern matches a text; false for one that is wrong or cannot be tried.
-pub fn matches(notation: &str, pattern: &str, text: &str) -> bool {
+pub(crate) fn matches(notation: &str, pattern: &str, text: &str) -> bool {
     let reach = match notation {
         "grok" => grok(pattern, text),
         "dissect" => reach::dissect(pattern, text),

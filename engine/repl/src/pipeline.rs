@@ -21,11 +21,11 @@ use temblor_pipeline::rehearsal::{Happening, Rehearsal};
 use temblor_stdlib::formats::json;
 
 /// Samples that go through a pipeline at once, at the most.
-pub const SAMPLES_MAX: usize = 10_000;
+pub(crate) const SAMPLES_MAX: usize = 10_000;
 
 /// What a program is written in.
 #[derive(Clone, Debug)]
-pub enum Notation {
+pub(crate) enum Notation {
     /// A language of Temblor or tremor.
     Of(Language),
     /// A configuration of Logstash, which is read from its file or folder.
@@ -34,7 +34,7 @@ pub enum Notation {
 
 /// The text of a program and what it is written in.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub(crate) struct Program {
     /// What it is called in messages.
     pub name: String,
     /// Definitions that stand in front of it; empty, or a line.
@@ -48,7 +48,7 @@ pub struct Program {
 
 /// A pipeline and what it remembers.
 #[derive(Debug)]
-pub struct Pipeline {
+pub(crate) struct Pipeline {
     pub program: Program,
     pub steps: Steps,
     /// Warnings about it, as text.
@@ -67,20 +67,20 @@ struct Started {
 }
 
 impl Pipeline {
-    pub fn compile(program: Program, setup: &Setup) -> Result<Self, Unreadable> {
+    pub(crate) fn compile(program: Program, setup: &Setup) -> Result<Self, Unreadable> {
         let steps = Steps::of(&program);
         let Started { rehearsal, coverage, warnings } = start(&program, &steps, setup)?;
         Ok(Self { program, steps, warnings, rehearsal, coverage, setup: setup.clone() })
     }
 
     /// Forgets everything; the clock stands at its beginning.
-    pub fn restart(&mut self) -> Result<(), String> {
+    pub(crate) fn restart(&mut self) -> Result<(), String> {
         *self = self.fresh()?;
         Ok(())
     }
 
     /// A pipeline of its own, from a fresh start.
-    pub fn fresh(&self) -> Result<Self, String> {
+    pub(crate) fn fresh(&self) -> Result<Self, String> {
         let started = start(&self.program, &self.steps, &self.setup);
         let Started { rehearsal, coverage, warnings } =
             started.map_err(|unreadable| unreadable.text)?;
@@ -91,7 +91,7 @@ impl Pipeline {
 
     /// Sends all samples through it, from a fresh start: what became of them, counted, and what the
     /// current one became.
-    pub fn overview(&mut self, samples: &mut Samples, mode: Mode) -> Result<String, String> {
+    pub(crate) fn overview(&mut self, samples: &mut Samples, mode: Mode) -> Result<String, String> {
         self.restart()?;
         let mut text = self.warnings.clone();
         if samples.is_empty() {
@@ -125,7 +125,7 @@ impl Pipeline {
     }
 
     /// What became of an event: class, what makes it equal to others, and in words.
-    pub fn outcome(&self, happenings: &[Happening]) -> (Class, String, String) {
+    pub(crate) fn outcome(&self, happenings: &[Happening]) -> (Class, String, String) {
         let mut best: Option<(Class, String, String)> = None;
         let mut ports: Vec<(String, usize)> = Vec::new();
         for happening in happenings {
@@ -170,7 +170,7 @@ impl Pipeline {
     }
 
     /// The step that a node belongs to, in words.
-    pub fn title(&self, node: &str) -> String {
+    pub(crate) fn title(&self, node: &str) -> String {
         let nodes = self.rehearsal.graph().nodes();
         let span = nodes.iter().find(|one| one.name == node).and_then(|one| one.span);
         let found = span.and_then(|span| self.steps.title_of(span));
@@ -187,7 +187,7 @@ impl Pipeline {
     }
 
     /// Sends a sample, a nanosecond after what was before.
-    pub fn send(&mut self, sample: &Sample) -> Vec<Happening> {
+    pub(crate) fn send(&mut self, sample: &Sample) -> Vec<Happening> {
         self.setup.refill();
         let line = sample.line.as_deref().unwrap_or("null");
         let next_ns = self.rehearsal.now_ns().saturating_add(1);
@@ -198,7 +198,7 @@ impl Pipeline {
     }
 
     /// As [`Pipeline::send`]; also tells what each node made of it.
-    pub fn follow(&mut self, sample: &Sample) -> (Vec<Happening>, Vec<Visit>) {
+    pub(crate) fn follow(&mut self, sample: &Sample) -> (Vec<Happening>, Vec<Visit>) {
         self.setup.refill();
         let line = sample.line.as_deref().unwrap_or("null");
         let next_ns = self.rehearsal.now_ns().saturating_add(1);
@@ -210,33 +210,33 @@ impl Pipeline {
     }
 
     /// Sends one sample without a fresh start.
-    pub fn send_one(&mut self, sample: &Sample, mode: Mode) -> String {
+    pub(crate) fn send_one(&mut self, sample: &Sample, mode: Mode) -> String {
         let happenings = self.send(sample);
         self.tell(&happenings, &sample.event(), mode)
     }
 
     /// Puts the clock; timers that are due run.
-    pub fn set_clock(&mut self, now_ns: u64, mode: Mode) -> String {
+    pub(crate) fn set_clock(&mut self, now_ns: u64, mode: Mode) -> String {
         let happenings = self.rehearsal.set_clock(now_ns);
         self.tell(&happenings, &Owned::Null, mode)
     }
 
     /// The input ends: what is still kept comes out.
-    pub fn flush(&mut self) -> Vec<Happening> {
+    pub(crate) fn flush(&mut self) -> Vec<Happening> {
         self.rehearsal.flush()
     }
 
-    pub fn now_ns(&self) -> u64 {
+    pub(crate) fn now_ns(&self) -> u64 {
         self.rehearsal.now_ns()
     }
 
     /// The ports that events can leave by.
-    pub fn ports(&self) -> &[String] {
+    pub(crate) fn ports(&self) -> &[String] {
         self.rehearsal.graph().outputs()
     }
 
     /// What happened, a line or more each.
-    pub fn tell(&self, happenings: &[Happening], before: &Owned, mode: Mode) -> String {
+    pub(crate) fn tell(&self, happenings: &[Happening], before: &Owned, mode: Mode) -> String {
         if happenings.is_empty() {
             return "nothing came out\n".to_string();
         }
@@ -279,7 +279,7 @@ impl Pipeline {
 }
 
 /// What a happening says in JSON.
-pub fn read(data: &str) -> Owned {
+pub(crate) fn read(data: &str) -> Owned {
     let arena = Arena::new();
     json::parse(data, &arena).map_or(Owned::Null, Owned::from)
 }

@@ -18,7 +18,7 @@ const SNIFFED_LINES: usize = 64;
 
 /// What the lines of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// An event of JSON each.
     Json,
     /// Events that failed, each as `{"error", "event"}`: the samples are the events.
@@ -44,7 +44,7 @@ struct Opened {
 
 /// What samples can be had from once more.
 #[derive(Clone, Debug)]
-pub struct Seed {
+pub(crate) struct Seed {
     origin: Origin,
     at: usize,
 }
@@ -57,7 +57,7 @@ enum Origin {
 
 /// Samples, and the one that is looked at.
 #[derive(Debug)]
-pub struct Samples {
+pub(crate) struct Samples {
     source: Source,
     /// The current one, from 0.
     at: usize,
@@ -66,7 +66,7 @@ pub struct Samples {
 
 /// One sample.
 #[derive(Clone, Debug, Default)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// The line; `None` when there are no samples.
     pub line: Option<String>,
     /// Whether the line is to be read as JSON.
@@ -104,7 +104,7 @@ impl Sample {
     }
 
     /// The event: the value of a line of JSON, or else the line as a string.
-    pub fn event(&self) -> Owned {
+    pub(crate) fn event(&self) -> Owned {
         let Some(line) = &self.line else { return Owned::Null };
         let arena = Arena::new();
         let value = if self.is_json { json::parse(line, &arena).ok() } else { None };
@@ -114,12 +114,12 @@ impl Sample {
 
 impl Samples {
     /// No samples; long searches end when `budget` says so.
-    pub fn none(budget: Arc<Budget>) -> Self {
+    pub(crate) fn none(budget: Arc<Budget>) -> Self {
         Self { source: Source::Typed(Arc::default()), at: 0, budget }
     }
 
     /// What these samples can be had from once more.
-    pub fn seed(&self) -> Seed {
+    pub(crate) fn seed(&self) -> Seed {
         let origin = match &self.source {
             Source::Typed(lines) => Origin::Typed(lines.clone()),
             Source::File(opened) => Origin::File(opened.path.clone()),
@@ -128,7 +128,7 @@ impl Samples {
     }
 
     /// The samples of a seed; none when their file is gone.
-    pub fn of_seed(seed: Seed, budget: Arc<Budget>) -> Self {
+    pub(crate) fn of_seed(seed: Seed, budget: Arc<Budget>) -> Self {
         match seed.origin {
             Origin::Typed(lines) => Self { source: Source::Typed(lines), at: seed.at, budget },
             Origin::File(path) => match Self::open(&path, budget.clone()) {
@@ -139,7 +139,7 @@ impl Samples {
     }
 
     /// Opens a file; only its beginning is read.
-    pub fn open(file: &Path, budget: Arc<Budget>) -> Result<Self, String> {
+    pub(crate) fn open(file: &Path, budget: Arc<Budget>) -> Result<Self, String> {
         let told = |error: std::io::Error| format!("error: {}: {error}", file.display());
         let opened = File::open(file).map_err(told)?;
         if opened.metadata().map_err(told)?.is_dir() {
@@ -164,7 +164,7 @@ impl Samples {
     }
 
     /// What the file holds; `None` for samples that were typed.
-    pub fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<Kind> {
         match &self.source {
             Source::File(opened) => Some(opened.kind),
             Source::Typed(_) => None,
@@ -173,7 +173,7 @@ impl Samples {
 
     /// Adds a sample that was typed, behind all others, and makes it the current one. The answer
     /// says what is odd about it.
-    pub fn add(&mut self, line: &str) -> Result<Option<String>, String> {
+    pub(crate) fn add(&mut self, line: &str) -> Result<Option<String>, String> {
         if let Source::File(..) = self.source {
             (self.source, self.at) = (Source::Typed(Arc::default()), 0);
         }
@@ -188,16 +188,16 @@ impl Samples {
         Ok(Sample::new(line.to_string(), None).problem.filter(|_| meant))
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         matches!(&self.source, Source::Typed(lines) if lines.is_empty())
     }
 
     /// The number of the current sample, from 1.
-    pub fn number(&self) -> usize {
+    pub(crate) fn number(&self) -> usize {
         self.at + 1
     }
 
-    pub fn current(&mut self) -> Result<Sample, String> {
+    pub(crate) fn current(&mut self) -> Result<Sample, String> {
         if self.is_empty() {
             return Ok(Sample::default());
         }
@@ -205,7 +205,7 @@ impl Samples {
     }
 
     /// Goes to the sample with this number, from 1.
-    pub fn go_to(&mut self, number: usize) -> Result<(), String> {
+    pub(crate) fn go_to(&mut self, number: usize) -> Result<(), String> {
         let at = number.checked_sub(1).ok_or("error: samples are counted from 1")?;
         match self.read(at)? {
             Some(_) => self.at = at,
@@ -215,7 +215,7 @@ impl Samples {
     }
 
     /// The sample with this index, from 0; `None` behind the last.
-    pub fn read(&mut self, index: usize) -> Result<Option<Sample>, String> {
+    pub(crate) fn read(&mut self, index: usize) -> Result<Option<Sample>, String> {
         let (lines, kind) = match &mut self.source {
             Source::File(opened) => (&mut opened.lines, opened.kind),
             Source::Typed(lines) => {

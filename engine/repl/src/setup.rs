@@ -9,14 +9,14 @@ use temblor_lang::builtin::{Facts, Tables};
 use temblor_lang::diagnostic::Colour;
 
 /// Turns of loops and calls of functions that one evaluation may take in the REPL.
-pub const STEPS_MAX: u64 = 5_000_000;
+pub(crate) const STEPS_MAX: u64 = 5_000_000;
 
 /// Columns where there is no terminal.
 const WIDTH: usize = 80;
 
 /// What every evaluation shares.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub(crate) struct Setup {
     /// Where modules are searched.
     pub path: Vec<PathBuf>,
     /// Whether answers are in colour.
@@ -30,14 +30,14 @@ pub struct Setup {
 }
 
 impl Setup {
-    pub fn new(path: Vec<PathBuf>, colour: Colour) -> Self {
+    pub(crate) fn new(path: Vec<PathBuf>, colour: Colour) -> Self {
         let budget = Arc::new(Budget::default());
         budget.fill(STEPS_MAX);
         Self { path, colour, budget, tables: None, width: Cell::new(WIDTH) }
     }
 
     /// The facts of an event that arrives at `now_ns`; a new budget begins.
-    pub fn facts(&self, now_ns: u64) -> Facts {
+    pub(crate) fn facts(&self, now_ns: u64) -> Facts {
         self.refill();
         let budget = Some(self.budget.clone());
         let tables = self.tables.clone();
@@ -45,12 +45,12 @@ impl Setup {
     }
 
     /// A new budget begins; a wish to stop stays.
-    pub fn refill(&self) {
+    pub(crate) fn refill(&self) {
         self.budget.refill(STEPS_MAX);
     }
 
     /// An error when the person wants to stop.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         if self.budget.is_interrupted() { Err("interrupted".to_string()) } else { Ok(()) }
     }
 }

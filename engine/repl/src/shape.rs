@@ -10,7 +10,7 @@ const PIECES_MAX: usize = 60;
 
 /// A piece of a shape.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// A delimiter; runs of blanks count as one.
     Literal(String),
     /// The key in front of `=`.
@@ -21,7 +21,7 @@ pub enum Piece {
 
 /// The shape of lines, with the values of its fields.
 #[derive(Clone, Debug, Default)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub pieces: Vec<Piece>,
     /// For each field, its values.
     pub values: Vec<Vec<String>>,
@@ -30,7 +30,7 @@ pub struct Shape {
     /// Whether the last field takes all that is left of a line.
     pub is_open: bool,
     /// Whether texts have several lines: the last field takes all behind the first.
-    pub has_lines: bool,
+    pub(crate) has_lines: bool,
 }
 
 static TIMESTAMP: LazyLock<Regex> = LazyLock::new(|| {
@@ -51,7 +51,7 @@ struct Cut {
 
 impl Shape {
     /// The key that names a field.
-    pub fn key(&self, field: usize) -> Option<&str> {
+    pub(crate) fn key(&self, field: usize) -> Option<&str> {
         let fields = self.pieces.iter().enumerate().filter(|(_, piece)| **piece == Piece::Field);
         let at = fields.map(|(at, _)| at).nth(field)?;
         let before = self.pieces[..at].iter().rev().take(2);
@@ -64,7 +64,7 @@ impl Shape {
     }
 
     /// Shapes of the lines: of those that are most alike, and what all have in common.
-    pub fn common(lines: &[(usize, String)]) -> Vec<Shape> {
+    pub(crate) fn common(lines: &[(usize, String)]) -> Vec<Shape> {
         let head = |line: &str| line.split('\n').next().unwrap_or_default().to_string();
         let has_lines = lines.iter().any(|(_, line)| line.contains('\n'));
         let cuts: Vec<Cut> = lines.iter().map(|(_, line)| cut(&head(line))).collect();

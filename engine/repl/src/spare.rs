@@ -12,7 +12,7 @@ use temblor_logstash::configuration::Wishes;
 
 /// All that a session knows, to be kept elsewhere.
 #[derive(Clone, Debug)]
-pub struct Spare {
+pub(crate) struct Spare {
     samples: Seed,
     kept: Vec<Kept>,
     pipeline: Option<(Program, Steps)>,

@@ -25,7 +25,7 @@ const TIMED: Duration = Duration::from_millis(200);
 
 /// The steps of a program of one chain; none for other programs.
 #[derive(Clone, Debug, Default)]
-pub struct Steps {
+pub(crate) struct Steps {
     /// Places in the text as entered.
     places: Vec<Range<usize>>,
     titles: Vec<String>,
@@ -38,7 +38,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    pub fn of(program: &Program) -> Self {
+    pub(crate) fn of(program: &Program) -> Self {
         if !matches!(program.notation, Notation::Of(Language::Temblor)) {
             return Self::default();
         }
@@ -65,12 +65,12 @@ impl Steps {
         }
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.titles.len()
     }
 
     /// Puts a step on or off.
-    pub fn switch(&mut self, number: usize, on: bool) -> Result<(), String> {
+    pub(crate) fn switch(&mut self, number: usize, on: bool) -> Result<(), String> {
         if number == 0 || number > self.count() {
             return Err(match self.count() {
                 0 => "error: only the steps of a single chain can be switched".to_string(),
@@ -88,7 +88,7 @@ impl Steps {
     }
 
     /// The text with blanks in the place of the steps that are off: all else stays where it was.
-    pub fn text_without_off(&self, text: &str) -> String {
+    pub(crate) fn text_without_off(&self, text: &str) -> String {
         let mut text = text.to_string();
         let mut stands = self.has_start;
         for (at, place) in self.places.iter().enumerate() {
@@ -118,24 +118,24 @@ impl Steps {
         text[..end].rfind("|>").unwrap_or(end)
     }
 
-    pub fn number_of(&self, span: Span) -> Option<usize> {
+    pub(crate) fn number_of(&self, span: Span) -> Option<usize> {
         let at = (span.start as usize).checked_sub(self.shift)?;
         self.places.iter().position(|place| place.contains(&at)).map(|at| at + 1)
     }
 
-    pub fn title(&self, number: usize) -> String {
+    pub(crate) fn title(&self, number: usize) -> String {
         let off = if self.off.contains(&number) { " (off)" } else { "" };
         format!("{number}. {}{off}", self.titles[number - 1])
     }
 
     /// Number and text of the step that a place in the program belongs to.
-    pub fn title_of(&self, span: Span) -> Option<String> {
+    pub(crate) fn title_of(&self, span: Span) -> Option<String> {
         self.number_of(span).map(|number| self.title(number))
     }
 }
 
 /// A text in one line, not too long.
-pub fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(TITLE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -154,7 +154,7 @@ impl Pipeline {
     }
 
     /// What each step changes in a sample, from a fresh start.
-    pub fn show_steps(&self, sample: &Sample) -> Result<String, String> {
+    pub(crate) fn show_steps(&self, sample: &Sample) -> Result<String, String> {
         if let Some(text) = self.show_filters(sample)? {
             return Ok(text);
         }
@@ -209,7 +209,7 @@ impl Pipeline {
     }
 
     /// The kinds of the fields behind each step, over the samples.
-    pub fn show_kinds(&self, samples: &mut Samples) -> Result<String, String> {
+    pub(crate) fn show_kinds(&self, samples: &mut Samples) -> Result<String, String> {
         let mut part = self.fresh()?;
         let mut steps: BTreeMap<(usize, usize), (String, Kinds)> = BTreeMap::new();
         let mut first = Kinds::default();
@@ -236,7 +236,7 @@ impl Pipeline {
     }
 
     /// How long each step takes for an event, over the samples.
-    pub fn show_times(&self, samples: &mut Samples) -> Result<String, String> {
+    pub(crate) fn show_times(&self, samples: &mut Samples) -> Result<String, String> {
         let mut steps: BTreeMap<(usize, usize), (String, Duration, u32)> = BTreeMap::new();
         let mut whole = Duration::ZERO;
         for _ in 0..ROUNDS_MAX {

@@ -13,7 +13,7 @@ use temblor_stdlib::formats::dissect::Dissect;
 use temblor_stdlib::grok::{Captures, Grok, Library, Options};
 
 /// Lines that are looked at.
-pub const LINES_MAX: usize = 1_000;
+pub(crate) const LINES_MAX: usize = 1_000;
 /// Patterns of the library that stand for a whole line, the richest first.
 const WHOLE_LINES: [&str; 9] = [
     "COMBINEDAPACHELOG",
@@ -53,11 +53,11 @@ const PROPOSALS_MAX: usize = 8;
 const KINDS_MAX: usize = 4;
 
 /// A line and its number.
-pub type Numbered = (usize, String);
+pub(crate) type Numbered = (usize, String);
 
 /// A step and how it fares.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proposal {
+pub(crate) struct Proposal {
     /// The step of a chain that reads the lines.
     pub step: String,
     /// Its grok pattern, if it has one.
@@ -75,7 +75,7 @@ fn quoted(pattern: &str) -> String {
 }
 
 /// The best steps for numbered lines. Lines that belong together are joined first.
-pub fn propose(lines: &[Numbered], setup: &Setup) -> Vec<Proposal> {
+pub(crate) fn propose(lines: &[Numbered], setup: &Setup) -> Vec<Proposal> {
     let (join, events) = match joined(lines, setup) {
         Some((step, events)) => (Some(step), events),
         None => (None, lines.to_vec()),

@@ -5,7 +5,7 @@ use temblor_lang::value::{Arena, JsonStyle, Owned, Value, equal, push_json, push
 
 /// How values are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// JSON in one line.
     Json,
     /// JSON over several lines.
@@ -21,7 +21,7 @@ pub enum Mode {
 impl Mode {
     /// The mode with this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
             "json" => Mode::Json,
             "pretty" => Mode::Pretty,
@@ -33,7 +33,7 @@ impl Mode {
     }
 }
 
-pub fn paint(colour: Colour, code: &str, text: &str) -> String {
+pub(crate) fn paint(colour: Colour, code: &str, text: &str) -> String {
     match colour {
         Colour::On => format!("\x1b[{code}m{text}\x1b[0m"),
         Colour::Off => text.to_string(),
@@ -41,7 +41,7 @@ pub fn paint(colour: Colour, code: &str, text: &str) -> String {
 }
 
 /// A value in a mode; `before` is the sample.
-pub fn value(value: &Owned, before: &Owned, mode: Mode, colour: Colour) -> String {
+pub(crate) fn value(value: &Owned, before: &Owned, mode: Mode, colour: Colour) -> String {
     let arena = Arena::new();
     let shown = value.read(&arena);
     let record = shown.as_record(&arena);
@@ -81,7 +81,7 @@ fn quoted(value: Value<'_>) -> String {
 }
 
 /// What was added, removed and changed, a line for each field.
-pub fn difference(before: &Owned, after: &Owned, colour: Colour) -> String {
+pub(crate) fn difference(before: &Owned, after: &Owned, colour: Colour) -> String {
     let arena = Arena::new();
     let mut lines = Vec::new();
     compare("event", before.read(&arena), after.read(&arena), &arena, &mut lines);

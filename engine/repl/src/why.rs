@@ -20,7 +20,7 @@ const MESSAGE: &str = "message";
 
 impl Pipeline {
     /// Explains what each step of the chain made of a sample.
-    pub fn why(&self, sample: &Sample) -> Result<String, String> {
+    pub(crate) fn why(&self, sample: &Sample) -> Result<String, String> {
         if let Some(text) = self.why_filters(sample)? {
             return Ok(text);
         }
@@ -194,7 +194,7 @@ impl Pipeline {
 }
 
 /// The patterns of a step `parse`, and which of them some text matched.
-pub struct PatternList {
+pub(crate) struct PatternList {
     /// Number of the step.
     pub step: usize,
     notation: String,
@@ -205,7 +205,7 @@ pub struct PatternList {
 
 impl PatternList {
     /// Notes the first pattern that matches the text of an event.
-    pub fn try_on(&mut self, pipeline: &Pipeline, event: &Owned) {
+    pub(crate) fn try_on(&mut self, pipeline: &Pipeline, event: &Owned) {
         let Some(text) = pipeline.text_of(self.from.as_deref(), event) else { return };
         let fits = |pattern: &str| patterns::matches(&self.notation, pattern, &text);
         if let Some((_, hit)) = self.patterns.iter_mut().find(|(pattern, _)| fits(pattern)) {
@@ -214,7 +214,7 @@ impl PatternList {
     }
 
     /// The patterns that matched no text first.
-    pub fn idle(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn idle(&self) -> impl Iterator<Item = &str> {
         self.patterns.iter().filter(|(_, hit)| !hit).map(|(pattern, _)| pattern.as_str())
     }
 }

@@ -18,7 +18,7 @@ const STACK_BYTES: usize = 64 << 20;
 
 /// What a session is asked to do.
 #[derive(Debug)]
-pub enum Request {
+pub(crate) enum Request {
     /// Takes an entry; the terminal has so many columns, if that is known.
     Enter(String, Option<usize>),
     /// Loads the watched file again if it was saved.
@@ -29,13 +29,13 @@ pub enum Request {
 
 /// What the prompt shows of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Sight {
+pub(crate) struct Sight {
     /// What can be completed to.
-    pub vocabulary: Vec<String>,
+    pub(crate) vocabulary: Vec<String>,
     /// The number of the current sample.
     pub number: usize,
     /// Whether lines are being pasted.
-    pub pastes: bool,
+    pub(crate) pastes: bool,
     /// The file that is watched.
     pub watched: Option<PathBuf>,
 }
@@ -48,11 +48,11 @@ struct Answer {
 }
 
 /// The budget of the session that answers now: Ctrl-C ends what runs by it.
-pub type Interrupted = Arc<Mutex<Arc<Budget>>>;
+pub(crate) type Interrupted = Arc<Mutex<Arc<Budget>>>;
 
 /// The session that answers now.
 #[derive(Debug)]
-pub struct Worker {
+pub(crate) struct Worker {
     requests: Sender<Request>,
     answers: Receiver<Answer>,
     budget: Arc<Budget>,
@@ -60,7 +60,7 @@ pub struct Worker {
     /// To go on from, should the thread not come back.
     spare: Spare,
     /// As it was when the session answered last.
-    pub sight: Sight,
+    pub(crate) sight: Sight,
 }
 
 impl Worker {
@@ -68,7 +68,7 @@ impl Worker {
     ///
     /// # Errors
     /// When there is no thread to be had.
-    pub fn start(mut session: Session) -> std::io::Result<Self> {
+    pub(crate) fn start(mut session: Session) -> std::io::Result<Self> {
         let (sight, spare) = (session.sight(), session.spare());
         let interrupted = Arc::new(Mutex::new(session.budget()));
         let budget = session.budget();
@@ -77,12 +77,12 @@ impl Worker {
     }
 
     /// What Ctrl-C tells to end.
-    pub fn interrupted(&self) -> Interrupted {
+    pub(crate) fn interrupted(&self) -> Interrupted {
         self.interrupted.clone()
     }
 
     /// Asks the session, and waits for its answer; but not for ever once it was told to stop.
-    pub fn ask(&mut self, request: Request) -> Reply {
+    pub(crate) fn ask(&mut self, request: Request) -> Reply {
         // An editor that was started decides by itself what Ctrl-C means.
         let patient =
             matches!(&request, Request::Enter(entry, _) if entry.trim_start().starts_with(":edit"));

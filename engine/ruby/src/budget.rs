@@ -4,19 +4,19 @@
 use std::cell::Cell;
 
 /// Steps that the code of one event may take. A step is a node that runs, or as much work of a method.
-pub const STEPS_MAX: usize = 2_000_000;
+pub(crate) const STEPS_MAX: usize = 2_000_000;
 /// Bytes of text that a method works on for the price of a step.
-pub const STEP_BYTES: usize = 64;
+pub(crate) const STEP_BYTES: usize = 64;
 /// Items of a list or a hash that a method works on for the price of a step.
-pub const STEP_ITEMS: usize = 16;
+pub(crate) const STEP_ITEMS: usize = 16;
 /// Bytes that the values may take which the code makes for one event.
-pub const EVENT_BYTES_MAX: usize = 64 << 20;
+pub(crate) const EVENT_BYTES_MAX: usize = 64 << 20;
 /// Bytes that the values of one filter may take, with those that it keeps from event to event.
-pub const HEAP_BYTES_MAX: usize = 1 << 30;
+pub(crate) const HEAP_BYTES_MAX: usize = 1 << 30;
 /// Items of a list and bytes of a text that code may make at once.
-pub const SIZE_MAX: usize = 1 << 20;
+pub(crate) const SIZE_MAX: usize = 1 << 20;
 /// Lists and hashes nest no deeper when they are printed, compared or put into an event.
-pub const DEPTH_MAX: usize = 100;
+pub(crate) const DEPTH_MAX: usize = 100;
 
 /// What code may spend.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ pub enum Breach {
 impl Breach {
     /// What the code did, as a sentence.
     #[must_use]
-    pub fn message(self) -> String {
+    pub(crate) fn message(self) -> String {
         match self {
             Breach::Steps(most) => format!("the code ran more than {most} steps"),
             Breach::EventBytes(most) => {
@@ -82,12 +82,12 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
         Self { limits, ..Self::default() }
     }
 
     /// An event begins: it has its own steps, and its own bytes above what is held.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let Limits { event_bytes, heap_bytes, .. } = self.limits;
         self.steps.set(0);
         self.breach.set(None);
@@ -95,7 +95,7 @@ impl Budget {
     }
 
     /// Pays for work; false when nothing is left.
-    pub fn spend(&self, steps: usize) -> bool {
+    pub(crate) fn spend(&self, steps: usize) -> bool {
         let spent = self.steps.get().saturating_add(steps);
         self.steps.set(spent);
         if spent > self.limits.steps {
@@ -105,17 +105,17 @@ impl Budget {
     }
 
     /// Pays for work on bytes of text.
-    pub fn spend_bytes(&self, bytes: usize) -> bool {
+    pub(crate) fn spend_bytes(&self, bytes: usize) -> bool {
         self.spend(bytes / STEP_BYTES)
     }
 
     /// Pays for work on items.
-    pub fn spend_items(&self, items: usize) -> bool {
+    pub(crate) fn spend_items(&self, items: usize) -> bool {
         self.spend(items / STEP_ITEMS)
     }
 
     /// Notes bytes that a value takes.
-    pub fn hold(&self, bytes: usize) {
+    pub(crate) fn hold(&self, bytes: usize) {
         let held = self.held.get().saturating_add(bytes);
         self.held.set(held);
         if held > self.held_max.get() {
@@ -129,34 +129,34 @@ impl Budget {
     }
 
     /// Notes bytes that a value no longer takes.
-    pub fn release(&self, bytes: usize) {
+    pub(crate) fn release(&self, bytes: usize) {
         self.held.set(self.held.get().saturating_sub(bytes));
     }
 
     /// Bytes that values take.
-    pub fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.held.get()
     }
 
     /// Bytes that values take, counted anew.
-    pub fn set_held(&self, bytes: usize) {
+    pub(crate) fn set_held(&self, bytes: usize) {
         self.held.set(bytes);
     }
 
     /// Bytes that values may still take before the filter has no more.
-    pub fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.limits.heap_bytes.saturating_sub(self.held.get())
     }
 
     /// Notes a breach; the first one counts.
-    pub fn exceed(&self, breach: Breach) {
+    pub(crate) fn exceed(&self, breach: Breach) {
         if self.breach.get().is_none() {
             self.breach.set(Some(breach));
         }
     }
 
     /// The first breach of this event.
-    pub fn breach(&self) -> Option<Breach> {
+    pub(crate) fn breach(&self) -> Option<Breach> {
         self.breach.get()
     }
 }

@@ -22,7 +22,7 @@ mod value;
 mod print;
 mod run;
 
-pub use budget::{Breach, Limits};
+pub use budget::Limits;
 pub use heap::Heap;
 pub use run::{Machine, Memory, Stop};
 pub use run::{read_float, read_integer};

@@ -145,7 +145,7 @@ fn push_replacement(
 
 /// A text without the escapes of an address; nothing when it is not UTF-8 afterwards.
 #[must_use]
-pub fn decode_percent(text: &str) -> Option<String> {
+pub(crate) fn decode_percent(text: &str) -> Option<String> {
     String::from_utf8(unescaped(text)).ok()
 }
 

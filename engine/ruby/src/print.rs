@@ -49,7 +49,7 @@ impl Value {
 
     /// Ruby's `JSON.pretty_generate`.
     #[must_use]
-    pub fn pretty_json(&self, heap: &Heap) -> String {
+    pub(crate) fn pretty_json(&self, heap: &Heap) -> String {
         let mut writer = Writer { heap, out: String::new(), open: Vec::new() };
         writer.json(self, true);
         writer.out

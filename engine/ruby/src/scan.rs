@@ -53,7 +53,7 @@ pub(crate) struct Lexeme {
     /// Whether blanks stand before it.
     pub space: bool,
     /// Whether blanks stand behind it.
-    pub space_after: bool,
+    pub(crate) space_after: bool,
 }
 
 /// Longest first.
@@ -333,14 +333,16 @@ impl<'t> Scanner<'t> {
             self.push(Token::Symbol(text), start, space);
             return Ok(true);
         }
-        let named = rest.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        // `:@data` is a symbol, too.
+        let sigil = rest.len() - rest.trim_start_matches('@').len();
+        let named = rest[sigil..].starts_with(|c: char| c.is_alphabetic() || c == '_');
         let operator = ["+", "-", "*", "<=>", "==", "[]"]
             .into_iter()
             .find(|one| rest.starts_with(one) && !rest[one.len()..].starts_with([' ', '1', '2']));
         let length = match (named, operator) {
             (true, _) => {
-                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-                let end = end.unwrap_or(rest.len());
+                let end = rest[sigil..].find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                let end = end.map_or(rest.len(), |end| sigil + end);
                 end + usize::from(rest[end..].starts_with(['?', '!']))
             }
             (false, Some(operator)) => operator.len(),

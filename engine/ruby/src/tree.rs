@@ -32,7 +32,7 @@ pub struct Variable {
 
 impl Variable {
     /// A variable whose slot is not resolved yet.
-    pub fn named(name: impl Into<Arc<str>>) -> Self {
+    pub(crate) fn named(name: impl Into<Arc<str>>) -> Self {
         Self { name: name.into(), up: 0, slot: 0 }
     }
 }

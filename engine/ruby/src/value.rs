@@ -123,7 +123,7 @@ pub(crate) struct Closure {
     /// The variables around its own.
     pub scope: ScopeRef,
     /// Whether it is a lambda; `return` and `break` leave the method around any other block.
-    pub is_lambda: bool,
+    pub(crate) is_lambda: bool,
     /// The object that is `self` in it.
     pub this: Value,
     /// The call in which it was made.

@@ -118,6 +118,11 @@ impl Error {
     pub fn place(&self) -> &str {
         &self.0.place
     }
+
+    /// What to try; may be empty.
+    pub fn help(&self) -> &str {
+        &self.0.help
+    }
 }
 
 impl fmt::Display for Error {

@@ -83,16 +83,6 @@ impl Ran {
         assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
         self.out
     }
-
-    /// Standard error, of a run that ended with that exit code.
-    ///
-    /// # Panics
-    /// With what it wrote, when it ended otherwise.
-    #[track_caller]
-    pub fn failed_with(self, code: i32) -> String {
-        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
-        self.err
-    }
 }
 
 /// The command of this build: cargo names it to the tests of its own package. Other packages find it

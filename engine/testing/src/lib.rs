@@ -5,10 +5,10 @@
 //! goes wrong here panics, because only tests call it.
 
 pub mod wait;
-pub mod folder;
-pub mod network;
-pub mod process;
-pub mod command;
+mod folder;
+mod network;
+mod process;
+mod command;
 pub mod skipped;
 pub mod peer;
 

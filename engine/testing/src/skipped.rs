@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// How the peers come to be there.
-pub const ADVICE: &str = "`.ci/peers/peers start && source target/peers/env` provides them";
+pub(crate) const ADVICE: &str = "`.ci/peers/peers start && source target/peers/env` provides them";
 
 /// Stands between the peers that one test needs.
 pub(crate) const AND: &str = " and ";

@@ -56,42 +56,42 @@ impl std::fmt::Display for Page {
 }
 
 /// A literal that is not closed before the end of its line or of the text.
-pub const UNTERMINATED: &str = "E0101";
+pub(crate) const UNTERMINATED: &str = "E0101";
 /// `"\x"`, or a backslash in a test literal that escapes nothing.
-pub const BAD_ESCAPE: &str = "E0102";
+pub(crate) const BAD_ESCAPE: &str = "E0102";
 /// `"\uD800"`
-pub const BAD_UNICODE_ESCAPE: &str = "E0103";
+pub(crate) const BAD_UNICODE_ESCAPE: &str = "E0103";
 /// An integer that does not fit 64 bits.
-pub const INVALID_INTEGER: &str = "E0104";
+pub(crate) const INVALID_INTEGER: &str = "E0104";
 /// `12q`, `1e5`, `1..2`
-pub const INVALID_NUMBER: &str = "E0105";
+pub(crate) const INVALID_NUMBER: &str = "E0105";
 /// `"#{}"`
-pub const EMPTY_INTERPOLATION: &str = "E0106";
+pub(crate) const EMPTY_INTERPOLATION: &str = "E0106";
 /// `"""text`
-pub const HEREDOC_OPENING: &str = "E0107";
+pub(crate) const HEREDOC_OPENING: &str = "E0107";
 /// A character that starts no token.
-pub const UNEXPECTED_CHARACTER: &str = "E0108";
+pub(crate) const UNEXPECTED_CHARACTER: &str = "E0108";
 /// A text that does not follow the grammar.
-pub const UNEXPECTED: &str = "E0201";
+pub(crate) const UNEXPECTED: &str = "E0201";
 /// Nested deeper than the limit.
-pub const TOO_DEEP: &str = "E0202";
+pub(crate) const TOO_DEEP: &str = "E0202";
 /// A call or a literal where only a path can stand.
-pub const PATH_EXPECTED: &str = "E0203";
+pub(crate) const PATH_EXPECTED: &str = "E0203";
 /// `if (a, b) then …`
-pub const IF_CONDITION: &str = "E0204";
+pub(crate) const IF_CONDITION: &str = "E0204";
 /// The size of a part of a bytes literal.
-pub const BYTES_SIZE: &str = "E0205";
+pub(crate) const BYTES_SIZE: &str = "E0205";
 /// The type of a part of a bytes literal.
-pub const BYTES_KIND: &str = "E0206";
+pub(crate) const BYTES_KIND: &str = "E0206";
 /// `script from in`
-pub const RESERVED_PORT: &str = "E0207";
+pub(crate) const RESERVED_PORT: &str = "E0207";
 /// Two scripts for one port, or a port named twice.
-pub const DUPLICATE_PORT: &str = "E0208";
+pub(crate) const DUPLICATE_PORT: &str = "E0208";
 /// `connect /connector/a to /connector/b`
-pub const CONNECTOR_TO_CONNECTOR: &str = "E0209";
+pub(crate) const CONNECTOR_TO_CONNECTOR: &str = "E0209";
 /// A form or bracket that the text ends in.
-pub const MISSING_END: &str = "E0210";
+pub(crate) const MISSING_END: &str = "E0210";
 /// `fn f(a, ...) of case (1) => …`
-pub const VARARGS_WITH_CASES: &str = "E0211";
+pub(crate) const VARARGS_WITH_CASES: &str = "E0211";
 /// `case _ => a, b` in an immutable match.
-pub const DISCARDED_EXPRESSION: &str = "W0620";
+pub(crate) const DISCARDED_EXPRESSION: &str = "W0620";

@@ -34,9 +34,9 @@ impl Colour {
 }
 
 /// Diagnostics of one code and message that are shown; the others are counted.
-pub const ALIKE_SHOWN_MAX: usize = 5;
+pub(crate) const ALIKE_SHOWN_MAX: usize = 5;
 /// Diagnostics that are shown at all; the others are counted.
-pub const SHOWN_MAX: usize = 200;
+pub(super) const SHOWN_MAX: usize = 200;
 
 /// All diagnostics, one after the other, with an empty line between; of many alike the first few, and
 /// how many more there are.

@@ -9,7 +9,7 @@ use crate::syntax::tree::{
 };
 
 impl Walk {
-    pub fn expr(&mut self, expr: &Expr) {
+    pub(super) fn expr(&mut self, expr: &Expr) {
         match &expr.kind {
             ExprKind::Error
             | ExprKind::Null
@@ -73,7 +73,7 @@ impl Walk {
         }
     }
 
-    pub fn text(&mut self, text: &StringLit) {
+    pub(super) fn text(&mut self, text: &StringLit) {
         for part in &text.parts {
             if let StringPart::Expr(expr) = part {
                 self.expr(expr);
@@ -81,7 +81,7 @@ impl Walk {
         }
     }
 
-    pub fn data_path(&mut self, path: &Path) {
+    pub(super) fn data_path(&mut self, path: &Path) {
         let root = match &path.root {
             PathRoot::Meta => Some("$"),
             PathRoot::Event => Some("event"),
@@ -169,7 +169,7 @@ impl Walk {
     }
 
     /// A pattern; `of` is the path of what it is asked of, where that is known.
-    pub fn pattern(&mut self, pattern: &Pattern, of: Option<&str>) {
+    pub(super) fn pattern(&mut self, pattern: &Pattern, of: Option<&str>) {
         match &pattern.kind {
             PatternKind::Any => {}
             PatternKind::Test(test) => self.test(test),

@@ -53,29 +53,29 @@ pub(super) struct Parts {
 
 impl Parts {
     /// The part of a definition.
-    pub fn get(&self, owner: usize, kind: PartKind, name: &str) -> Option<usize> {
+    pub(super) fn get(&self, owner: usize, kind: PartKind, name: &str) -> Option<usize> {
         self.known.get(&(owner, kind, name.to_string())).copied()
     }
 
     /// The parts of one kind of a definition.
-    pub fn of(&self, owner: usize, kind: PartKind) -> impl Iterator<Item = usize> {
+    pub(super) fn of(&self, owner: usize, kind: PartKind) -> impl Iterator<Item = usize> {
         let known = self.known.iter();
         known.filter(move |(key, _)| (key.0, key.1) == (owner, kind)).map(|(_, symbol)| *symbol)
     }
 
-    pub fn contains(&self, symbol: usize) -> bool {
+    pub(super) fn contains(&self, symbol: usize) -> bool {
         self.known.values().any(|part| *part == symbol)
     }
 
-    pub fn maker(&self, node: usize) -> Option<&Maker> {
+    pub(super) fn maker(&self, node: usize) -> Option<&Maker> {
         self.makers.get(&node)
     }
 
-    pub fn add(&mut self, owner: usize, kind: PartKind, name: &str, symbol: usize) {
+    pub(super) fn add(&mut self, owner: usize, kind: PartKind, name: &str, symbol: usize) {
         self.known.entry((owner, kind, name.to_string())).or_insert(symbol);
     }
 
-    pub fn made(&mut self, node: usize, maker: Maker) {
+    pub(super) fn made(&mut self, node: usize, maker: Maker) {
         self.makers.insert(node, maker);
     }
 
@@ -102,7 +102,7 @@ impl Parts {
 
 impl Walk {
     /// `with a = 1 end` for what `of` defines.
-    pub fn with(&mut self, with: &[Binding], of: Option<&Maker>) {
+    pub(super) fn with(&mut self, with: &[Binding], of: Option<&Maker>) {
         for binding in with {
             self.part(&binding.name, of.cloned(), PartKind::Argument);
             self.expr(&binding.value);
@@ -119,19 +119,19 @@ impl Walk {
     }
 
     /// Settles what could not be known when it was met.
-    pub fn settle_parts(&mut self) {
+    pub(crate) fn settle_parts(&mut self) {
         for one in std::mem::take(&mut self.parts.uses) {
             self.references[one.at].target = self.parts.target(&one);
         }
     }
 
     /// `name` or `name/port`; events come out of it, or go into it.
-    pub fn stream(&mut self, stream: &StreamRef, direction: Direction) {
+    pub(super) fn stream(&mut self, stream: &StreamRef, direction: Direction) {
         self.node_and_port(&stream.node, stream.port.as_ref(), None, direction);
     }
 
     /// A node that a stream or an endpoint names, and its port.
-    pub fn node_and_port(
+    pub(crate) fn node_and_port(
         &mut self,
         node: &Ident,
         port: Option<&Ident>,
@@ -147,7 +147,7 @@ impl Walk {
 
     /// What the name of a node leads to: what created it, the definition of the same name, or a
     /// port that the pipeline around has without saying so.
-    pub fn node(&self, name: &Ident, definition: Option<SymbolKind>) -> Target {
+    pub(super) fn node(&self, name: &Ident, definition: Option<SymbolKind>) -> Target {
         let node = self.find(SymbolKind::Node, &name.text);
         let kinds = [SymbolKind::Script, SymbolKind::Operator, SymbolKind::Pipeline];
         let kinds = definition.as_ref().map_or(kinds.as_slice(), std::slice::from_ref);
@@ -161,7 +161,12 @@ impl Walk {
     }
 
     /// The ports of a pipeline: streams of its body.
-    pub fn pipeline_ports(&mut self, ports: Option<&[Ident]>, direction: Direction, span: Span) {
+    pub(crate) fn pipeline_ports(
+        &mut self,
+        ports: Option<&[Ident]>,
+        direction: Direction,
+        span: Span,
+    ) {
         for port in ports.into_iter().flatten() {
             let symbol = self.symbol(port, SymbolKind::Node, port.span, span);
             self.describe(symbol, &[], format!("port {}", port.text));
@@ -171,7 +176,7 @@ impl Walk {
     }
 
     /// `script from port …` of a script.
-    pub fn script_ports(&mut self, script: &ScriptDef) {
+    pub(crate) fn script_ports(&mut self, script: &ScriptDef) {
         for (port, _) in &script.ports {
             let symbol = self.symbol(port, SymbolKind::Port, port.span, port.span);
             self.part_of_owner(PartKind::Port(Direction::In), &port.text, symbol);
@@ -179,14 +184,14 @@ impl Walk {
     }
 
     /// Makes a symbol a part of the definition around.
-    pub fn part_of_owner(&mut self, kind: PartKind, name: &str, symbol: usize) {
+    pub(crate) fn part_of_owner(&mut self, kind: PartKind, name: &str, symbol: usize) {
         if let Some(owner) = self.owners.last() {
             self.parts.add(*owner, kind, name, symbol);
         }
     }
 
     /// `emit x => "port"`: the first one defines a port of the script.
-    pub fn emitted(&mut self, port: &StringLit) {
+    pub(super) fn emitted(&mut self, port: &StringLit) {
         let Some(name) = named_in_quotes(port) else { return self.text(port) };
         let kind = PartKind::Port(Direction::Out);
         let owner = self.owners.last().copied();

@@ -13,7 +13,7 @@ use crate::syntax::tree::{
 };
 
 impl Walk {
-    pub fn query(&mut self, query: &Query, whole: Span) {
+    pub(super) fn query(&mut self, query: &Query, whole: Span) {
         query.statements.iter().for_each(|one| self.declare_statement(one, whole));
         for config in &query.config {
             self.expr(&config.value);
@@ -21,7 +21,7 @@ impl Walk {
         query.statements.iter().for_each(|one| self.statement(one, whole));
     }
 
-    pub fn program(&mut self, program: &Program, whole: Span) {
+    pub(super) fn program(&mut self, program: &Program, whole: Span) {
         for arg in &program.args {
             arg.default.iter().for_each(|default| self.expr(default));
             let symbol = self.symbol(&arg.name, SymbolKind::Argument, arg.span, whole);
@@ -51,7 +51,7 @@ impl Walk {
         self.with(&endpoint.with, None);
     }
 
-    pub fn deploy(&mut self, deploy: &Deploy, whole: Span) {
+    pub(super) fn deploy(&mut self, deploy: &Deploy, whole: Span) {
         for statement in &deploy.statements {
             match statement {
                 DeployStatement::Use(import) => self.import(import, whole),
@@ -103,7 +103,7 @@ impl Walk {
         }
     }
 
-    pub fn declare_define(&mut self, define: &Define, visible: Span) {
+    pub(crate) fn declare_define(&mut self, define: &Define, visible: Span) {
         let (kind, word) = match &define.kind {
             DefineKind::Window(_) => (SymbolKind::Window, "window"),
             DefineKind::Operator(_) => (SymbolKind::Operator, "operator"),
@@ -128,7 +128,7 @@ impl Walk {
         }
     }
 
-    pub fn define(&mut self, define: &Define, _whole: Span) {
+    pub(super) fn define(&mut self, define: &Define, _whole: Span) {
         let kind = match &define.kind {
             DefineKind::Window(_) => SymbolKind::Window,
             DefineKind::Operator(_) => SymbolKind::Operator,

@@ -39,11 +39,11 @@ pub(super) struct Walk {
     /// Names that patterns and comprehensions bind, innermost last.
     bound: Vec<(String, usize)>,
     /// The definitions around, innermost last.
-    pub owners: Vec<usize>,
+    pub(crate) owners: Vec<usize>,
 }
 
 impl Walk {
-    pub fn new(whole: Span) -> Self {
+    pub(super) fn new(whole: Span) -> Self {
         let mut walk = Self {
             symbols: Vec::new(),
             references: Vec::new(),
@@ -62,7 +62,7 @@ impl Walk {
         walk
     }
 
-    pub fn finish(mut self) -> Index {
+    pub(super) fn finish(mut self) -> Index {
         self.leave_frame();
         self.settle_parts();
         self.references.sort_by_key(|one| (one.span.start, one.span.end));
@@ -71,14 +71,14 @@ impl Walk {
     }
 
     /// Walks with names of its own.
-    pub fn within(&mut self, walk: impl FnOnce(&mut Self)) {
+    pub(super) fn within(&mut self, walk: impl FnOnce(&mut Self)) {
         self.levels.push(Level::default());
         walk(self);
         self.levels.pop();
     }
 
     /// Walks the inside of a definition.
-    pub fn owned(&mut self, owner: usize, walk: impl FnOnce(&mut Self)) {
+    pub(super) fn owned(&mut self, owner: usize, walk: impl FnOnce(&mut Self)) {
         self.owners.push(owner);
         self.within(walk);
         self.owners.pop();
@@ -103,7 +103,13 @@ impl Walk {
     }
 
     /// A symbol that is defined at `name`.
-    pub fn symbol(&mut self, name: &Ident, kind: SymbolKind, whole: Span, visible: Span) -> usize {
+    pub(super) fn symbol(
+        &mut self,
+        name: &Ident,
+        kind: SymbolKind,
+        whole: Span,
+        visible: Span,
+    ) -> usize {
         let parent = self.owners.last().copied();
         self.symbols.push(Symbol {
             name: name.text.clone(),
@@ -123,13 +129,13 @@ impl Walk {
         number
     }
 
-    pub fn describe(&mut self, symbol: usize, docs: &[String], detail: String) {
+    pub(super) fn describe(&mut self, symbol: usize, docs: &[String], detail: String) {
         self.symbols[symbol].docs = docs.to_vec();
         self.symbols[symbol].detail = detail;
     }
 
     /// Makes a symbol visible by its name in the current level.
-    pub fn declare(&mut self, symbol: usize) {
+    pub(super) fn declare(&mut self, symbol: usize) {
         let one = &self.symbols[symbol];
         let key = (one.kind, one.name.clone());
         if let Some(level) = self.levels.last_mut() {
@@ -137,26 +143,26 @@ impl Walk {
         }
     }
 
-    pub fn find(&self, kind: SymbolKind, name: &str) -> Option<usize> {
+    pub(super) fn find(&self, kind: SymbolKind, name: &str) -> Option<usize> {
         let key = (kind, name.to_string());
         self.levels.iter().rev().find_map(|level| level.names.get(&key).copied())
     }
 
-    pub fn find_any(&self, kinds: &[SymbolKind], name: &str) -> Option<usize> {
+    pub(crate) fn find_any(&self, kinds: &[SymbolKind], name: &str) -> Option<usize> {
         kinds.iter().find_map(|kind| self.find(*kind, name))
     }
 
-    pub fn refer(&mut self, span: Span, target: Target) {
+    pub(crate) fn refer(&mut self, span: Span, target: Target) {
         self.references.push(Reference { span, target, defines: false });
     }
 
     /// Where a name that the current level declares can be named.
-    pub fn here(&self, whole: Span) -> Span {
+    pub(super) fn here(&self, whole: Span) -> Span {
         self.owners.last().map_or(whole, |owner| self.symbols[*owner].whole)
     }
 
     /// `x`: a constant, a binding, or a local.
-    pub fn read(&mut self, name: &Ident) {
+    pub(super) fn read(&mut self, name: &Ident) {
         let symbol = self
             .find(SymbolKind::Constant, &name.text)
             .or_else(|| self.bound(&name.text))
@@ -175,7 +181,7 @@ impl Walk {
     }
 
     /// `let x = …`
-    pub fn assign(&mut self, name: &Ident, whole: Span) {
+    pub(super) fn assign(&mut self, name: &Ident, whole: Span) {
         let known =
             self.bound(&name.text).or_else(|| self.frames.last()?.locals.get(&name.text).copied());
         if let Some(symbol) = known {
@@ -190,7 +196,12 @@ impl Walk {
     }
 
     /// Binds names while `walk` goes on; they can be named in `visible`.
-    pub fn binding(&mut self, names: &[&Ident], visible: Span, walk: impl FnOnce(&mut Self)) {
+    pub(super) fn binding(
+        &mut self,
+        names: &[&Ident],
+        visible: Span,
+        walk: impl FnOnce(&mut Self),
+    ) {
         let before = self.bound.len();
         for name in names {
             let symbol = self.symbol(name, SymbolKind::Binding, name.span, visible);
@@ -200,7 +211,7 @@ impl Walk {
         self.bound.truncate(before);
     }
 
-    pub fn import(&mut self, import: &Use, whole: Span) {
+    pub(super) fn import(&mut self, import: &Use, whole: Span) {
         let Some((name, span)) = alias(import) else { return };
         let path = import.path.text();
         self.imports.push(Import {
@@ -243,7 +254,7 @@ impl Walk {
     }
 
     /// `f`, `m::f`, `m::CONST`, `m::window`: one of these kinds, or a member of a module.
-    pub fn path(&mut self, path: &ModPath, kinds: &[SymbolKind]) -> Target {
+    pub(super) fn path(&mut self, path: &ModPath, kinds: &[SymbolKind]) -> Target {
         let Some((name, modules)) = path.segments.split_last() else { return Target::Unknown };
         let target = match self.module(modules) {
             Some(module) => Target::Member(module, name.text.clone()),
@@ -254,12 +265,12 @@ impl Walk {
     }
 
     /// All of a script or module: its definitions can be named anywhere in it.
-    pub fn script_file(&mut self, script: &Script, whole: Span) {
+    pub(crate) fn script_file(&mut self, script: &Script, whole: Span) {
         self.framed(whole, |walk| walk.items(&script.items, whole));
     }
 
     /// The body of a script inside of something else.
-    pub fn script(&mut self, script: &Script, whole: Span) {
+    pub(super) fn script(&mut self, script: &Script, whole: Span) {
         self.framed(whole, |walk| {
             walk.within(|walk| walk.items(&script.items, whole));
         });
@@ -271,7 +282,7 @@ impl Walk {
     }
 
     /// Makes the name of a definition known.
-    pub fn declare_item(&mut self, item: &Item, whole: Span) {
+    pub(crate) fn declare_item(&mut self, item: &Item, whole: Span) {
         let visible = self.here(whole);
         match item {
             Item::Use(import) => self.import(import, visible),
@@ -310,7 +321,7 @@ impl Walk {
     }
 
     /// Walks the inside of a definition, or an expression.
-    pub fn item(&mut self, item: &Item, whole: Span) {
+    pub(super) fn item(&mut self, item: &Item, whole: Span) {
         match item {
             Item::Use(_) | Item::Intrinsic(_) => {}
             Item::Const(def) => self.expr(&def.value),
@@ -342,12 +353,12 @@ impl Walk {
         });
     }
 
-    pub fn exprs(&mut self, exprs: &[Expr]) {
+    pub(crate) fn exprs(&mut self, exprs: &[Expr]) {
         exprs.iter().for_each(|expr| self.expr(expr));
     }
 
     /// `args a = 1, b`: they belong to the definition around.
-    pub fn arguments(&mut self, args: &[ArgDecl], whole: Span) {
+    pub(super) fn arguments(&mut self, args: &[ArgDecl], whole: Span) {
         for arg in args {
             let symbol = self.symbol(&arg.name, SymbolKind::Argument, arg.name.span, whole);
             self.declare(symbol);
@@ -357,7 +368,7 @@ impl Walk {
     }
 
     /// The symbol of this kind whose name stands at a place.
-    pub fn defined_at(&self, name: Span, kind: SymbolKind) -> Option<usize> {
+    pub(crate) fn defined_at(&self, name: Span, kind: SymbolKind) -> Option<usize> {
         self.places.get(&(name.start, kind)).copied()
     }
 }

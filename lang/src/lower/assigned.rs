@@ -8,7 +8,7 @@ use crate::value::Kind;
 
 impl Names {
     /// The kind of a field that the script has assigned.
-    pub fn assigned_kind(&self, path: &Path) -> Option<Kind> {
+    pub(crate) fn assigned_kind(&self, path: &Path) -> Option<Kind> {
         let fields =
             matches!(path.root, Root::Event).then(|| constant(&path.segments)).flatten()?;
         let known = self.event_kinds.iter().find(|(place, _)| *place == fields);
@@ -17,7 +17,7 @@ impl Names {
 
     /// The last statement of a script's own block was lowered: when it assigns a field, its kind is
     /// known from here on.
-    pub fn know_assigned(&mut self, body: &Block) {
+    pub(crate) fn know_assigned(&mut self, body: &Block) {
         let statement = body.last.as_deref().or(body.effects.last());
         let Some(Expr::Let(target, value)) = statement else { return };
         let kind = kind(value);
@@ -30,7 +30,7 @@ impl Names {
     }
 
     /// Something is assigned: what was known of that place, or inside or around it, is no longer.
-    pub fn forget_assigned(&mut self, target: &Target) {
+    pub(crate) fn forget_assigned(&mut self, target: &Target) {
         if !matches!(target.root, TargetRoot::Event) {
             return;
         }

@@ -7,7 +7,7 @@ use crate::error::EvalError;
 use crate::span::Span;
 use crate::value::Excess;
 
-pub fn not_constant(span: Span) -> Diagnostic {
+pub(crate) fn not_constant(span: Span) -> Diagnostic {
     Diagnostic::error("E0301", span, "this expression isn't constant").with_help(
         "literals, operators, constants and calls of pure functions are; match, for, patch, merge, \
          event and args of others are not",
@@ -15,7 +15,7 @@ pub fn not_constant(span: Span) -> Diagnostic {
 }
 
 /// An error of evaluation that is certain, since all operands are known.
-pub fn folding(error: &EvalError, span: Span) -> Diagnostic {
+pub(crate) fn folding(error: &EvalError, span: Span) -> Diagnostic {
     let place = error.span().unwrap_or(span);
     let diagnostic = Diagnostic::error(error.code(), place, error.message());
     match error.help() {
@@ -26,7 +26,7 @@ pub fn folding(error: &EvalError, span: Span) -> Diagnostic {
 
 /// The constants take more than they may.
 #[cold]
-pub fn folded_too_much(excess: Excess, span: Span) -> EvalError {
+pub(crate) fn folded_too_much(excess: Excess, span: Span) -> EvalError {
     let what = match excess {
         Excess::Bytes => format!("{} MiB of memory", FOLDED_BYTES_MAX >> 20),
         Excess::Steps => format!("{} million steps", FOLDED_STEPS_MAX / 1_000_000),
@@ -38,12 +38,12 @@ pub fn folded_too_much(excess: Excess, span: Span) -> EvalError {
         )
 }
 
-pub fn duplicate(what: &str, name: &str, span: Span) -> Diagnostic {
+pub(super) fn duplicate(what: &str, name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0302", span, format!("the {what} `{name}` is defined already"))
         .with_help("give one of them another name")
 }
 
-pub fn unknown_table<'n>(
+pub(crate) fn unknown_table<'n>(
     name: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -56,7 +56,7 @@ pub fn unknown_table<'n>(
     }
 }
 
-pub fn undefined_function<'n>(
+pub(crate) fn undefined_function<'n>(
     path: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -66,13 +66,13 @@ pub fn undefined_function<'n>(
 }
 
 /// A function or aggregate by its last name alone.
-pub fn function_without_module(name: &str, path: &str, span: Span) -> Diagnostic {
+pub(crate) fn function_without_module(name: &str, path: &str, span: Span) -> Diagnostic {
     let path = path.strip_prefix("std::").unwrap_or(path);
     Diagnostic::error("E0303", span, format!("undefined function `{name}`"))
         .with_help(format!("did you mean `{path}`?"))
 }
 
-pub fn undefined_constant<'n>(
+pub(crate) fn undefined_constant<'n>(
     path: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -81,12 +81,12 @@ pub fn undefined_constant<'n>(
         .with_nearest(path, known)
 }
 
-pub fn unknown_variable(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn unknown_variable(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0330", span, format!("the environment has no variable `{name}`"))
         .with_help(format!("set it, or give a default: `env::{name} ?? \"…\"`"))
 }
 
-pub fn module_not_found<'n>(
+pub(crate) fn module_not_found<'n>(
     path: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -94,7 +94,7 @@ pub fn module_not_found<'n>(
     Diagnostic::error("E0305", span, format!("module `{path}` not found")).with_nearest(path, known)
 }
 
-pub fn module_not_used<'n>(
+pub(crate) fn module_not_used<'n>(
     name: &str,
     span: Span,
     used: impl IntoIterator<Item = &'n str>,
@@ -113,15 +113,15 @@ pub fn module_not_used<'n>(
     }
 }
 
-pub fn cyclic_module(cycle: &[String], span: Span) -> Diagnostic {
+pub(crate) fn cyclic_module(cycle: &[String], span: Span) -> Diagnostic {
     Diagnostic::error("E0307", span, format!("modules use each other: {}", cycle.join(" -> ")))
 }
 
-pub fn modules_too_deep(limit: usize, span: Span) -> Diagnostic {
+pub(crate) fn modules_too_deep(limit: usize, span: Span) -> Diagnostic {
     Diagnostic::error("E0308", span, format!("more than {limit} modules use each other in a row"))
 }
 
-pub fn bad_arity(
+pub(crate) fn bad_arity(
     name: &str,
     got: usize,
     least: usize,
@@ -138,16 +138,16 @@ pub fn bad_arity(
     Diagnostic::error("E0309", span, format!("{name} takes {wanted} {noun}, {got} {are} given"))
 }
 
-pub fn nested_binding(span: Span) -> Diagnostic {
+pub(crate) fn nested_binding(span: Span) -> Diagnostic {
     Diagnostic::error("E0310", span, "a binding cannot stand directly inside a binding")
         .with_help("bind once and assign the second name with `let`")
 }
 
-pub fn bad_extractor(reason: &str, span: Span) -> Diagnostic {
+pub(crate) fn bad_extractor(reason: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0311", span, format!("invalid tilde predicate pattern: {reason}"))
 }
 
-pub fn unknown_extractor<'n>(
+pub(crate) fn unknown_extractor<'n>(
     name: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -156,40 +156,40 @@ pub fn unknown_extractor<'n>(
         .with_nearest(name, known)
 }
 
-pub fn recur_not_in_tail(span: Span) -> Diagnostic {
+pub(crate) fn recur_not_in_tail(span: Span) -> Diagnostic {
     Diagnostic::error("E0313", span, "recur is not in tail position")
         .with_help("it must be the last expression of the function, or of an arm of its last match")
 }
 
-pub fn emit_in_function(what: &str, span: Span) -> Diagnostic {
+pub(crate) fn emit_in_function(what: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0314", span, format!("`{what}` is not possible here"))
         .with_help("functions and conditions give a value; emit and drop in the script itself")
 }
 
-pub fn aggregate_in_aggregate(span: Span) -> Diagnostic {
+pub(crate) fn aggregate_in_aggregate(span: Span) -> Diagnostic {
     Diagnostic::error("E0315", span, "an aggregate cannot be called inside an aggregate")
 }
 
-pub fn aggregate_without_window(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn aggregate_without_window(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0316", span, format!("the aggregate `{name}` can only be called in the target or `having` of a select with a window"))
         .with_help("add a window: `from in[window]`")
 }
 
-pub fn local_in_select(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn local_in_select(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0317", span, format!("local variables are not allowed here: `{name}`"))
         .with_help("read from `event`, `$`, `args`, `group` or a constant")
 }
 
-pub fn event_not_allowed(span: Span) -> Diagnostic {
+pub(crate) fn event_not_allowed(span: Span) -> Diagnostic {
     Diagnostic::error("E0318", span, "references to `event` or `$` are not allowed in this context")
         .with_help("put it into an aggregate, such as `aggr::win::last(event)`, or into `group by`")
 }
 
-pub fn event_assignment(span: Span) -> Diagnostic {
+pub(crate) fn event_assignment(span: Span) -> Diagnostic {
     Diagnostic::error("E0319", span, "`event` and `$` cannot be assigned here")
 }
 
-pub fn bad_segment(kind: &str, span: Span) -> Diagnostic {
+pub(crate) fn bad_segment(kind: &str, span: Span) -> Diagnostic {
     Diagnostic::error(
         "E0322",
         span,
@@ -197,25 +197,25 @@ pub fn bad_segment(kind: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn bad_bound(kind: &str, span: Span) -> Diagnostic {
+pub(crate) fn bad_bound(kind: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0325", span, format!("the bound of a range cannot be this {kind}"))
         .with_help("a bound is a whole number from 0")
 }
 
-pub fn reversed_range(start: usize, end: usize, span: Span) -> Diagnostic {
+pub(crate) fn reversed_range(start: usize, end: usize, span: Span) -> Diagnostic {
     Diagnostic::error("E0326", span, format!("the range {start}:{end} is reversed"))
         .with_help(format!("write {end}:{start}; the second bound is not taken itself"))
 }
 
-pub fn recur_outside(span: Span) -> Diagnostic {
+pub(crate) fn recur_outside(span: Span) -> Diagnostic {
     Diagnostic::error("E0323", span, "recur is only possible in a function")
 }
 
-pub fn unexpected_definition(what: &str, span: Span) -> Diagnostic {
+pub(crate) fn unexpected_definition(what: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0324", span, format!("{what} cannot stand here"))
 }
 
-pub fn lower_case_constant(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn lower_case_constant(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0601",
         Class::Consistency,
@@ -224,22 +224,22 @@ pub fn lower_case_constant(name: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn no_default(span: Span) -> Diagnostic {
+pub(crate) fn no_default(span: Span) -> Diagnostic {
     Diagnostic::warning("W0602", Class::Behaviour, span, "this match has no default arm")
         .with_help("add `case _ => …` so that no event fails here")
 }
 
-pub fn unreachable_arm(span: Span, default: Span) -> Diagnostic {
+pub(crate) fn unreachable_arm(span: Span, default: Span) -> Diagnostic {
     Diagnostic::warning("W0603", Class::Behaviour, span, "this arm is never reached")
         .with_place(default, "this one takes everything")
 }
 
-pub fn repeated_arm(span: Span, earlier: Span) -> Diagnostic {
+pub(crate) fn repeated_arm(span: Span, earlier: Span) -> Diagnostic {
     Diagnostic::warning("W0603", Class::Behaviour, span, "this arm is never reached")
         .with_place(earlier, "this one takes the same")
 }
 
-pub fn redundant_field(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn redundant_field(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0604",
         Class::Behaviour,
@@ -248,7 +248,7 @@ pub fn redundant_field(name: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn contradictory_field(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn contradictory_field(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0605",
         Class::Behaviour,
@@ -257,16 +257,16 @@ pub fn contradictory_field(name: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn slow(what: &str, advice: &str, span: Span) -> Diagnostic {
+pub(super) fn slow(what: &str, advice: &str, span: Span) -> Diagnostic {
     Diagnostic::warning("W0606", Class::Performance, span, format!("`{what}` is slow"))
         .with_help(advice)
 }
 
-pub fn experimental_fold(span: Span) -> Diagnostic {
+pub(crate) fn experimental_fold(span: Span) -> Diagnostic {
     Diagnostic::warning("W0607", Class::General, span, "`use` in a comprehension is experimental")
 }
 
-pub fn unused_value(span: Span) -> Diagnostic {
+pub(crate) fn unused_value(span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0608",
         Class::Behaviour,
@@ -276,7 +276,7 @@ pub fn unused_value(span: Span) -> Diagnostic {
     .with_help("assign it with `let`, or remove it")
 }
 
-pub fn user_arity(name: &str, got: usize, wanted: usize, span: Span) -> Diagnostic {
+pub(crate) fn user_arity(name: &str, got: usize, wanted: usize, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0609",
         Class::Behaviour,
@@ -285,7 +285,7 @@ pub fn user_arity(name: &str, got: usize, wanted: usize, span: Span) -> Diagnost
     )
 }
 
-pub fn case_arity(got: usize, wanted: usize, span: Span) -> Diagnostic {
+pub(crate) fn case_arity(got: usize, wanted: usize, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0613",
         Class::Behaviour,
@@ -294,7 +294,7 @@ pub fn case_arity(got: usize, wanted: usize, span: Span) -> Diagnostic {
     )
 }
 
-pub fn last_is_assignment(span: Span) -> Diagnostic {
+pub(crate) fn last_is_assignment(span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0611",
         Class::Behaviour,
@@ -304,7 +304,7 @@ pub fn last_is_assignment(span: Span) -> Diagnostic {
     .with_help("end the script with `event` if that is not meant")
 }
 
-pub fn unknown_local(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn unknown_local(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0612",
         Class::Behaviour,
@@ -313,7 +313,7 @@ pub fn unknown_local(name: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn unwritten<'n>(
+pub(crate) fn unwritten<'n>(
     place: &str,
     field: &str,
     span: Span,
@@ -327,7 +327,7 @@ pub fn unwritten<'n>(
     }
 }
 
-pub fn hidden_binding(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn hidden_binding(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0614",
         Class::Behaviour,
@@ -337,7 +337,7 @@ pub fn hidden_binding(name: &str, span: Span) -> Diagnostic {
     .with_help("give the binding another name")
 }
 
-pub fn unread_binding(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn unread_binding(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0615",
         Class::General,
@@ -347,12 +347,12 @@ pub fn unread_binding(name: &str, span: Span) -> Diagnostic {
     .with_help("leave it out: patterns need no name")
 }
 
-pub fn unread_local(name: &str, span: Span) -> Diagnostic {
+pub(crate) fn unread_local(name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning("W0616", Class::General, span, format!("nothing reads the local `{name}`"))
         .with_help(format!("leave it out; a field of the event is written `event.{name}`"))
 }
 
-pub fn never_equal(left: &str, right: &str, span: Span) -> Diagnostic {
+pub(crate) fn never_equal(left: &str, right: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0617",
         Class::Behaviour,
@@ -361,7 +361,7 @@ pub fn never_equal(left: &str, right: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn never_matches(kind: &str, pattern: &str, span: Span) -> Diagnostic {
+pub(crate) fn never_matches(kind: &str, pattern: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0617",
         Class::Behaviour,
@@ -370,7 +370,7 @@ pub fn never_matches(kind: &str, pattern: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn never_bool(kind: &str, span: Span) -> Diagnostic {
+pub(crate) fn never_bool(kind: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0618",
         Class::Behaviour,
@@ -379,7 +379,7 @@ pub fn never_bool(kind: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn wrong_kind(what: &str, kind: &str, span: Span) -> Diagnostic {
+pub(crate) fn wrong_kind(what: &str, kind: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "W0619",
         Class::Behaviour,
@@ -388,12 +388,12 @@ pub fn wrong_kind(what: &str, kind: &str, span: Span) -> Diagnostic {
     )
 }
 
-pub fn never_reached(span: Span, leaving: Span) -> Diagnostic {
+pub(crate) fn never_reached(span: Span, leaving: Span) -> Diagnostic {
     Diagnostic::warning("W0621", Class::Behaviour, span, "this is never reached")
         .with_place(leaving, "the script ends here")
 }
 
-pub fn loose_default(op: &str, span: Span) -> Diagnostic {
+pub(crate) fn loose_default(op: &str, span: Span) -> Diagnostic {
     let message = format!("`??` binds less than `{op}`: all of this is the default");
     Diagnostic::warning("W0630", Class::Behaviour, span, message).with_help(format!(
         "write `(a ?? b) {op} c`, or put the default in brackets if it is meant so"

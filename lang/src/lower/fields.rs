@@ -199,12 +199,12 @@ impl Fields {
     }
 
     /// Something that is not looked at may write any field.
-    pub fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         self.shape.open = true;
     }
 
     /// Something that is not looked at writes this field.
-    pub fn write_any(&mut self, name: &str) {
+    pub(crate) fn write_any(&mut self, name: &str) {
         self.shape.fields.entry(name.into()).or_default().join(Shape::any());
     }
 
@@ -258,12 +258,12 @@ pub(super) struct Accesses {
 
 impl Accesses {
     /// A slot that a pattern, a loop or a call fills may have any field.
-    pub fn open(&mut self, slot: usize) {
+    pub(super) fn open(&mut self, slot: usize) {
         self.locals.entry(slot).or_default().open();
     }
 
     /// Where the values of a field of a local come from; `None` when it may be anywhere.
-    pub fn origins(&self, slot: usize, path: &[Box<str>]) -> Option<&Origins> {
+    pub(super) fn origins(&self, slot: usize, path: &[Box<str>]) -> Option<&Origins> {
         let mut here = &self.locals.get(&slot)?.shape;
         for name in path {
             here = here.fields.get(name).filter(|_| !here.open)?;

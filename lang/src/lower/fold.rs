@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 /// Memory that the constants of a program may take together, in bytes. Reached by
 /// `spec/limits/budgets.txt`.
-pub const FOLDED_BYTES_MAX: usize = 64 << 20;
+pub(crate) const FOLDED_BYTES_MAX: usize = 64 << 20;
 /// Work that the folding of constants may take, in steps as those of a run. Reached by
 /// `spec/limits/budgets.txt`.
-pub const FOLDED_STEPS_MAX: usize = 2_000_000_000;
+pub(crate) const FOLDED_STEPS_MAX: usize = 2_000_000_000;
 
 /// What folding may still take.
 #[derive(Debug)]

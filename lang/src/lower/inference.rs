@@ -30,27 +30,27 @@ pub(super) struct Origins(Vec<Origin>);
 
 impl Origins {
     /// Nothing is known.
-    pub const ANY: Origin = Origin::Kind(Kind::Any);
+    pub(super) const ANY: Origin = Origin::Kind(Kind::Any);
 
     /// Nothing is known.
-    pub fn any() -> Self {
+    pub(super) fn any() -> Self {
         Self(vec![Self::ANY])
     }
 
     /// Something of this kind.
-    pub fn one(kind: Kind) -> Self {
+    pub(super) fn one(kind: Kind) -> Self {
         Self(vec![Origin::Kind(kind)])
     }
 
     /// The origins of the value of an expression.
-    pub fn of(expr: &Expr) -> Self {
+    pub(super) fn of(expr: &Expr) -> Self {
         let mut origins = Origins::default();
         origins.gather(expr);
         origins
     }
 
     /// The origins of what functions with these bodies give.
-    pub fn of_blocks<'b>(blocks: impl IntoIterator<Item = &'b Block>) -> Self {
+    pub(crate) fn of_blocks<'b>(blocks: impl IntoIterator<Item = &'b Block>) -> Self {
         let mut origins = Origins::default();
         origins.gather_all(blocks.into_iter());
         origins
@@ -81,7 +81,7 @@ impl Origins {
     }
 
     /// One more place.
-    pub fn add(&mut self, origin: Origin) {
+    pub(super) fn add(&mut self, origin: Origin) {
         if self.is_open() || self.0.contains(&origin) {
             return;
         }
@@ -94,7 +94,7 @@ impl Origins {
     }
 
     /// All places of `other` as well.
-    pub fn extend(&mut self, other: &Origins) {
+    pub(super) fn extend(&mut self, other: &Origins) {
         other.0.iter().for_each(|origin| self.add(origin.clone()));
     }
 
@@ -107,7 +107,7 @@ impl Origins {
     }
 
     /// The kind of all places, as far as it is known.
-    pub fn known(&self, names: &Names) -> Kind {
+    pub(super) fn known(&self, names: &Names) -> Kind {
         self.kind(names, &mut Vec::new()).unwrap_or(Kind::Any)
     }
 

@@ -22,8 +22,7 @@ mod opposites;
 mod patch;
 mod path;
 
-pub use fold::{FOLDED_BYTES_MAX, FOLDED_STEPS_MAX};
-pub use module::{Loader, ModuleId, NoModules, Scope};
+pub use module::{Loader, NoModules, Scope};
 pub use names::Rules;
 
 use crate::budget::Budget;

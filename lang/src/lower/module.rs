@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Modules that use each other in a row, at the most.
-pub const MODULE_DEPTH_MAX: usize = 64;
+pub(crate) const MODULE_DEPTH_MAX: usize = 64;
 
 /// Where module files come from. The language itself reads no files.
 pub trait Loader: fmt::Debug {
@@ -360,11 +360,5 @@ impl Compiler<'_> {
     #[must_use]
     pub fn module_scope(&self, module: ModuleId) -> &Scope {
         &self.modules[module.0].scope
-    }
-
-    /// All definitions of a module.
-    #[must_use]
-    pub fn module_definitions(&self, module: ModuleId) -> &[Arc<tree::Define>] {
-        &self.modules[module.0].defines
     }
 }

@@ -18,7 +18,7 @@ pub struct Rules {
     /// `event` and `$` may be read.
     pub event: bool,
     /// `event` and `$` may be assigned.
-    pub assign_event: bool,
+    pub(crate) assign_event: bool,
     /// `state` is there.
     pub state: bool,
     /// `emit` and `drop` may be used.
@@ -44,7 +44,7 @@ impl Rules {
     pub const FORMULA: Rules =
         Rules { locals: false, assign_event: false, state: false, emit: false, ..Rules::SCRIPT };
     /// The target of a windowed select.
-    pub const WINDOWED: Rules = Rules { event: false, aggregates: true, ..Rules::FORMULA };
+    pub(crate) const WINDOWED: Rules = Rules { event: false, aggregates: true, ..Rules::FORMULA };
     /// The `having` of a windowed select: its `event` is the result.
     pub const HAVING: Rules = Rules { event: true, ..Rules::WINDOWED };
     /// The script of a window. What it emits is its answer.
@@ -69,17 +69,17 @@ pub(super) struct Position {
 }
 
 impl Position {
-    pub const VALUE: Position = Position { statement: false, tail: false, used: true };
-    pub const STATEMENT: Position = Position { statement: true, ..Position::VALUE };
-    pub const TAIL: Position = Position { tail: true, ..Position::STATEMENT };
+    pub(super) const VALUE: Position = Position { statement: false, tail: false, used: true };
+    pub(crate) const STATEMENT: Position = Position { statement: true, ..Position::VALUE };
+    pub(crate) const TAIL: Position = Position { tail: true, ..Position::STATEMENT };
 
     /// The same place, but not the end of a function.
-    pub fn inner(self) -> Position {
+    pub(super) fn inner(self) -> Position {
         Position { tail: false, ..self }
     }
 
     /// A place of the same kind that is run for its effect only.
-    pub fn effect(self) -> Position {
+    pub(super) fn effect(self) -> Position {
         Position { tail: false, used: false, ..self }
     }
 }
@@ -99,7 +99,7 @@ pub(super) struct Names {
     /// Where the values of slots come from.
     origins: HashMap<usize, Origins>,
     /// What is written to fields and read from them.
-    pub accesses: Accesses,
+    pub(crate) accesses: Accesses,
     /// Fields of the event that the statements so far have surely given a value of this kind.
     pub(super) event_kinds: Vec<(Vec<Box<str>>, Kind)>,
     /// What is asked about the kinds of locals, and where.
@@ -111,13 +111,13 @@ pub(super) struct Names {
     pub slots: usize,
     pub uses_state: bool,
     /// What is assigned to `event` or a part of it.
-    pub event_changes: EventChanges,
+    pub(crate) event_changes: EventChanges,
     /// Whether the event may be dropped.
     pub drops: bool,
     /// Whether it reads the event or metadata, although it must be known at load.
-    pub reads_event: bool,
+    pub(crate) reads_event: bool,
     /// Whether it reads a constant whose value has a mistake.
-    pub reads_broken: bool,
+    pub(crate) reads_broken: bool,
     /// Whether something in it is not a pure function of its arguments.
     pub impure: bool,
     /// Parameters of the function, for the arity of `recur`.
@@ -130,7 +130,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(rules: Rules) -> Self {
+    pub(super) fn new(rules: Rules) -> Self {
         Self {
             rules,
             locals: HashMap::new(),
@@ -159,7 +159,7 @@ impl Names {
 
     /// The slot of a name, made when it is new. A name that nothing assigns has a slot that stays
     /// empty.
-    pub fn slot(&mut self, name: &str) -> usize {
+    pub(super) fn slot(&mut self, name: &str) -> usize {
         if let Some((_, slot)) = self.bound.iter().rev().find(|(bound, _)| bound == name) {
             return *slot;
         }
@@ -172,7 +172,7 @@ impl Names {
     }
 
     /// The slot of a name that is read.
-    pub fn read(&mut self, name: &str, span: Span) -> usize {
+    pub(super) fn read(&mut self, name: &str, span: Span) -> usize {
         let slot = self.slot(name);
         self.used.insert(slot);
         if !self.is_bound(name) {
@@ -182,7 +182,7 @@ impl Names {
     }
 
     /// The slot of a parameter.
-    pub fn parameter(&mut self, name: &str) -> usize {
+    pub(super) fn parameter(&mut self, name: &str) -> usize {
         let slot = self.assign(name);
         self.origins.entry(slot).or_default().add(Origins::ANY);
         self.accesses.open(slot);
@@ -197,18 +197,18 @@ impl Names {
     }
 
     /// A `let` gives the slot a value that comes from there.
-    pub fn give(&mut self, slot: usize, from: &Origins) {
+    pub(super) fn give(&mut self, slot: usize, from: &Origins) {
         self.origins.entry(slot).or_default().extend(from);
     }
 
     /// Where the values of a slot come from; `None` when nobody said.
-    pub fn origins(&self, slot: usize) -> Option<&Origins> {
+    pub(super) fn origins(&self, slot: usize) -> Option<&Origins> {
         self.origins.get(&slot)
     }
 
     /// The slot of a name that a `let` at `span` gives a value; `used` says that the value also
     /// goes elsewhere.
-    pub fn assign_local(&mut self, name: &str, span: Span, used: bool) -> usize {
+    pub(crate) fn assign_local(&mut self, name: &str, span: Span, used: bool) -> usize {
         let slot = self.assign(name);
         if used || self.is_bound(name) {
             self.used.insert(slot);
@@ -219,12 +219,12 @@ impl Names {
     }
 
     /// Whether a `let`, or a call, gives the slot a value.
-    pub fn is_assigned(&self, slot: usize) -> bool {
+    pub(crate) fn is_assigned(&self, slot: usize) -> bool {
         self.assigned.contains_key(&slot)
     }
 
     /// Locals of `let` that nothing reads.
-    pub fn unread(&self) -> impl Iterator<Item = (&str, Span)> {
+    pub(super) fn unread(&self) -> impl Iterator<Item = (&str, Span)> {
         let params = self.params.map_or(0, |(params, _)| params);
         let unread = move |slot: &usize| *slot >= params && !self.used.contains(slot);
         self.lets
@@ -233,12 +233,12 @@ impl Names {
     }
 
     /// Whether something uses the value of a slot.
-    pub fn is_used(&self, slot: usize) -> bool {
+    pub(super) fn is_used(&self, slot: usize) -> bool {
         self.used.contains(&slot)
     }
 
     /// Names that are read and that nothing assigns, each where it is read first.
-    pub fn unassigned(&self) -> impl Iterator<Item = (&str, Span)> {
+    pub(crate) fn unassigned(&self) -> impl Iterator<Item = (&str, Span)> {
         self.reads.iter().enumerate().filter_map(|(at, (name, slot, span))| {
             let first = !self.reads[..at].iter().any(|(_, earlier, _)| earlier == slot);
             (first && !self.assigned.contains_key(slot)).then_some((name.as_str(), *span))
@@ -251,12 +251,12 @@ impl Names {
     }
 
     /// Whether the name is bound by a pattern or a comprehension around.
-    pub fn is_bound(&self, name: &str) -> bool {
+    pub(crate) fn is_bound(&self, name: &str) -> bool {
         self.bound.iter().any(|(bound, _)| bound == name)
     }
 
     /// Binds a name until [`Names::unbind`].
-    pub fn bind(&mut self, name: &str) -> usize {
+    pub(super) fn bind(&mut self, name: &str) -> usize {
         let slot = self.fresh();
         self.bound.push((name.to_string(), slot));
         self.origins.entry(slot).or_default().add(Origins::ANY);
@@ -265,7 +265,7 @@ impl Names {
     }
 
     /// Forgets the last `count` bindings.
-    pub fn unbind(&mut self, count: usize) {
+    pub(crate) fn unbind(&mut self, count: usize) {
         self.bound.truncate(self.bound.len() - count);
     }
 }

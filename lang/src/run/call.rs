@@ -6,7 +6,7 @@ use crate::span::Span;
 use crate::value::{Owned, Value, deeper};
 
 /// How often a function may re-enter itself by `recur`.
-pub const RECURSION_MAX: usize = 1024;
+pub(crate) const RECURSION_MAX: usize = 1024;
 
 impl<'a> Run<'a, '_, '_> {
     pub(super) fn call_user(

@@ -39,7 +39,7 @@ pub(super) fn is_large(value: Value<'_>) -> bool {
 
 impl<'a> Draft<'a> {
     /// A copy of `value` with as much room again; `None` for what cannot grow.
-    pub fn of(value: Value<'a>, arena: &'a Arena) -> Option<Self> {
+    pub(super) fn of(value: Value<'a>, arena: &'a Arena) -> Option<Self> {
         if let Value::Str(text) = value {
             let mut draft = arena.text_builder(text.len() * 2);
             draft.push_str(text);
@@ -55,7 +55,7 @@ impl<'a> Draft<'a> {
         Some(Draft::Record(RecordDraft::of(record)))
     }
 
-    pub fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> Kind {
         match self {
             Draft::Text(_) => Kind::String,
             Draft::Array(_) => Kind::Array,
@@ -63,7 +63,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub fn finish(self) -> Value<'a> {
+    pub(super) fn finish(self) -> Value<'a> {
         match self {
             Draft::Text(text) => text.finish(),
             Draft::Array(items) => items.finish(),
@@ -73,7 +73,7 @@ impl<'a> Draft<'a> {
 
     /// The draft at the end of `keys`, which is made of what is there; `None` when nothing that can
     /// grow is.
-    pub fn at(&mut self, keys: &[Key<'a>], arena: &'a Arena) -> Option<&mut Self> {
+    pub(super) fn at(&mut self, keys: &[Key<'a>], arena: &'a Arena) -> Option<&mut Self> {
         match (keys.split_first(), self) {
             (None, draft) => Some(draft),
             (Some((key, rest)), Draft::Record(record)) => record.part(key, arena)?.at(rest, arena),
@@ -82,7 +82,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds another value of the same kind; false when it is of another.
-    pub fn append(&mut self, more: Value<'a>, arena: &'a Arena) -> bool {
+    pub(super) fn append(&mut self, more: Value<'a>, arena: &'a Arena) -> bool {
         match (self, more) {
             (Draft::Text(text), Value::Str(more)) => text.push_str(more),
             (Draft::Array(items), more) => match more.as_array(arena) {
@@ -103,12 +103,12 @@ impl<'a> Draft<'a> {
 }
 
 impl<'a> RecordDraft<'a> {
-    pub fn of(record: RecordBuilder<'a>) -> Self {
+    pub(super) fn of(record: RecordBuilder<'a>) -> Self {
         Self { record, parts: HashMap::new() }
     }
 
     /// The field as a value.
-    pub fn get(&mut self, key: &Key<'_>) -> Option<Value<'a>> {
+    pub(super) fn get(&mut self, key: &Key<'_>) -> Option<Value<'a>> {
         if !self.parts.is_empty()
             && let Some((name, draft)) = self.parts.remove_entry(key.text())
         {
@@ -118,7 +118,7 @@ impl<'a> RecordDraft<'a> {
     }
 
     /// The field as it is, if it need not become a value to be looked at.
-    pub fn glimpse(&self, key: &Key<'_>) -> Option<Value<'a>> {
+    pub(crate) fn glimpse(&self, key: &Key<'_>) -> Option<Value<'a>> {
         if self.parts.is_empty() || !self.parts.contains_key(key.text()) {
             self.record.get_key(key)
         } else {
@@ -127,11 +127,11 @@ impl<'a> RecordDraft<'a> {
     }
 
     /// The draft under `key`, if there is one.
-    pub fn drafted(&mut self, key: &Key<'_>) -> Option<&mut Draft<'a>> {
+    pub(crate) fn drafted(&mut self, key: &Key<'_>) -> Option<&mut Draft<'a>> {
         self.parts.get_mut(key.text())
     }
 
-    pub fn set(&mut self, key: &Key<'a>, value: Value<'a>) {
+    pub(super) fn set(&mut self, key: &Key<'a>, value: Value<'a>) {
         if !self.parts.is_empty() {
             self.parts.remove(key.text());
         }
@@ -139,7 +139,7 @@ impl<'a> RecordDraft<'a> {
     }
 
     /// The draft under `key`, made of the field when there is none.
-    pub fn part(&mut self, key: &Key<'a>, arena: &'a Arena) -> Option<&mut Draft<'a>> {
+    pub(super) fn part(&mut self, key: &Key<'a>, arena: &'a Arena) -> Option<&mut Draft<'a>> {
         if !self.parts.contains_key(key.text()) {
             let draft = Draft::of(self.record.get_key(key)?, arena)?;
             self.parts.insert(key.text(), draft);
@@ -148,14 +148,14 @@ impl<'a> RecordDraft<'a> {
     }
 
     /// The record with no field a draft.
-    pub fn whole(&mut self) -> &mut RecordBuilder<'a> {
+    pub(super) fn whole(&mut self) -> &mut RecordBuilder<'a> {
         for (name, draft) in std::mem::take(&mut self.parts) {
             self.record.insert(name, draft.finish());
         }
         &mut self.record
     }
 
-    pub fn finish(mut self) -> RecordBuilder<'a> {
+    pub(super) fn finish(mut self) -> RecordBuilder<'a> {
         self.whole();
         self.record
     }

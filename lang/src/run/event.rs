@@ -41,7 +41,7 @@ pub(crate) struct Working<'a> {
 
 impl Working<'_> {
     /// The fields of an event that will be changed anyway are put in reach for the first read.
-    pub fn expect(&mut self, expected: EventChanges) {
+    pub(crate) fn expect(&mut self, expected: EventChanges) {
         self.expected = expected;
         if expected != EventChanges::None {
             self.reads = TAPE_READS_MAX;

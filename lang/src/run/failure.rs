@@ -24,7 +24,7 @@ fn shown(value: Value<'_>) -> String {
 }
 
 #[cold]
-pub fn missing_key(noun: &str, key: &str, container: Value<'_>, span: Span) -> EvalError {
+pub(crate) fn missing_key(noun: &str, key: &str, container: Value<'_>, span: Span) -> EvalError {
     let error = EvalError::new("E0401", format!("non existing {noun} key `{key}`")).at(span);
     let near = match container {
         Value::Record(record) => nearest(key, record.iter().map(|(key, _)| key)),
@@ -39,14 +39,14 @@ pub fn missing_key(noun: &str, key: &str, container: Value<'_>, span: Span) -> E
 }
 
 #[cold]
-pub fn missing_local(name: &str, span: Span) -> EvalError {
+pub(crate) fn missing_local(name: &str, span: Span) -> EvalError {
     EvalError::new("E0402", format!("non existing local `{name}`"))
         .at(span)
         .with_help("it has no value here: assign it with `let` on every way to this place")
 }
 
 #[cold]
-pub fn conflicting_type(got: Kind, expected: &str, span: Span) -> EvalError {
+pub(crate) fn conflicting_type(got: Kind, expected: &str, span: Span) -> EvalError {
     EvalError::new(
         "E0403",
         format!("conflicting types, got {} but expected {expected}", got.name()),
@@ -55,20 +55,20 @@ pub fn conflicting_type(got: Kind, expected: &str, span: Span) -> EvalError {
 }
 
 #[cold]
-pub fn index_out_of_bounds(index: usize, length: usize, span: Span) -> EvalError {
+pub(crate) fn index_out_of_bounds(index: usize, length: usize, span: Span) -> EvalError {
     EvalError::new("E0404", format!("index {index} out of bounds, the array has {length} elements"))
         .at(span)
 }
 
 #[cold]
-pub fn bad_index(value: Value<'_>, span: Span) -> EvalError {
+pub(crate) fn bad_index(value: Value<'_>, span: Span) -> EvalError {
     EvalError::new("E0405", format!("bad array index {}", shown(value)))
         .at(span)
         .with_help("an index is a whole number from 0")
 }
 
 #[cold]
-pub fn bad_range(start: usize, end: usize, length: usize, span: Span) -> EvalError {
+pub(crate) fn bad_range(start: usize, end: usize, length: usize, span: Span) -> EvalError {
     let message = if end < start {
         format!("range {start}:{end} is reversed")
     } else {
@@ -78,47 +78,47 @@ pub fn bad_range(start: usize, end: usize, length: usize, span: Span) -> EvalErr
 }
 
 #[cold]
-pub fn not_assignable(what: &str, span: Span) -> EvalError {
+pub(crate) fn not_assignable(what: &str, span: Span) -> EvalError {
     EvalError::new("E0407", format!("can't assign to {what}"))
         .at(span)
         .with_help("assign to a local, `event`, `state` or a key of `$`")
 }
 
 #[cold]
-pub fn assign_to_array(span: Span) -> EvalError {
+pub(crate) fn assign_to_array(span: Span) -> EvalError {
     EvalError::new("E0408", "it is not supported to assign a value into an array")
         .at(span)
         .with_help("build a new array: `let a = a[0:2] + [value]`")
 }
 
 #[cold]
-pub fn no_clause(target: Value<'_>, span: Span) -> EvalError {
+pub(crate) fn no_clause(target: Value<'_>, span: Span) -> EvalError {
     EvalError::new("E0409", format!("no clause matched {}", shown(target)))
         .at(span)
         .with_help("add a last arm `case _ => …`")
 }
 
 #[cold]
-pub fn key_exists(key: &str, span: Span) -> EvalError {
+pub(crate) fn key_exists(key: &str, span: Span) -> EvalError {
     EvalError::new("E0410", format!("the key `{key}` exists already"))
         .at(span)
         .with_help("use `upsert` to set it in any case")
 }
 
 #[cold]
-pub fn update_missing(key: &str, span: Span) -> EvalError {
+pub(crate) fn update_missing(key: &str, span: Span) -> EvalError {
     EvalError::new("E0411", format!("the key `{key}` that is to be updated does not exist"))
         .at(span)
         .with_help("use `upsert` to set it in any case")
 }
 
 #[cold]
-pub fn bad_fold(op: &str, kind: Kind, span: Span) -> EvalError {
+pub(crate) fn bad_fold(op: &str, kind: Kind, span: Span) -> EvalError {
     EvalError::new("E0412", format!("invalid fold operation `{op}` into {}", kind.name())).at(span)
 }
 
 #[cold]
-pub fn binary(op: &str, left: Kind, right: Kind, span: Span) -> EvalError {
+pub(super) fn binary(op: &str, left: Kind, right: Kind, span: Span) -> EvalError {
     let error = EvalError::new(
         "E0413",
         format!("the operation `{op}` is not defined for {} and {}", left.name(), right.name()),
@@ -131,13 +131,13 @@ pub fn binary(op: &str, left: Kind, right: Kind, span: Span) -> EvalError {
 }
 
 #[cold]
-pub fn unary(op: &str, kind: Kind, span: Span) -> EvalError {
+pub(crate) fn unary(op: &str, kind: Kind, span: Span) -> EvalError {
     EvalError::new("E0414", format!("the operation `{op}` is not defined for {}", kind.name()))
         .at(span)
 }
 
 #[cold]
-pub fn overflow(op: &str, left: Value<'_>, right: Value<'_>, span: Span) -> EvalError {
+pub(super) fn overflow(op: &str, left: Value<'_>, right: Value<'_>, span: Span) -> EvalError {
     EvalError::new(
         "E0415",
         format!("`{} {op} {}` caused an over- or underflow", shown(left), shown(right)),
@@ -146,17 +146,17 @@ pub fn overflow(op: &str, left: Value<'_>, right: Value<'_>, span: Span) -> Eval
 }
 
 #[cold]
-pub fn zero_divisor(op: &str, span: Span) -> EvalError {
+pub(crate) fn zero_divisor(op: &str, span: Span) -> EvalError {
     EvalError::new("E0416", format!("`{op}` must have a non zero right-hand side")).at(span)
 }
 
 #[cold]
-pub fn bad_shift(span: Span) -> EvalError {
+pub(crate) fn bad_shift(span: Span) -> EvalError {
     EvalError::new("E0417", "a shift must be by 0 to 63 bits").at(span)
 }
 
 #[cold]
-pub fn call(
+pub(super) fn call(
     function: &Function,
     error: &CallError,
     arguments: &[Value<'_>],
@@ -188,11 +188,11 @@ pub fn call(
 }
 
 #[cold]
-pub fn spent(excess: Option<Excess>, span: Span) -> EvalError {
+pub(super) fn spent(excess: Option<Excess>, span: Span) -> EvalError {
     used_up(excess).at(span)
 }
 
-pub fn used_up(excess: Option<Excess>) -> EvalError {
+pub(super) fn used_up(excess: Option<Excess>) -> EvalError {
     match excess {
         Some(Excess::Bytes) | None => EvalError::new(
             "E0442",
@@ -216,28 +216,28 @@ pub fn used_up(excess: Option<Excess>) -> EvalError {
 }
 
 #[cold]
-pub fn recursion_limit(limit: usize, span: Span) -> EvalError {
+pub(crate) fn recursion_limit(limit: usize, span: Span) -> EvalError {
     EvalError::new("E0421", format!("recursion limit reached ({limit})")).at(span)
 }
 
 #[cold]
-pub fn not_an_integer(signed: bool, value: Value<'_>, span: Span) -> EvalError {
+pub(crate) fn not_an_integer(signed: bool, value: Value<'_>, span: Span) -> EvalError {
     let kind = if signed { "a signed" } else { "an unsigned" };
     EvalError::new("E0422", format!("not {kind} integer: {}", shown(value))).at(span)
 }
 
 #[cold]
-pub fn too_few_bytes(wanted: u32, got: usize, span: Span) -> EvalError {
+pub(crate) fn too_few_bytes(wanted: u32, got: usize, span: Span) -> EvalError {
     EvalError::new("E0423", format!("binary too short: {wanted} bytes wanted, {got} there"))
         .at(span)
 }
 
 #[cold]
-pub fn not_bool(value: Value<'_>, what: &str, span: Span) -> EvalError {
+pub(crate) fn not_bool(value: Value<'_>, what: &str, span: Span) -> EvalError {
     EvalError::new("E0424", format!("{what} must be a bool, got {}", value.kind().name())).at(span)
 }
 
 #[cold]
-pub fn not_bool_here(value: Value<'_>, what: &str) -> EvalError {
+pub(crate) fn not_bool_here(value: Value<'_>, what: &str) -> EvalError {
     EvalError::new("E0424", format!("{what} must be a bool, got {}", value.kind().name()))
 }

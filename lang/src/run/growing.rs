@@ -28,14 +28,14 @@ impl<'a> Drafts<'a> {
 
     /// Forgets the locals of a function that has ended or begins anew.
     #[inline]
-    pub fn forget(&mut self, base: usize) {
+    pub(crate) fn forget(&mut self, base: usize) {
         if !self.0.is_empty() {
             self.0.retain(|(slot, _)| *slot < base || *slot == META);
         }
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }

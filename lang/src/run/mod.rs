@@ -18,8 +18,6 @@ mod tapes;
 mod text;
 mod truth;
 
-pub use call::RECURSION_MAX;
-
 use crate::builtin::{Accumulator, Call, Facts};
 use crate::error::EvalError;
 use crate::program::{Formula, Script};
@@ -118,9 +116,9 @@ pub(crate) struct Run<'a, 'c, 'm> {
     /// What the guard of the last loop has said, if the next loop wants to know.
     pub verdicts: Option<comprehension::Verdicts<'a>>,
     /// Values that grow in place.
-    pub drafts: growing::Drafts<'a>,
+    pub(crate) drafts: growing::Drafts<'a>,
     /// Containers on the tape that were looked into before.
-    pub tapes: tapes::Tapes<'a>,
+    pub(crate) tapes: tapes::Tapes<'a>,
     /// What the arena allowed before.
     allowance: Allowance,
     /// Locals of all active functions; `None` is a local that has no value.
@@ -163,12 +161,12 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
         result
     }
 
-    pub fn arena(&self) -> &'a Arena {
+    pub(crate) fn arena(&self) -> &'a Arena {
         self.context.call.arena
     }
 
     #[inline]
-    pub fn local(&mut self, slot: usize) -> Option<Value<'a>> {
+    pub(crate) fn local(&mut self, slot: usize) -> Option<Value<'a>> {
         match self.locals[self.base + slot] {
             None if !self.drafts.is_empty() => self.settle_local(slot),
             value => value,
@@ -177,7 +175,7 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
 
     /// Does the work of a turn of a loop, or of a call.
     #[inline]
-    pub fn spend(&self, span: Span) -> Result<(), EvalError> {
+    pub(crate) fn spend(&self, span: Span) -> Result<(), EvalError> {
         self.arena().step(TURN_STEPS);
         self.afford(span)?;
         match &self.context.call.facts.budget {
@@ -188,17 +186,17 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
 
     /// Fails when memory or work is used up.
     #[inline]
-    pub fn afford(&self, span: Span) -> Result<(), EvalError> {
+    pub(crate) fn afford(&self, span: Span) -> Result<(), EvalError> {
         if self.arena().is_spent() { Err(self.stopped(span)) } else { Ok(()) }
     }
 
     /// Says what is used up.
     #[cold]
-    pub fn stopped(&self, span: Span) -> EvalError {
+    pub(crate) fn stopped(&self, span: Span) -> EvalError {
         failure::spent(self.arena().excess(), span)
     }
 
-    pub fn set_local(&mut self, slot: usize, value: Value<'a>) {
+    pub(crate) fn set_local(&mut self, slot: usize, value: Value<'a>) {
         self.locals[self.base + slot] = Some(value);
     }
 }

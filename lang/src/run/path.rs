@@ -31,14 +31,14 @@ pub(crate) struct Memo<'a> {
 impl<'a> Memo<'a> {
     /// Takes in a name whose hash is known.
     #[inline]
-    pub fn note(&mut self, key: &Key<'a>) {
+    pub(crate) fn note(&mut self, key: &Key<'a>) {
         let name = address(key.text());
         *self = Self { name, hash: key.hash(), record: 0, found: None };
     }
 
     /// The name with its hash.
     #[inline]
-    pub fn key(&self, name: &'a str) -> Key<'a> {
+    pub(crate) fn key(&self, name: &'a str) -> Key<'a> {
         if self.name == address(name) { Key::with_hash(name, self.hash) } else { Key::new(name) }
     }
 

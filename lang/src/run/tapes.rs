@@ -28,7 +28,7 @@ struct Seen<'a> {
 impl<'a> Tapes<'a> {
     /// The value itself, or the same with its elements in reach, for a look at one of them.
     #[inline]
-    pub fn near(&mut self, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    pub(crate) fn near(&mut self, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
         match value {
             Value::Lazy(lazy) if lazy.raw_len() >= SIZE_MIN => self.walked(lazy, arena),
             value => value,
@@ -50,7 +50,7 @@ impl<'a> Tapes<'a> {
     }
 
     /// The container with its elements in reach, for a walk over all of them.
-    pub fn opened(&mut self, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
+    pub(crate) fn opened(&mut self, value: Value<'a>, arena: &'a Arena) -> Value<'a> {
         match value {
             Value::Lazy(lazy) => *self.seen(lazy).opened.get_or_insert_with(|| open(lazy, arena)),
             value => value,

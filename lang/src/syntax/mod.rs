@@ -16,7 +16,6 @@ mod keywords;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
 use build::Builder;
-pub use build::OPERATORS_MAX;
 pub use classes::{TokenClass, classes, forms, is_open};
 pub use format::{LINE_CHARS_MAX, TextKind, format};
 use grammar::{Grammar, Pair, Rule};
@@ -24,9 +23,9 @@ pub use keywords::KEYWORDS;
 use pest::Parser;
 use pest::iterators::Pairs;
 pub use print::{print_deploy, print_expr, print_program, print_query, print_script};
-pub use scan::NESTING_MAX;
+pub(crate) use scan::NESTING_MAX;
 use tree::{Deploy, Program, Query, Script};
-pub use words::{CLAUSE_WORDS, NAME_CLAUSES, RESERVED};
+pub use words::{CLAUSE_WORDS, RESERVED};
 
 /// A tree together with everything that is wrong with its text.
 #[derive(Clone, Debug)]
@@ -73,12 +72,6 @@ pub fn parse_deploy(sources: &Sources, source: SourceId) -> Parsed<Deploy> {
 #[must_use]
 pub fn parse_program(sources: &Sources, source: SourceId) -> Parsed<Program> {
     parse(sources, source, Rule::program_file, Builder::program)
-}
-
-/// Parses the text of `-e`: the same as a Temblor file.
-#[must_use]
-pub fn parse_chain_text(sources: &Sources, source: SourceId) -> Parsed<Program> {
-    parse_program(sources, source)
 }
 
 fn parse<T: Default>(

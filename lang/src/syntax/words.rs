@@ -76,7 +76,7 @@ pub const CLAUSE_WORDS: [&str; 39] = [
 ];
 
 /// Clauses whose value is a name, not an expression.
-pub const NAME_CLAUSES: [&str; 3] = ["else", "keep", "mode"];
+pub(crate) const NAME_CLAUSES: [&str; 3] = ["else", "keep", "mode"];
 
 /// Words of the language that name operators, too.
 pub(super) const OPERATOR_WORDS: [&str; 5] = ["where", "drop", "window", "each", "merge"];

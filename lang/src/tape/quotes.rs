@@ -16,7 +16,7 @@ pub(super) struct Strings {
 impl Strings {
     /// Finds the strings of `text`. False when this processor lacks the instructions, when a string
     /// does not end or holds a control character, or when the text is longer than 4 GiB.
-    pub fn find(&mut self, text: &[u8]) -> bool {
+    pub(super) fn find(&mut self, text: &[u8]) -> bool {
         if u32::try_from(text.len()).is_err() {
             return false;
         }
@@ -40,12 +40,12 @@ impl Strings {
     }
 
     /// The places of the closing quotes, in order.
-    pub fn ends(&self) -> &[u32] {
+    pub(super) fn ends(&self) -> &[u32] {
         &self.ends[..self.count]
     }
 
     /// The places of the backslashes that begin an escape, in order.
-    pub fn escapes(&self) -> &[u32] {
+    pub(super) fn escapes(&self) -> &[u32] {
         &self.escapes
     }
 }

@@ -127,12 +127,6 @@ impl Arena {
         self.meter.use_reserve();
     }
 
-    /// Bytes that this arena holds from the system.
-    #[must_use]
-    pub fn allocated_bytes(&self) -> usize {
-        self.bump.allocated_bytes()
-    }
-
     /// A copy of `text`.
     #[must_use]
     pub fn str(&self, text: &str) -> &str {
@@ -332,7 +326,7 @@ impl<'a> ArrayBuilder<'a> {
 
     /// The finished slice.
     #[must_use]
-    pub fn into_slice(self) -> &'a [Value<'a>] {
+    pub(crate) fn into_slice(self) -> &'a [Value<'a>] {
         self.items.into_bump_slice()
     }
 

@@ -71,7 +71,12 @@ impl<'a> RecordBuilder<'a> {
     /// Starts from the fields of a record on a tape, with room for `more` others. When `text` is
     /// what the tape was parsed from, the fields that nothing replaces are written from it.
     #[must_use]
-    pub fn from_tape(arena: &'a Arena, record: Lazy<'a>, more: usize, text: &'a [u8]) -> Self {
+    pub(crate) fn from_tape(
+        arena: &'a Arena,
+        record: Lazy<'a>,
+        more: usize,
+        text: &'a [u8],
+    ) -> Self {
         let mut builder = Self::with_capacity(arena, record.raw_len() + more);
         for (key, value) in record.raw_fields() {
             let key = Key::new(key);

@@ -92,7 +92,7 @@ impl<'a> Edited<'a> {
 
 /// A record on the tape whose fields are set.
 #[derive(Debug)]
-pub struct Editor<'a> {
+pub(crate) struct Editor<'a> {
     arena: &'a Arena,
     tape: Lazy<'a>,
     text: &'a [u8],
@@ -105,12 +105,12 @@ pub struct Editor<'a> {
 
 impl<'a> Editor<'a> {
     /// So many fields are set at most before the record is opened. Each look-up walks them.
-    pub const CHANGES_MAX: usize = 8;
+    pub(crate) const CHANGES_MAX: usize = 8;
 
     /// For a record that was parsed from `text`. `None` when that is not certain, when a name is
     /// written twice, or when there are very many fields.
     #[must_use]
-    pub fn of(arena: &'a Arena, tape: Lazy<'a>, text: &'a [u8]) -> Option<Self> {
+    pub(crate) fn of(arena: &'a Arena, tape: Lazy<'a>, text: &'a [u8]) -> Option<Self> {
         let count = tape.raw_len();
         if count > FIELDS_MAX {
             return None;
@@ -158,7 +158,7 @@ impl<'a> Editor<'a> {
     /// The value under `key`.
     #[must_use]
     #[inline]
-    pub fn get(&self, key: &Key<'_>) -> Option<Value<'a>> {
+    pub(crate) fn get(&self, key: &Key<'_>) -> Option<Value<'a>> {
         if !self.changes.is_empty()
             && let Some(value) = changed(&self.changes, key)
         {
@@ -170,7 +170,7 @@ impl<'a> Editor<'a> {
 
     /// Sets `key`; false when too many fields have been set, and nothing has happened.
     #[must_use]
-    pub fn set(&mut self, key: &Key<'a>, value: Value<'a>) -> bool {
+    pub(crate) fn set(&mut self, key: &Key<'a>, value: Value<'a>) -> bool {
         if let Some(change) = self.changes.iter_mut().find(|change| change.key.is_same(key)) {
             change.value = value;
             return true;
@@ -191,13 +191,13 @@ impl<'a> Editor<'a> {
 
     /// The record with all fields in reach, and room for `more`.
     #[must_use]
-    pub fn open(&self, more: usize) -> RecordBuilder<'a> {
+    pub(crate) fn open(&self, more: usize) -> RecordBuilder<'a> {
         opened(self.arena, (self.tape, self.text), &self.changes, more)
     }
 
     /// The record as a value.
     #[must_use]
-    pub fn finish(self) -> Value<'a> {
+    pub(crate) fn finish(self) -> Value<'a> {
         let parts = self.parts();
         let changes = self.changes.into_bump_slice();
         let (tape, text) = (self.tape, self.text);

@@ -23,7 +23,7 @@ impl<'a> Lazy<'a> {
 
     /// Number of elements, or of fields as written (repeated keys counted each).
     #[must_use]
-    pub fn raw_len(self) -> usize {
+    pub(crate) fn raw_len(self) -> usize {
         match self.0.first() {
             Some(Node::Object { len, .. } | Node::Array { len, .. }) => *len,
             _ => 0,
@@ -76,7 +76,7 @@ impl<'a> Lazy<'a> {
 
     /// Nodes of the tape that it takes, its own included.
     #[must_use]
-    pub fn node_count(self) -> usize {
+    pub(crate) fn node_count(self) -> usize {
         match self.0.first() {
             Some(Node::Object { count, .. } | Node::Array { count, .. }) => count + 1,
             _ => self.0.len().min(1),
@@ -154,13 +154,13 @@ impl<'a> Lazy<'a> {
 
     /// The array's elements as a slice; containers in it stay lazy.
     #[must_use]
-    pub fn unfold_array(self, arena: &'a Arena) -> &'a [Value<'a>] {
+    pub(crate) fn unfold_array(self, arena: &'a Arena) -> &'a [Value<'a>] {
         arena.slice(self.elements())
     }
 
     /// The record with its fields in reach; containers in it stay lazy.
     #[must_use]
-    pub fn unfold_record(self, arena: &'a Arena) -> &'a Record<'a> {
+    pub(crate) fn unfold_record(self, arena: &'a Arena) -> &'a Record<'a> {
         RecordBuilder::from_tape(arena, self, 0, &[]).into_record()
     }
 }

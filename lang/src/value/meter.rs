@@ -14,17 +14,17 @@ pub const EVENT_BYTES_MAX: usize = 64 << 20;
 pub const EVENT_STEPS_MAX: usize = 2_000_000_000;
 /// Memory for what a program does about an event whose budget is used up, in bytes. Reached by
 /// `spec/limits/budgets.txt`.
-pub const RESERVE_BYTES_MAX: usize = 16 << 20;
+const RESERVE_BYTES_MAX: usize = 16 << 20;
 /// Work for the same.
-pub const RESERVE_STEPS_MAX: usize = 200_000_000;
+const RESERVE_STEPS_MAX: usize = 200_000_000;
 /// Memory that each event brings along which a step had kept and lets go, in bytes.
-pub const KEPT_BYTES_MAX: usize = 64 << 10;
+const KEPT_BYTES_MAX: usize = 64 << 10;
 /// Work that it brings along.
-pub const KEPT_STEPS_MAX: usize = 1_000_000;
+const KEPT_STEPS_MAX: usize = 1_000_000;
 /// More steps than this are left only where nobody counts them.
 const UNCOUNTED: usize = usize::MAX / 2;
 /// Steps of a turn of a loop, a call of a function, or any other matter of a few dozen instructions.
-pub const TURN_STEPS: usize = 32;
+pub(crate) const TURN_STEPS: usize = 32;
 
 /// What may still be taken, and what has been.
 #[derive(Debug)]
@@ -90,13 +90,13 @@ impl Default for Meter {
 
 impl Meter {
     /// So many bytes and steps from here on.
-    pub fn limited(bytes: usize, steps: usize) -> Self {
+    pub(super) fn limited(bytes: usize, steps: usize) -> Self {
         Self { bytes_max: Cell::new(bytes), steps: Cell::new(steps), ..Self::default() }
     }
 
     /// Asks for memory; false when there is none.
     #[inline]
-    pub fn charge(&self, bytes: usize) -> bool {
+    pub(super) fn charge(&self, bytes: usize) -> bool {
         let total = self.bytes.get().saturating_add(bytes);
         self.bytes.set(total);
         if total <= self.bytes_max.get() {
@@ -108,18 +108,18 @@ impl Meter {
 
     /// Does work; false when there is to be none any more.
     #[inline]
-    pub fn step(&self, steps: usize) -> bool {
+    pub(super) fn step(&self, steps: usize) -> bool {
         let left = self.steps.get().saturating_sub(steps);
         self.steps.set(left);
         left > 0
     }
 
     #[inline]
-    pub fn is_spent(&self) -> bool {
+    pub(super) fn is_spent(&self) -> bool {
         self.steps.get() == 0
     }
 
-    pub fn excess(&self) -> Option<Excess> {
+    pub(crate) fn excess(&self) -> Option<Excess> {
         match (self.is_spent(), self.bytes.get() > self.bytes_max.get()) {
             (false, _) => None,
             (true, true) => Some(Excess::Bytes),
@@ -127,19 +127,19 @@ impl Meter {
         }
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes.get()
     }
 
-    pub fn bytes_left(&self) -> usize {
+    pub(crate) fn bytes_left(&self) -> usize {
         self.bytes_max.get().saturating_sub(self.bytes.get())
     }
 
-    pub fn steps(&self) -> usize {
+    pub(super) fn steps(&self) -> usize {
         self.steps.get()
     }
 
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.bytes.set(0);
         self.event_bytes.set(usize::MAX);
         self.event_steps.set(usize::MAX);
@@ -147,7 +147,7 @@ impl Meter {
 
     /// An event begins, or goes on, with what is left of its budget. A run before may have ended by a
     /// panic, and is over.
-    pub fn begin_event(&self, left: EventBudget) {
+    pub(super) fn begin_event(&self, left: EventBudget) {
         self.bytes_max.set(usize::MAX);
         self.steps.set(usize::MAX);
         self.event_bytes.set(left.bytes);
@@ -156,14 +156,14 @@ impl Meter {
     }
 
     /// What is left to the event.
-    pub fn event_budget(&self) -> EventBudget {
+    pub(super) fn event_budget(&self) -> EventBudget {
         let (bytes, steps) = (self.event_bytes.get(), self.event_steps.get());
         EventBudget { bytes, steps, has_reserve: self.has_reserve.get() }
     }
 
     /// What the event has used up, if it has. Work outside of runs counts, too.
     #[inline]
-    pub fn event_excess(&self) -> Option<Excess> {
+    pub(super) fn event_excess(&self) -> Option<Excess> {
         let outside = usize::MAX - self.steps.get();
         if outside != 0 && outside < UNCOUNTED {
             self.steps.set(usize::MAX);
@@ -177,7 +177,7 @@ impl Meter {
     }
 
     /// What fails may be dealt with, though the budget is used up; once for each event.
-    pub fn use_reserve(&self) {
+    pub(super) fn use_reserve(&self) {
         if self.event_excess().is_some() && self.has_reserve.replace(false) {
             self.event_bytes.set(RESERVE_BYTES_MAX);
             self.event_steps.set(RESERVE_STEPS_MAX);
@@ -186,7 +186,7 @@ impl Meter {
 
     /// So many events that had been kept go on together with this one.
     #[cold]
-    pub fn join_kept(&self, events: usize) {
+    pub(super) fn join_kept(&self, events: usize) {
         for (left, each) in
             [(&self.event_bytes, KEPT_BYTES_MAX), (&self.event_steps, KEPT_STEPS_MAX)]
         {
@@ -199,7 +199,7 @@ impl Meter {
     /// No more than so many bytes and steps from here on, nor more than is left to the event; what was
     /// allowed before.
     #[inline]
-    pub fn begin(&self, bytes: usize, steps: usize) -> Allowance {
+    pub(super) fn begin(&self, bytes: usize, steps: usize) -> Allowance {
         let (start, bytes_max, before) = (self.bytes.get(), self.bytes_max.get(), self.steps.get());
         let (mut room, mut given) = (bytes, before.min(steps));
         if before > UNCOUNTED {
@@ -214,7 +214,7 @@ impl Meter {
     /// What was allowed before, less the steps since. An arena without limits has as many steps for the
     /// next run, and the event has less.
     #[inline]
-    pub fn end(&self, before: Allowance) {
+    pub(super) fn end(&self, before: Allowance) {
         self.bytes_max.set(before.bytes_max);
         let done = before.given - self.steps.get();
         if before.steps > UNCOUNTED {

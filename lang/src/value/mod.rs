@@ -23,19 +23,19 @@ mod weight;
 
 pub use arena::{Arena, ArrayBuilder};
 pub use builder::RecordBuilder;
-pub use compare::{NotOrdered, canonical_key, equal, order, total_order};
+pub(crate) use compare::NotOrdered;
+pub use compare::{canonical_key, equal, order, total_order};
 pub use deep::deeper;
-pub use edited::{Edited, Editor};
+pub use edited::Edited;
+pub(crate) use edited::Editor;
 pub use frozen::Frozen;
 pub use hash::{hash_of_equals, hash128, keyed_hash128};
 pub use json::{JsonStyle, push_json, push_text, to_json};
 pub use json_string::push_json_string;
 pub use key::{Key, OwnedKey};
 pub use lazy::Lazy;
-pub use meter::{
-    Allowance, EVENT_BYTES_MAX, EVENT_STEPS_MAX, EventBudget, Excess, RESERVE_BYTES_MAX,
-    RESERVE_STEPS_MAX, TURN_STEPS,
-};
+pub(crate) use meter::TURN_STEPS;
+pub use meter::{Allowance, EVENT_BYTES_MAX, EVENT_STEPS_MAX, EventBudget, Excess};
 pub use names::Names;
 pub use owned::Owned;
 pub(crate) use record::tagged;
@@ -271,7 +271,7 @@ impl<'a> Value<'a> {
     /// bytes of a text, elements of a container.
     #[must_use]
     #[inline]
-    pub fn shallow_steps(self) -> usize {
+    pub(crate) fn shallow_steps(self) -> usize {
         match self {
             Value::Str(text) => text.len(),
             Value::Bytes(bytes) => bytes.len(),

@@ -100,7 +100,7 @@ impl Label {
 impl<'a> Named<'a> {
     /// The labels of the record's fields in order.
     #[inline]
-    pub fn labels(self) -> impl Iterator<Item = &'a Label> {
+    pub(super) fn labels(self) -> impl Iterator<Item = &'a Label> {
         let mut present = self.present;
         std::iter::from_fn(move || {
             let (_, label) = self.names.names.get(present.trailing_zeros() as usize)?;

@@ -135,7 +135,7 @@ impl<'a> Record<'a> {
     /// As [`Record::position`], for a key whose hash is known.
     #[must_use]
     #[inline]
-    pub fn position_key(&self, key: &Key<'_>) -> Option<usize> {
+    pub(crate) fn position_key(&self, key: &Key<'_>) -> Option<usize> {
         if !self.filter.may_hold(key.tag()) {
             return None;
         }
@@ -163,12 +163,12 @@ pub(super) struct Filter([u64; 4]);
 
 impl Filter {
     #[inline]
-    pub fn add(&mut self, tag: u8) {
+    pub(super) fn add(&mut self, tag: u8) {
         self.0[usize::from(tag >> 6)] |= 1 << (tag & 63);
     }
 
     #[inline]
-    pub fn may_hold(&self, tag: u8) -> bool {
+    pub(super) fn may_hold(&self, tag: u8) -> bool {
         self.0[usize::from(tag >> 6)] >> (tag & 63) & 1 == 1
     }
 }

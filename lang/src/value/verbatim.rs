@@ -15,7 +15,7 @@ impl<'a> Verbatim<'a> {
     /// The text of `record`, if it is certain that `text` is what it was parsed from: `text` must
     /// begin with the record's first key. simd-json leaves each key at the place in its input
     /// where it was read, so that the address of a key tells its place in the text.
-    pub fn of(record: Lazy<'a>, text: &'a [u8]) -> Option<Self> {
+    pub(super) fn of(record: Lazy<'a>, text: &'a [u8]) -> Option<Self> {
         let has_fields = record.is_record() && record.raw_len() > 0;
         let (key, _) = record.name_at(1).filter(|_| has_fields)?;
         let quote = if text.starts_with(b"{\"") { 1 } else { first_quote(text)? };
@@ -29,13 +29,13 @@ impl<'a> Verbatim<'a> {
     }
 
     /// Where the field with this very `key` starts: at its quote.
-    pub fn start(self, key: &str) -> usize {
+    pub(super) fn start(self, key: &str) -> usize {
         (key.as_ptr() as usize).wrapping_sub(self.copy).wrapping_sub(1)
     }
 
     /// Notes where each of `entries` ends, which follow each other in the text; after them comes
     /// the field with the key `next`, or nothing.
-    pub fn mark<'k>(self, entries: &mut [Entry<'k>], mut next: Option<&'k str>) {
+    pub(super) fn mark<'k>(self, entries: &mut [Entry<'k>], mut next: Option<&'k str>) {
         for entry in entries.iter_mut().rev() {
             entry.end = self.end(next);
             next = Some(entry.key);
@@ -45,7 +45,7 @@ impl<'a> Verbatim<'a> {
     /// Where the field ends whose successor has the key `next`; `None` stands for the last one.
     /// Zero when that cannot be said.
     #[inline]
-    pub fn end(self, next: Option<&str>) -> u32 {
+    pub(super) fn end(self, next: Option<&str>) -> u32 {
         let (end, separator) = match next {
             Some(next) => (self.start(next), b','),
             None => (self.text.len(), b'}'),
@@ -59,7 +59,7 @@ impl<'a> Verbatim<'a> {
     }
 
     /// The part of the text from `start` to `end`.
-    pub fn part(self, start: usize, end: usize) -> &'a [u8] {
+    pub(super) fn part(self, start: usize, end: usize) -> &'a [u8] {
         self.text.get(start..end).unwrap_or_default()
     }
 }

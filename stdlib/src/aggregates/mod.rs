@@ -34,7 +34,7 @@ const fn plain(
 }
 
 /// All aggregates.
-pub static AGGREGATES: &[Aggregate] = &[
+pub(crate) static AGGREGATES: &[Aggregate] = &[
     plain("aggr::stats::count", &[], Integer, "The number of events.", start::<simple::Count>),
     plain("aggr::stats::sum", NUMBER, Float, "The sum, as a float.", start::<simple::Sum>),
     plain(

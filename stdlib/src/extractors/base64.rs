@@ -6,7 +6,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `base64`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "base64",
     doc: "Decodes base64 (standard alphabet, padding optional) to text. The pattern is ignored.",
     examples: &[

@@ -7,7 +7,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `cidr`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "cidr",
     doc: "Reads an IP address or network to its prefix and mask. With a list of IPv4 ranges it \
           matches the IPv4 addresses in them.",

@@ -6,7 +6,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `datetime`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "datetime",
     doc: "Reads a date and time in a strptime format to nanoseconds since 1970-01-01 UTC. An \
           offset in the format is honoured, else the time is UTC.",

@@ -5,7 +5,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `dissect`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "dissect",
     doc: "Cuts text at fixed delimiters: '%{name}', '%{name:int}', '%{name:float}', '%{}' and \
           '%{?name}' (skipped), '%{&name}' (named by what '%{?name}' was), '%{+name}' (appended), \

@@ -5,7 +5,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `glob`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "glob",
     doc: "Tests the whole text against a shell glob: '*', '?', '[abc]', '[!a-z]'. A glob whose \
           only star is its first or last character is a plain suffix or prefix.",

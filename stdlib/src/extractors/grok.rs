@@ -9,7 +9,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::{Names, OwnedKey, Value};
 
 /// `grok`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "grok",
     doc: "Matches text with named patterns ('%{PATTERN:name}') of the classic set and gives the \
           named captures as text.",

@@ -6,7 +6,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::{Arena, Value};
 
 /// `influx`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "influx",
     doc: "Parses one line of InfluxDB line protocol to a record of measurement, tags, fields and \
           timestamp (nanoseconds). The pattern is ignored.",

@@ -5,7 +5,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::{Arena, Value};
 
 /// `json`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "json",
     doc: "Parses JSON. The pattern is ignored.",
     examples: &[

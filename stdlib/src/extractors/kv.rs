@@ -6,7 +6,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `kv`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "kv",
     doc: "Reads pairs of keys and values. The pattern lists the separators, such as \
           '%{key}=%{val};'; without one, pairs look like 'key:value' with blanks between them.",

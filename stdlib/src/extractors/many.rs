@@ -10,7 +10,7 @@ use temblor_lang::builtin::ManyTests;
 /// The tests of the kind `name` with these patterns as one look-up. `None`: the kind has none, a
 /// pattern does not fit in, or the tests are so few that asking each is as fast.
 #[must_use]
-pub fn combine(name: &str, patterns: &[&str]) -> Option<Box<dyn ManyTests>> {
+pub(crate) fn combine(name: &str, patterns: &[&str]) -> Option<Box<dyn ManyTests>> {
     match name {
         "cidr" => Some(Box::new(ranges::Ranges::build(patterns)?)),
         "glob" => Some(Box::new(globs::Globs::build(patterns)?)),

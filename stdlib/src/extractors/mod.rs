@@ -12,7 +12,7 @@ mod json;
 mod kv;
 mod re;
 mod rerg;
-pub mod many;
+pub(crate) mod many;
 
 use temblor_lang::builtin::ExtractorKind;
 

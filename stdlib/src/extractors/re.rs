@@ -6,7 +6,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `re`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "re",
     doc: "Searches a regular expression (linear time; no look-around, no back-references) and \
           gives the named groups of the first match.",

@@ -6,7 +6,7 @@ use temblor_lang::builtin::{Call, Extractor, ExtractorKind};
 use temblor_lang::value::Value;
 
 /// `rerg`
-pub const KIND: ExtractorKind = ExtractorKind {
+pub(crate) const KIND: ExtractorKind = ExtractorKind {
     name: "rerg",
     doc: "Searches all matches of a regular expression and gives each named group as an array.",
     examples: &[(

@@ -15,7 +15,7 @@ const ENGINE: GeneralPurpose = GeneralPurpose::new(
 ///
 /// # Errors
 /// At the first character that is not of the alphabet, or at the end if that is cut short.
-pub fn decode<'a>(text: &str, arena: &'a Arena) -> Result<&'a [u8], FormatError> {
+pub(crate) fn decode<'a>(text: &str, arena: &'a Arena) -> Result<&'a [u8], FormatError> {
     let room = arena.zeros(base64::decoded_len_estimate(text.len()));
     match ENGINE.decode_slice(text, room) {
         Ok(length) => Ok(&room[..length]),
@@ -28,7 +28,7 @@ pub fn decode<'a>(text: &str, arena: &'a Arena) -> Result<&'a [u8], FormatError>
 
 /// Whether `text` is base64.
 #[must_use]
-pub fn is_valid(text: &str) -> bool {
+pub(crate) fn is_valid(text: &str) -> bool {
     decode(text, &Arena::new()).is_ok()
 }
 
@@ -36,7 +36,7 @@ pub fn is_valid(text: &str) -> bool {
 ///
 /// # Errors
 /// When it is not base64 or stands for bytes that are not UTF-8.
-pub fn parse<'a>(text: &str, arena: &'a Arena) -> Result<Value<'a>, FormatError> {
+pub(crate) fn parse<'a>(text: &str, arena: &'a Arena) -> Result<Value<'a>, FormatError> {
     let bytes = decode(text, arena)?;
     match std::str::from_utf8(bytes) {
         Ok(plain) => Ok(Value::Str(plain)),

@@ -86,7 +86,7 @@ fn parse_address(text: &str) -> Option<IpAddr> {
 
 /// A set of IPv4 ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ipv4Ranges {
+pub(crate) struct Ipv4Ranges {
     /// First and last address of each range, sorted, without overlap.
     ranges: Box<[(u32, u32)]>,
 }
@@ -96,7 +96,7 @@ impl Ipv4Ranges {
     ///
     /// # Errors
     /// A sentence that names the range that cannot be read.
-    pub fn compile(list: &str) -> Result<Self, String> {
+    pub(crate) fn compile(list: &str) -> Result<Self, String> {
         let mut ranges = Vec::new();
         for text in list.split(',').map(str::trim) {
             ranges.push(parse_range(text).ok_or_else(|| range_error(text))?);
@@ -106,7 +106,7 @@ impl Ipv4Ranges {
 
     /// Whether `address` is in one of the ranges.
     #[must_use]
-    pub fn contains(&self, address: Ipv4Addr) -> bool {
+    pub(crate) fn contains(&self, address: Ipv4Addr) -> bool {
         let bits = address.to_bits();
         let after = self.ranges.partition_point(|(first, _)| *first <= bits);
         after > 0 && bits <= self.ranges[after - 1].1
@@ -114,7 +114,7 @@ impl Ipv4Ranges {
 
     /// First and last address of each range in ascending order.
     #[must_use]
-    pub fn as_slice(&self) -> &[(u32, u32)] {
+    pub(crate) fn as_slice(&self) -> &[(u32, u32)] {
         &self.ranges
     }
 }

@@ -5,7 +5,7 @@ use super::FormatError;
 
 /// A text and how much of it has been read.
 #[derive(Clone, Copy, Debug)]
-pub struct Cursor<'t> {
+pub(crate) struct Cursor<'t> {
     text: &'t str,
     at: usize,
 }
@@ -13,30 +13,24 @@ pub struct Cursor<'t> {
 impl<'t> Cursor<'t> {
     /// Before the first character of `text`.
     #[must_use]
-    pub fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Self { text, at: 0 }
     }
 
     /// What has not been read.
     #[must_use]
-    pub fn rest(&self) -> &'t str {
+    pub(super) fn rest(&self) -> &'t str {
         &self.text[self.at..]
-    }
-
-    /// Number of bytes read.
-    #[must_use]
-    pub fn at(&self) -> usize {
-        self.at
     }
 
     /// The next byte.
     #[must_use]
-    pub fn peek(&self) -> Option<u8> {
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
     /// Reads `literal` if it comes next.
-    pub fn eat(&mut self, literal: &str) -> bool {
+    pub(crate) fn eat(&mut self, literal: &str) -> bool {
         let next = self.rest().starts_with(literal);
         if next {
             self.at += literal.len();
@@ -48,14 +42,14 @@ impl<'t> Cursor<'t> {
     ///
     /// # Panics
     /// When that is past the end or inside of a character.
-    pub fn take(&mut self, bytes: usize) -> &'t str {
+    pub(super) fn take(&mut self, bytes: usize) -> &'t str {
         let taken = &self.rest()[..bytes];
         self.at += bytes;
         taken
     }
 
     /// Reads as long as `wanted` holds.
-    pub fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
+    pub(super) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|character| !wanted(character)).unwrap_or(rest.len());
         self.take(end)
@@ -63,14 +57,14 @@ impl<'t> Cursor<'t> {
 
     /// As [`Cursor::take_while`], byte by byte: `wanted` must hold for all bytes beyond ASCII or for
     /// none of them.
-    pub fn take_bytes(&mut self, wanted: impl Fn(u8) -> bool) -> &'t str {
+    pub(crate) fn take_bytes(&mut self, wanted: impl Fn(u8) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.bytes().position(|byte| !wanted(byte)).unwrap_or(rest.len());
         self.take(end)
     }
 
     /// Reads up to `end` and past it; `None` (and nothing read) when it does not come.
-    pub fn take_until(&mut self, end: u8) -> Option<&'t str> {
+    pub(crate) fn take_until(&mut self, end: u8) -> Option<&'t str> {
         let found = memchr::memchr(end, self.rest().as_bytes())?;
         let taken = self.take(found);
         self.at += 1;
@@ -78,7 +72,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Reads blanks and tabs; whether there were any.
-    pub fn blanks(&mut self) -> bool {
+    pub(super) fn blanks(&mut self) -> bool {
         !self.take_bytes(|byte| byte == b' ' || byte == b'\t').is_empty()
     }
 
@@ -86,7 +80,7 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// When there is no digit or the number is too large.
-    pub fn number<T: std::str::FromStr>(
+    pub(super) fn number<T: std::str::FromStr>(
         &mut self,
         expected: &'static str,
     ) -> Result<T, FormatError> {
@@ -99,14 +93,14 @@ impl<'t> Cursor<'t> {
     ///
     /// # Errors
     /// When something else comes next.
-    pub fn expect(&mut self, literal: &'static str) -> Result<(), FormatError> {
+    pub(super) fn expect(&mut self, literal: &'static str) -> Result<(), FormatError> {
         if self.eat(literal) { Ok(()) } else { Err(self.expected("the text").wanting(literal)) }
     }
 
     /// An error at this place.
     #[cold]
     #[must_use]
-    pub fn expected(&self, what: &'static str) -> FormatError {
+    pub(super) fn expected(&self, what: &'static str) -> FormatError {
         FormatError::new(self.text, self.at, what)
     }
 }

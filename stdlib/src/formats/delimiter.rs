@@ -5,7 +5,7 @@ use memchr::memmem::Finder;
 
 /// A fixed text, prepared for being searched.
 #[derive(Clone, Debug)]
-pub struct Delimiter {
+pub(crate) struct Delimiter {
     text: Box<str>,
     /// `None` when the text is one byte, which `memchr` finds faster.
     finder: Option<Box<Finder<'static>>>,
@@ -14,7 +14,7 @@ pub struct Delimiter {
 impl Delimiter {
     /// Prepares the search for `text`, which must not be empty.
     #[must_use]
-    pub fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         assert!(!text.is_empty(), "a delimiter is never empty");
         let finder = (text.len() > 1).then(|| Box::new(Finder::new(text).into_owned()));
         Self { text: text.into(), finder }
@@ -22,21 +22,21 @@ impl Delimiter {
 
     /// The delimiter itself.
     #[must_use]
-    pub fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         &self.text
     }
 
     /// Its length in bytes.
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a delimiter is never empty")]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
     /// The first place in `text` where the delimiter stands.
     #[inline]
     #[must_use]
-    pub fn find(&self, text: &str) -> Option<usize> {
+    pub(super) fn find(&self, text: &str) -> Option<usize> {
         match &self.finder {
             None => find_byte(self.text.as_bytes()[0], text.as_bytes()),
             Some(finder) => finder.find(text.as_bytes()),
@@ -73,7 +73,7 @@ fn zero_bytes(word: u64) -> u64 {
 ///
 /// # Errors
 /// A sentence, when a backslash is followed by anything else.
-pub fn unescape(text: &str) -> Result<String, String> {
+pub(super) fn unescape(text: &str) -> Result<String, String> {
     let mut plain = String::with_capacity(text.len());
     let mut characters = text.chars();
     while let Some(character) = characters.next() {

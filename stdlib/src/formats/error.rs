@@ -19,7 +19,7 @@ pub struct Quote {
 impl Quote {
     /// Quotes the beginning of `text`.
     #[must_use]
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let len = text.floor_char_boundary(QUOTE_BYTES);
         let mut bytes = [0; QUOTE_BYTES];
         bytes[..len].copy_from_slice(&text.as_bytes()[..len]);
@@ -28,7 +28,7 @@ impl Quote {
 
     /// What is quoted.
     #[must_use]
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.len)])
             .expect("a quote is cut at a character")
     }
@@ -73,7 +73,7 @@ impl FormatError {
     /// Adds the very text that should stand there.
     #[cold]
     #[must_use]
-    pub fn wanting(mut self, wanted: &str) -> Self {
+    pub(crate) fn wanting(mut self, wanted: &str) -> Self {
         self.wanted = Some(Quote::new(wanted));
         self
     }
@@ -110,7 +110,11 @@ impl EncodeError {
     /// The field is missing, or is not what `expected` says.
     #[cold]
     #[must_use]
-    pub fn new(field: &'static str, expected: &'static str, found: Option<Value<'_>>) -> Self {
+    pub(crate) fn new(
+        field: &'static str,
+        expected: &'static str,
+        found: Option<Value<'_>>,
+    ) -> Self {
         Self { field, expected, found: found.map(Value::kind) }
     }
 }

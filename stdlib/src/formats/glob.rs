@@ -5,7 +5,7 @@ use regex_automata::meta::Regex;
 
 /// A compiled glob.
 #[derive(Clone, Debug)]
-pub enum Glob {
+pub(crate) enum Glob {
     /// `text`
     Literal(Box<str>),
     /// `text*`
@@ -22,7 +22,7 @@ impl Glob {
     ///
     /// # Errors
     /// A sentence that says what is wrong with the glob.
-    pub fn compile(glob: &str) -> Result<Self, String> {
+    pub(crate) fn compile(glob: &str) -> Result<Self, String> {
         let plain = |text: &str| !text.is_empty() && !text.contains(['*', '?']);
         if let Some(prefix) = glob.strip_suffix('*').filter(|text| plain(text)) {
             return Ok(Glob::Prefix(prefix.into()));
@@ -39,7 +39,7 @@ impl Glob {
 
     /// Whether all of `text` matches.
     #[must_use]
-    pub fn matches(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         match self {
             Glob::Literal(literal) => text == &**literal,
             Glob::Prefix(prefix) => text.starts_with(&**prefix),
@@ -50,7 +50,7 @@ impl Glob {
 
     /// A regular expression for the same texts.
     #[must_use]
-    pub fn to_regex(glob: &str) -> Option<String> {
+    pub(crate) fn to_regex(glob: &str) -> Option<String> {
         match Self::compile(glob).ok()? {
             Glob::Literal(text) => Some(format!(r"\A{}\z", regex::escape(&text))),
             Glob::Prefix(text) => Some(format!(r"\A{}", regex::escape(&text))),

@@ -6,7 +6,7 @@ use temblor_lang::value::{Arena, Value};
 
 /// Containers nested deeper than this are refused, so that no walk over a value can run out of
 /// stack.
-pub const JSON_DEPTH_MAX: usize = 1024;
+pub(crate) const JSON_DEPTH_MAX: usize = 1024;
 
 /// The value that `text` stands for; a scalar is fine.
 ///

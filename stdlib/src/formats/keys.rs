@@ -65,14 +65,14 @@ pub struct PlacedKeys<'a, 'k> {
 impl<'a> PlacedKeys<'a, '_> {
     /// The name with this number.
     #[must_use]
-    pub fn name(&self, number: usize) -> &'a str {
+    pub(crate) fn name(&self, number: usize) -> &'a str {
         &self.text[self.names[number].range.clone()]
     }
 
     /// The name with this number, with its hash.
     #[must_use]
     #[inline]
-    pub fn key(&self, number: usize) -> Key<'a> {
+    pub(crate) fn key(&self, number: usize) -> Key<'a> {
         Key::with_hash(self.name(number), self.names[number].hash)
     }
 }

@@ -3,15 +3,15 @@
 
 mod error;
 mod keys;
-pub mod cursor;
-pub mod delimiter;
-pub mod base64;
+mod cursor;
+mod delimiter;
+pub(crate) mod base64;
 pub mod cef;
 pub mod cidr;
 pub mod csv;
 pub mod datetime;
 pub mod dissect;
-pub mod glob;
+pub(crate) mod glob;
 pub mod statsd;
 pub mod dogstatsd;
 pub mod graphite;
@@ -27,5 +27,8 @@ pub mod reach;
 pub mod user_agent;
 pub mod yaml;
 
-pub use error::{EncodeError, FormatError, Quote};
-pub use keys::{Keys, PlacedKeys};
+pub use error::FormatError;
+
+pub(crate) use error::EncodeError;
+pub use keys::Keys;
+pub(crate) use keys::PlacedKeys;

@@ -11,7 +11,7 @@ use temblor_lang::value::{ArrayBuilder, JsonStyle, Value, deeper, total_order};
 const FLOAT_STEPS_MAX: u64 = 4;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::array::len",
         &[("array", Array)],

@@ -12,7 +12,7 @@ use temblor_lang::value::{JsonStyle, Value};
 const KEYS: (u64, u64) = (8_390_880_576_440_238_080, 128_034_676_764_530);
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "tremor::chash::jump",
         &[("key", String), ("slots", Integer)],

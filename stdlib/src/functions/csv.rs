@@ -8,7 +8,7 @@ use temblor_lang::value::Kind::{Array, Record, String};
 use temblor_lang::value::{TextBuilder, Value};
 
 /// The functions of these modules.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     optional(
         1,
         pure(

@@ -13,13 +13,13 @@ use temblor_lang::value::Kind::{Any, Integer, Record, String};
 use temblor_lang::value::{Kind, Value};
 use zone::Zone;
 
-pub use parse::FUNCTIONS as PARSE_FUNCTIONS;
+pub(super) use parse::FUNCTIONS as PARSE_FUNCTIONS;
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const DATETIME: Params = &[("datetime", Kind::Any)];
 
 /// The functions of this module that format and take apart.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::datetime::format",
         &[("datetime", Any), ("format", String)],

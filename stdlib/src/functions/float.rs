@@ -8,7 +8,7 @@ use temblor_lang::value::{Kind, Value};
 const NUMBER: Params = &[("number", Kind::Any)];
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::float::parse",
         &[("text", String)],

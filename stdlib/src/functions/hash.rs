@@ -19,7 +19,7 @@ const DATA: Params = &[("data", Kind::Any)];
 const KEYED: Params = &[("key", Kind::Any), ("data", Kind::Any)];
 
 /// The functions of these modules.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::hash::sha256",
         DATA,

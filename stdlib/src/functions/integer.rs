@@ -10,7 +10,7 @@ use temblor_lang::value::Value;
 const BASES: std::ops::RangeInclusive<u64> = 2..=36;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::integer::parse",
         &[("text", String)],

@@ -10,7 +10,7 @@ use temblor_lang::value::{Kind, Value};
 const ADDRESS: Params = &[("address", Kind::String)];
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::ip::is_valid",
         ADDRESS,

@@ -11,7 +11,7 @@ use temblor_lang::value::{JsonStyle, Value, deeper};
 const DEPTH_MAX: usize = 512;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::json::decode",
         &[("text", String)],

@@ -8,7 +8,7 @@ use temblor_lang::value::{Kind, Value};
 const VALUE: Params = &[("value", Kind::Any)];
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::type::as_string",
         VALUE,

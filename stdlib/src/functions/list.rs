@@ -14,7 +14,7 @@ use temblor_lang::value::{deeper, equal, hash128, total_order};
 const ARRAY: Params = &[("array", Kind::Array)];
 
 /// The functions of this kind.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::array::first",
         ARRAY,

@@ -13,7 +13,7 @@ use temblor_lang::value::{Key, Value, deeper, to_json};
 const KEPT_MAX: usize = 256;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::logstash::is_true",
         &[("value", Any)],

@@ -7,7 +7,7 @@ use temblor_lang::value::Kind::{Any, Array, Bool, String};
 use temblor_lang::value::Value;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     optional(
         1,
         impure(

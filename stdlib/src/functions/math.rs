@@ -10,7 +10,7 @@ const NUMBER: Params = &[("number", Kind::Number)];
 const TWO: Params = &[("left", Kind::Number), ("right", Kind::Number)];
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::math::floor",
         NUMBER,

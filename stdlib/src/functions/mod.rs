@@ -35,7 +35,7 @@ pub use system::name_instance;
 use temblor_lang::builtin::Function;
 
 /// All functions.
-pub static GROUPS: &[&[Function]] = &[
+pub(crate) static GROUPS: &[&[Function]] = &[
     array::FUNCTIONS,
     binary::FUNCTIONS,
     chash::FUNCTIONS,

@@ -7,7 +7,7 @@ use temblor_lang::value::Kind::Any;
 use temblor_lang::value::Value;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[pure(
+pub(super) static FUNCTIONS: &[Function] = &[pure(
     "std::path::try_default",
     &[("base", Any), ("segments", Any), ("otherwise", Any)],
     Any,

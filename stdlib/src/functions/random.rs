@@ -17,7 +17,7 @@ const SPAN_BYTES: usize = 8;
 const TRACE_BYTES: usize = 16;
 
 /// The functions of these modules.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     impure(
         "std::random::bool",
         &[],

@@ -10,7 +10,7 @@ use temblor_lang::value::{Value, order};
 const LENGTH_MAX: u64 = 1 << 24;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::range::range",
         &[("start", Integer), ("finish", Integer)],

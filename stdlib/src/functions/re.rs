@@ -13,7 +13,7 @@ use temblor_lang::value::Value;
 const KEPT_MAX: usize = 64;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::re::is_match",
         &[("pattern", String), ("text", String)],

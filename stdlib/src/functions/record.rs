@@ -8,7 +8,7 @@ use temblor_lang::value::Kind::{Array, Bool, Integer, Record, String};
 use temblor_lang::value::{JsonStyle, Value};
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::record::len",
         &[("record", Record)],

@@ -18,7 +18,7 @@ const AFFIX: Params = &[("text", Kind::String), ("affix", Kind::String)];
 const PADDING: Params = &[("text", Kind::String), ("width", Kind::Integer), ("fill", Kind::String)];
 
 /// The functions of this kind.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::string::starts_with",
         AFFIX,

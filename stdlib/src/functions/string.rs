@@ -9,7 +9,7 @@ use temblor_lang::value::{Kind, Value};
 const TEXT: Params = &[("text", Kind::String)];
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::string::len",
         TEXT,

@@ -21,7 +21,7 @@ const NONE: Params = &[];
 const ANYTHING: Params = &[("arguments", Kind::Any)];
 
 /// The functions of these modules.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     impure(
         "tremor::system::hostname",
         NONE,

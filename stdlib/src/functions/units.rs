@@ -8,7 +8,7 @@ use temblor_lang::value::Kind::{Integer, String};
 use temblor_lang::value::Value;
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::units::parse_duration",
         &[("text", String)],

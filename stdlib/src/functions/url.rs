@@ -7,7 +7,7 @@ use temblor_lang::value::Kind::{Record, String};
 use temblor_lang::value::{TextBuilder, Value};
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::url::encode",
         &[("text", String)],

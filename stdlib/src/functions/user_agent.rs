@@ -32,7 +32,7 @@ const ROBOTS: &[&str] = &[
 ];
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     pure(
         "std::user_agent::parse",
         TEXT,

@@ -11,7 +11,7 @@ use temblor_lang::value::{Kind, Value};
 const TEXT: Params = &[("text", Kind::String)];
 
 /// The functions of this module.
-pub static FUNCTIONS: &[Function] = &[
+pub(super) static FUNCTIONS: &[Function] = &[
     impure(
         "std::uuid::v4",
         &[],

@@ -8,7 +8,8 @@ use crate::onigmo;
 
 use super::expand::expand;
 use super::fallback::Fallback;
-use super::{Captures, Grok, Library, Options, Strategy};
+use super::pattern::Strategy;
+use super::{Captures, Grok, Library, Options};
 
 /// Lines of the formats that the shipped patterns describe.
 const SAMPLES: &[&str] = &[

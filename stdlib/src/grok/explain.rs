@@ -19,7 +19,7 @@ pub struct Explanation {
     /// Byte offset up to which the longest attempt matched.
     pub matched_prefix_end: usize,
     /// Number of the part of the pattern that could not match there, from 0.
-    pub stopped_at_index: usize,
+    pub(crate) stopped_at_index: usize,
     /// The text of that part, such as `%{IP:client}`; empty when all parts matched.
     pub stopped_at_token: String,
     /// The parts of the pattern that did match, as one pattern.

@@ -39,7 +39,7 @@ pub struct FieldSpec {
     /// The wanted type.
     pub conversion: Conversion,
     /// The word after the second colon as it was written, if there is one.
-    pub type_word: Option<String>,
+    pub(crate) type_word: Option<String>,
     /// The named pattern it comes from; `None` for `(?<name>…)`.
     pub pattern: Option<String>,
     /// The index to pass to `Captures::span` and `Captures::get`.

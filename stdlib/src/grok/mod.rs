@@ -18,11 +18,9 @@ mod pattern;
 mod reference;
 
 pub use captures::Captures;
-pub use error::{GrokError, GrokErrorKind};
-pub use explain::Explanation;
-pub use field::{Conversion, FieldSpec};
+pub use field::Conversion;
 pub use library::Library;
-pub use pattern::{Anchor, Grok, Options, Strategy};
+pub use pattern::{Anchor, Grok, Options};
 pub use prefilter::{Hits, Prefilter};
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::library::Library;
 use super::scan::{self, Outcome, Program};
 
 /// Longest text that is matched, in bytes; offsets are 32 bits wide, with two values reserved.
-pub const TEXT_BYTES_MAX: usize = (u32::MAX - 2) as usize;
+pub(crate) const TEXT_BYTES_MAX: usize = (u32::MAX - 2) as usize;
 
 /// Where a match may lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,8 @@
 //!
 //! Invariant: expected values are written out or come from another engine, never from this one.
 
-use super::{Anchor, Captures, Conversion, Grok, GrokErrorKind, Library, Options};
+use super::error::GrokErrorKind;
+use super::{Anchor, Captures, Conversion, Grok, Library, Options};
 
 fn fields(pattern: &str, text: &str) -> Option<Vec<(String, String)>> {
     fields_with(pattern, text, &Library::legacy(), &Options::default())

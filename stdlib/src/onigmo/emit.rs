@@ -19,7 +19,7 @@ pub struct Translated {
     /// The pattern, for the `regex` crate, or for `fancy-regex` if `needs_backtracking`.
     pub pattern: String,
     /// Look-around, atomic groups or back-references are left in the pattern.
-    pub needs_backtracking: bool,
+    pub(crate) needs_backtracking: bool,
     /// The name of each capture group from number 1 on; a name may occur twice, as in Ruby.
     pub groups: Vec<Option<String>>,
     /// What a reader should know about the translation.

@@ -11,8 +11,10 @@ mod parser;
 mod part;
 mod syntax;
 
-pub use emit::{Translated, translate};
-pub use error::OnigmoError;
+pub use emit::translate;
+
+pub(crate) use emit::Translated;
+pub(crate) use error::OnigmoError;
 pub use syntax::Options;
 
 pub(crate) use emit::{Read, emit, read};

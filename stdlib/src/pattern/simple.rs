@@ -49,7 +49,7 @@ pub(super) enum Found {
 
 impl Simple {
     /// An expression of such a shape, from its tree.
-    pub fn of(tree: &Node) -> Option<Self> {
+    pub(super) fn of(tree: &Node) -> Option<Self> {
         if let Some(set) = Set::of(tree) {
             return Some(Self::Byte(set));
         }
@@ -72,7 +72,7 @@ impl Simple {
     }
 
     /// The first match from the byte `start` on.
-    pub fn find(&self, text: &str, start: usize) -> Found {
+    pub(super) fn find(&self, text: &str, start: usize) -> Found {
         let bytes = text.as_bytes();
         if start > bytes.len() {
             return Found::Unknown;

@@ -18,7 +18,7 @@ block of examples is true.
 ";
 
 /// The whole manual.
-pub fn text(library: &dyn Registry) -> String {
+pub(crate) fn text(library: &dyn Registry) -> String {
     let mut out = HEAD.to_owned();
     let mut modules: BTreeMap<&str, Vec<&Function>> = BTreeMap::new();
     for path in library.module_paths() {

@@ -3,14 +3,18 @@
 //! Invariant: options that librdkafka does not know are found when the program is loaded.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rdkafka::ClientConfig;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use temblor_declare::Wrong;
+use temblor_runtime::error::Error;
+use temblor_runtime::outlet::Desk;
+use temblor_runtime::source::feed::Feed;
 
 use super::Cluster;
+use crate::session::Presence;
 
 /// The options, with `defaults` below those of the program.
 ///
@@ -48,27 +52,97 @@ fn wrong(error: &KafkaError) -> Wrong {
 /// The same kind of error is told once in this time.
 const QUIET: Duration = Duration::from_secs(30);
 
-/// Which kinds of errors have been told, and when: librdkafka repeats them with each attempt.
-#[derive(Default)]
-pub struct Told(Mutex<HashMap<Option<i32>, Instant>>);
+/// What users are told of the errors that librdkafka repeats with each attempt: that no broker can be reached,
+/// once; anything else once in a while.
+pub struct Complaints {
+    name: String,
+    error: fn(String, String, &'static str) -> Error,
+    report: Box<dyn Fn(Error) + Send + Sync>,
+    presence: Presence,
+    /// Which kinds have been told, and when.
+    told: Mutex<HashMap<Option<i32>, Instant>>,
+    /// Why a connection failed last.
+    reason: Mutex<String>,
+}
 
-impl Told {
-    /// Whether an error of that kind should be told now.
-    pub fn is_due(&self, code: Option<RDKafkaErrorCode>) -> bool {
-        // All brokers are down when the connection to the only one fails.
-        let kind = match code {
-            Some(RDKafkaErrorCode::AllBrokersDown) => {
-                Some(RDKafkaErrorCode::BrokerTransportFailure)
+impl Complaints {
+    /// Of a source.
+    #[must_use]
+    pub fn of_source(name: String, feed: &Feed) -> Self {
+        let (presence, feed) = (Presence::of_source(feed), feed.clone());
+        Self::new(name, Error::input, presence, Box::new(move |error| feed.trouble(error)))
+    }
+
+    /// Of a sink.
+    #[must_use]
+    pub fn of_sink(name: String, desk: &Desk) -> Self {
+        let (presence, desk) = (Presence::of_sink(desk), desk.clone());
+        Self::new(name, Error::output, presence, Box::new(move |error| desk.trouble(error)))
+    }
+
+    fn new(
+        name: String,
+        error: fn(String, String, &'static str) -> Error,
+        presence: Presence,
+        report: Box<dyn Fn(Error) + Send + Sync>,
+    ) -> Self {
+        let (told, reason) = (Mutex::default(), Mutex::default());
+        Self { name, error, report, presence, told, reason }
+    }
+
+    /// librdkafka, or a broker, complains.
+    pub fn hear(&self, error: &KafkaError, reason: &str) {
+        let code = error.rdkafka_error_code();
+        match code {
+            Some(RDKafkaErrorCode::BrokerTransportFailure | RDKafkaErrorCode::Resolve) => {
+                // The client goes on with other brokers, if there are any.
+                reason.clone_into(&mut self.reason());
             }
-            other => other,
-        };
-        let kind = kind.map(|code| code as i32);
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            Some(RDKafkaErrorCode::AllBrokersDown) => {
+                let known = self.reason().clone();
+                let reason = if known.is_empty() { reason } else { &known };
+                self.presence.lost(&self.make(format!("no broker can be reached: {reason}"), code));
+            }
+            _ if self.is_due(code) => (self.report)(self.make(format!("{error}: {reason}"), code)),
+            _ => {}
+        }
+    }
+
+    /// Something failed that was asked for.
+    pub fn fail(&self, error: &KafkaError) {
+        let code = error.rdkafka_error_code();
+        if self.is_due(code) {
+            (self.report)(self.make(error.to_string(), code));
+        }
+    }
+
+    /// A broker has answered.
+    pub fn answered(&self) {
+        self.presence.found(&self.name);
+    }
+
+    /// Whether no broker can be reached.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        self.presence.is_away()
+    }
+
+    fn make(&self, reason: String, code: Option<RDKafkaErrorCode>) -> Error {
+        (self.error)(self.name.clone(), reason, help(code))
+    }
+
+    fn is_due(&self, code: Option<RDKafkaErrorCode>) -> bool {
+        let kind = code.map(|code| code as i32);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = told.get(&kind).is_none_or(|at| at.elapsed() >= QUIET);
         if is_due {
             told.insert(kind, Instant::now());
         }
         is_due
+    }
+
+    fn reason(&self) -> MutexGuard<'_, String> {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -113,7 +113,13 @@ pub static KAFKA: Connector = Connector {
              2026-01-31T08:00:00Z.",
         )
         .or(FROM),
-        Setting::new("commit_interval", Takes::Duration, "Time between two commits.").or("1s"),
+        Setting::new(
+            "commit_interval",
+            Takes::Duration,
+            "Time between two commits. What a member that is killed has read since the last one is read again by \
+             the next.",
+        )
+        .or("100ms"),
         Setting::new(
             "session_timeout",
             Takes::Duration,

@@ -21,7 +21,7 @@ use temblor_wire::retry;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use super::client::{Told, config, help, is_refusal};
+use super::client::{Complaints, config, help, is_refusal};
 use super::{Cluster, Shape};
 
 /// What holds unless the program says otherwise.
@@ -76,18 +76,11 @@ impl OpenSink for Writing {
 }
 
 /// What librdkafka calls back.
-struct Calls {
-    name: String,
-    desk: Desk,
-    told: Told,
-}
+struct Calls(Complaints);
 
 impl ClientContext for Calls {
     fn error(&self, error: KafkaError, reason: &str) {
-        let code = error.rdkafka_error_code();
-        if self.told.is_due(code) {
-            self.desk.trouble(Error::output(&*self.name, format!("{error}: {reason}"), help(code)));
-        }
+        self.0.hear(&error, reason);
     }
 }
 
@@ -95,6 +88,9 @@ impl ProducerContext for Calls {
     type DeliveryOpaque = Box<Ticket>;
 
     fn delivery(&self, result: &DeliveryResult<'_>, ticket: Box<Ticket>) {
+        if result.is_ok() {
+            self.0.answered();
+        }
         ticket
             .under_way
             .report(ticket.event, result.as_ref().err().map(|(error, _)| error.clone()));
@@ -173,11 +169,7 @@ impl Writing {
     }
 
     fn client(&self, desk: &Desk) -> Result<Client, KafkaError> {
-        self.config.create_with_context(Calls {
-            name: self.name(),
-            desk: desk.clone(),
-            told: Told::default(),
-        })
+        self.config.create_with_context(Calls(Complaints::of_sink(self.name(), desk)))
     }
 
     async fn write(self, outlet: Arc<Outlet>, desk: Desk) {

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, RebalanceProtocol};
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
@@ -22,7 +22,7 @@ use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
 use temblor_wire::retry::{self, Retry};
 
-use super::client::{Told, config, help};
+use super::client::{Complaints, config, help};
 use super::progress::{Partition, Progress, Span};
 use super::{Cluster, Start, Subscription};
 use crate::packing::{Packing, Unpacking};
@@ -44,6 +44,8 @@ const DEFAULTS: &[(&str, &str)] = &[
 const POLL: Duration = Duration::from_millis(50);
 /// A program that takes nothing for so long has its partitions paused.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Time between two questions to brokers that were away.
+const ASK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a question to the brokers may take.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
@@ -79,11 +81,9 @@ impl OpenSource for Reading {
 
 /// What librdkafka calls back.
 struct Calls {
-    name: String,
-    feed: Feed,
+    complaints: Complaints,
     start: Start,
     progress: Arc<Progress>,
-    told: Told,
     /// The consumer is being closed: nothing is waited for any more.
     closing: AtomicBool,
 }
@@ -91,12 +91,6 @@ struct Calls {
 type Client = BaseConsumer<Calls>;
 
 impl Calls {
-    fn trouble(&self, reason: String, code: Option<RDKafkaErrorCode>) {
-        if self.told.is_due(code) {
-            self.feed.trouble(Error::input(&*self.name, reason, help(code)));
-        }
-    }
-
     /// Where a group begins by time, for partitions without a commit.
     fn set_start(&self, consumer: &Client, assigned: &mut TopicPartitionList) -> KafkaResult<()> {
         let Start::Time(milliseconds) = self.start else { return Ok(()) };
@@ -131,12 +125,12 @@ impl Calls {
             self.progress.wait(&partitions, SETTLE_MAX);
         }
         if let Err(error) = store(consumer, &self.progress) {
-            self.trouble(error.to_string(), error.rdkafka_error_code());
+            self.complaints.fail(&error);
         }
         if !consumer.assignment_lost() {
             match consumer.commit_consumer_state(CommitMode::Sync) {
                 Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
-                Err(error) => self.trouble(error.to_string(), error.rdkafka_error_code()),
+                Err(error) => self.complaints.fail(&error),
             }
         }
         self.progress.forget(&partitions);
@@ -145,7 +139,7 @@ impl Calls {
 
 impl ClientContext for Calls {
     fn error(&self, error: KafkaError, reason: &str) {
-        self.trouble(format!("{error}: {reason}"), error.rdkafka_error_code());
+        self.complaints.hear(&error, reason);
     }
 }
 
@@ -159,7 +153,7 @@ impl ConsumerContext for Calls {
         let cooperative = matches!(consumer.rebalance_protocol(), RebalanceProtocol::Cooperative);
         let done = if what == RDKafkaRespErr::RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
             if let Err(error) = self.set_start(consumer, partitions) {
-                self.trouble(error.to_string(), error.rdkafka_error_code());
+                self.complaints.fail(&error);
             }
             match cooperative {
                 true => consumer.incremental_assign(partitions),
@@ -173,7 +167,7 @@ impl ConsumerContext for Calls {
             }
         };
         if let Err(error) = done {
-            self.trouble(error.to_string(), error.rdkafka_error_code());
+            self.complaints.fail(&error);
         }
     }
 }
@@ -227,11 +221,9 @@ impl Reading {
     fn session(&self, feed: &Feed) -> Result<(), Error> {
         let progress = Arc::new(Progress::default());
         let calls = Calls {
-            name: self.name(),
-            feed: feed.clone(),
+            complaints: Complaints::of_source(self.name(), feed),
             start: self.subscription.from,
             progress: Arc::clone(&progress),
-            told: Told::default(),
             closing: AtomicBool::new(false),
         };
         let consumer: Client =
@@ -247,12 +239,17 @@ impl Reading {
             packing: Packing::new(&self.unpacking),
             spans: HashMap::new(),
             retry: self.cluster.retry.clone(),
+            asked: Instant::now(),
         };
         let ended = member.read();
         progress.wait_all(SETTLE_MAX);
         consumer.context().closing.store(true, Ordering::Relaxed);
         if let Err(error) = store(&consumer, &progress) {
             feed.trouble(self.failed(&error));
+        }
+        if consumer.context().complaints.is_away() {
+            // Nobody would take the commit: what it holds is delivered again.
+            return ended;
         }
         match consumer.commit_consumer_state(CommitMode::Sync) {
             Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
@@ -273,6 +270,8 @@ struct Member<'a> {
     /// What is in the packing.
     spans: HashMap<Partition, Span>,
     retry: Retry,
+    /// When the brokers were last asked whether they are back.
+    asked: Instant,
 }
 
 impl Member<'_> {
@@ -285,7 +284,7 @@ impl Member<'_> {
                     break;
                 }
             }
-            store(self.consumer, self.progress).map_err(|error| self.reading.failed(&error))?;
+            self.store()?;
             if self.packing.taken() > 0 && !self.hand_over()? {
                 break;
             }
@@ -293,11 +292,19 @@ impl Member<'_> {
         Ok(())
     }
 
+    fn store(&self) -> Result<(), Error> {
+        store(self.consumer, self.progress).map_err(|error| self.reading.failed(&error))
+    }
+
     /// Takes one message, if there is one.
     fn poll(&mut self, patience: Duration) -> Result<bool, Error> {
         match self.consumer.poll(patience) {
-            None => Ok(false),
+            None => {
+                self.look_for_brokers();
+                Ok(false)
+            }
             Some(Ok(message)) => {
+                self.consumer.context().complaints.answered();
                 self.pack(&message);
                 Ok(true)
             }
@@ -305,10 +312,23 @@ impl Member<'_> {
                 if let KafkaError::MessageConsumptionFatal(_) = error {
                     return Err(self.reading.failed(&error));
                 }
-                let code = error.rdkafka_error_code();
-                self.consumer.context().trouble(error.to_string(), code);
+                self.consumer.context().complaints.hear(&error, "cannot be read");
                 Ok(false)
             }
+        }
+    }
+
+    /// Asks brokers that were away whether they are back: a topic in which nothing happens would not tell.
+    fn look_for_brokers(&mut self) {
+        let complaints = &self.consumer.context().complaints;
+        if !complaints.is_away() || self.asked.elapsed() < ASK_INTERVAL {
+            return;
+        }
+        self.asked = Instant::now();
+        let topic = self.reading.subscription.topics.iter().find(|topic| !topic.starts_with('^'));
+        let asked = self.consumer.fetch_metadata(topic.map(String::as_str), POLL);
+        if asked.is_ok() {
+            complaints.answered();
         }
     }
 
@@ -332,19 +352,26 @@ impl Member<'_> {
         let feed = self.feed.clone();
         let origin = Arc::clone(&self.origin);
         let mut handing = pin!(feed.hand_over(arrival, &origin));
+        let began = Instant::now();
         let mut paused = false;
         let receipt = loop {
-            let waited = handle.block_on(async {
-                tokio::time::timeout(if paused { POLL } else { PATIENCE }, handing.as_mut()).await
-            });
+            let waited =
+                handle.block_on(async { tokio::time::timeout(POLL, handing.as_mut()).await });
             match waited {
                 Ok(Ok(receipt)) => break receipt,
                 Ok(Err(_)) => return Ok(false),
                 Err(_) => {
+                    // What has settled meanwhile is committed all the same.
+                    self.store()?;
+                    if began.elapsed() < PATIENCE {
+                        continue;
+                    }
+                    if !paused {
+                        self.pause(true);
+                    }
                     paused = true;
-                    self.pause(true);
                     // What comes in spite of the pause goes with the next batch.
-                    self.poll(POLL)?;
+                    self.poll(Duration::ZERO)?;
                 }
             }
         };
@@ -363,7 +390,7 @@ impl Member<'_> {
             false => self.consumer.resume(&assignment),
         };
         if let Err(error) = done {
-            self.consumer.context().trouble(error.to_string(), error.rdkafka_error_code());
+            self.consumer.context().complaints.fail(&error);
         }
     }
 

@@ -19,6 +19,8 @@ use temblor_wire::retry::{self, Retry};
 use super::broker::Brokers;
 use super::source::{declare_exchange, declare_queue};
 use super::values;
+use crate::identities::Identities;
+use crate::session::Presence;
 
 /// Events that are published before their confirmations are waited for, but for those of one parcel, which
 /// stay together.
@@ -69,31 +71,6 @@ struct Link {
     declared: HashSet<String>,
 }
 
-/// Identities of messages whose program gives them none. A message that is published again after a failure
-/// keeps its own, so that readers can tell it from an equal one.
-struct Identities {
-    /// Differs from process to process.
-    run: u64,
-    next: u64,
-}
-
-impl Identities {
-    fn new() -> Self {
-        Self { run: retry::chance().to_bits(), next: 0 }
-    }
-
-    /// Reserves identities for so many events; gives the first.
-    fn take(&mut self, count: usize) -> u64 {
-        let first = self.next;
-        self.next += count as u64;
-        first
-    }
-
-    fn name(&self, number: u64) -> ShortString {
-        format!("{:016x}-{number:x}", self.run).into()
-    }
-}
-
 /// What became of an event.
 #[derive(Clone, PartialEq)]
 enum Fate {
@@ -114,6 +91,7 @@ impl Writing {
     async fn write(mut self, outlet: Arc<Outlet>, desk: Desk) {
         let mut link = None;
         let mut identities = Identities::new();
+        let presence = Presence::of_sink(&desk);
         while let Some(first) = outlet.take().await {
             let mut count = first.events().len();
             let mut parcels = vec![first];
@@ -148,11 +126,12 @@ impl Writing {
                     parcels.drain(..).for_each(|parcel| parcel.fail(failed.clone()));
                     break;
                 };
-                desk.trouble(failed);
+                presence.lost(&failed);
                 tokio::time::sleep(wait).await;
             }
             if !parcels.is_empty() {
                 self.retry.succeed();
+                presence.found(&self.brokers.name());
             }
             for (parcel, fates) in parcels.into_iter().zip(fates) {
                 let refusal = |(event, fate)| match fate {
@@ -194,7 +173,8 @@ impl Writing {
                 };
                 let (exchange, key, mut properties) = message;
                 if properties.message_id().is_none() {
-                    properties = properties.with_message_id(identities.name(first + index as u64));
+                    properties =
+                        properties.with_message_id(identities.name(first + index as u64).into());
                 }
                 self.declare(link, exchange.as_str()).await?;
                 let mandatory = self.shape.mandatory;

@@ -24,7 +24,7 @@ use temblor_wire::retry::{self, Retry};
 use super::broker::Brokers;
 use super::values;
 use crate::packing::{Packing, Unpacking};
-use crate::session::{self, Ended, SETTLE_MAX};
+use crate::session::{self, Ended, Presence, SETTLE_MAX};
 use crate::settling::{Open, Settling};
 
 /// How long closing a connection may take.
@@ -72,7 +72,7 @@ impl Source for Reading {
     }
 
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
-        let session = || self.session(feed);
+        let session = |presence| self.session(feed, presence);
         feed.network.handle()?.block_on(session::repeat(feed, self.retry.clone(), session))
     }
 }
@@ -122,10 +122,11 @@ pub(super) async fn declare_queue(
 }
 
 impl Reading {
-    async fn session(&self, feed: &Feed) -> Result<Ended, Error> {
+    async fn session(&self, feed: &Feed, presence: Presence) -> Result<Ended, Error> {
         let failed = |error: AmqpError| self.brokers.input_error(&error);
         let (connection, channel) = self.brokers.connect().await.map_err(failed)?;
         let (queue, consumer) = self.consume(&connection, &channel).await.map_err(failed)?;
+        presence.found(&self.brokers.name());
         let origin = self.origin(&queue);
         let (open, mut settled) = Settling::new();
         let tag = consumer.tag();

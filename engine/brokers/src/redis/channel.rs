@@ -14,7 +14,7 @@ use temblor_wire::retry::Retry;
 
 use super::server::Server;
 use crate::packing::{Packing, Unpacking};
-use crate::session::{self, Ended, push_json};
+use crate::session::{self, Ended, Presence, push_json};
 
 /// Time between two questions whether the server is still there.
 const PING_INTERVAL: Duration = Duration::from_secs(15);
@@ -41,7 +41,8 @@ pub async fn read(
     retry: Retry,
     feed: &Feed,
 ) -> Result<(), Error> {
-    session::repeat(feed, retry, || one_session(channels, server, unpacking, feed)).await
+    let session = |presence| one_session(channels, server, unpacking, feed, presence);
+    session::repeat(feed, retry, session).await
 }
 
 async fn one_session(
@@ -49,6 +50,7 @@ async fn one_session(
     server: &Server,
     unpacking: &Unpacking,
     feed: &Feed,
+    presence: Presence,
 ) -> Result<Ended, Error> {
     let failed = |error: RedisError| server.input_error(&error);
     let mut listener = server.listen().await.map_err(failed)?;
@@ -58,6 +60,7 @@ async fn one_session(
     if !channels.patterns.is_empty() {
         listener.psubscribe(&channels.patterns).await.map_err(failed)?;
     }
+    presence.found(&server.name());
     let origin = Origin::named(server.name());
     let (mut asking, mut messages) = listener.split();
     let mut packing = Packing::new(unpacking);

@@ -13,7 +13,7 @@ use temblor_wire::retry::Retry;
 
 use super::server::{Link, Server};
 use crate::packing::{BATCH_BYTES_MAX, BATCH_MESSAGES_MAX, Packing, Unpacking};
-use crate::session::{self, Ended, SETTLE_MAX};
+use crate::session::{self, Ended, Presence, SETTLE_MAX};
 use crate::settling::{Open, Settling};
 
 /// Seconds that the server waits for an element before it answers that there is none.
@@ -64,7 +64,8 @@ pub async fn read(
     session::push_json(&list.name, &mut meta);
     meta.push_str("}}");
     let origin = Origin::with_meta(format!("{}/{}", server.name(), list.name), meta);
-    session::repeat(feed, retry, || one_session(list, server, unpacking, &origin, feed)).await
+    let session = |presence| one_session(list, server, unpacking, &origin, feed, presence);
+    session::repeat(feed, retry, session).await
 }
 
 async fn one_session(
@@ -73,11 +74,13 @@ async fn one_session(
     unpacking: &Unpacking,
     origin: &Arc<Origin>,
     feed: &Feed,
+    presence: Presence,
 ) -> Result<Ended, Error> {
     let failed = |error: RedisError| server.input_error(&error);
     let mut fetching = server.connect().await.map_err(failed)?;
     let mut settling = server.connect().await.map_err(failed)?;
     claim_name(list, &mut fetching, server).await?;
+    presence.found(&server.name());
     let (open, mut settled) = Settling::new();
     let room = Arc::new(tokio::sync::Semaphore::new(UNSETTLED_KIB_MAX));
     let taking = async {

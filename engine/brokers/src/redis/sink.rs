@@ -12,6 +12,7 @@ use temblor_wire::outbound::{Task, TaskSink};
 use temblor_wire::retry::{self, Retry};
 
 use super::server::{Link, Server, is_passing};
+use crate::session::Presence;
 
 /// Events that go in one request, at the most, but for those of one parcel, which stay together.
 const REQUEST_EVENTS_MAX: usize = 10_000;
@@ -56,6 +57,7 @@ impl OpenSink for Writing {
 impl Writing {
     async fn write(mut self, outlet: Arc<Outlet>, desk: Desk) {
         let mut link = None;
+        let presence = Presence::of_sink(&desk);
         while let Some(first) = outlet.take().await {
             let mut count = first.events().len();
             let mut parcels = vec![first];
@@ -75,13 +77,14 @@ impl Writing {
                             parcels.drain(..).for_each(|parcel| parcel.fail(failed.clone()));
                             break None;
                         };
-                        desk.trouble(failed);
+                        presence.lost(&failed);
                         tokio::time::sleep(wait).await;
                     }
                 }
             };
             let Some(answers) = answers else { continue };
             self.retry.succeed();
+            presence.found(&self.server.name());
             let mut refusals = request.refusals(&answers);
             for (index, parcel) in parcels.into_iter().enumerate() {
                 parcel.confirm_except(&std::mem::take(&mut refusals[index]), &self.errors).await;

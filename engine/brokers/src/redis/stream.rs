@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::server::{Link, Server};
 use crate::packing::{BATCH_MESSAGES_MAX, Packing, Unpacking};
-use crate::session::{self, Ended, SETTLE_MAX, push_json};
+use crate::session::{self, Ended, Presence, SETTLE_MAX, push_json};
 use crate::settling::{Open, Settling};
 
 /// How long the server waits for an entry before it answers that there is none.
@@ -61,7 +61,8 @@ pub async fn read(
     push_json(&group.stream, &mut meta);
     meta.push_str("}}");
     let origin = Origin::with_meta(format!("{}/{}", server.name(), group.stream), meta);
-    session::repeat(feed, retry, || one_session(group, server, unpacking, &origin, feed)).await
+    let session = |presence| one_session(group, server, unpacking, &origin, feed, presence);
+    session::repeat(feed, retry, session).await
 }
 
 async fn one_session(
@@ -70,11 +71,13 @@ async fn one_session(
     unpacking: &Unpacking,
     origin: &Arc<Origin>,
     feed: &Feed,
+    presence: Presence,
 ) -> Result<Ended, Error> {
     let failed = |error: RedisError| server.input_error(&error);
     let mut fetching = server.connect().await.map_err(failed)?;
     let mut settling = server.connect().await.map_err(failed)?;
     make_group(group, &mut fetching).await.map_err(failed)?;
+    presence.found(&server.name());
     let (open, mut settled) = Settling::new();
     let room = Arc::new(Semaphore::new(UNSETTLED_MAX));
     let reading = async {

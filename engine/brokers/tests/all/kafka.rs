@@ -9,7 +9,7 @@ use rdkafka::consumer::{BaseConsumer, Consumer};
 use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
 use tokio::runtime::Runtime;
 
-use crate::{counted, numbered, run, start, wait_for_lines};
+use crate::{counted, numbered, run, start, told_once, wait_for_lines};
 
 /// A name that no other test has.
 fn name(text: &str) -> String {
@@ -81,8 +81,8 @@ fn two_hundred_thousand_messages_survive_kills_of_the_reader() {
     }
     assert_eq!(seen.iter().filter(|seen| !**seen).count(), 0);
     let repeated = counted(&text).values().filter(|count| **count > 1).count();
-    // Each kill repeats at most what was read since the last commit; all of them never come twice.
-    assert!(repeated < count, "{repeated} messages came twice");
+    // Each kill repeats what was read since the last commit, and what was under way.
+    assert!(repeated <= 3 * 10_000, "{repeated} messages came twice");
 }
 
 #[test]
@@ -155,7 +155,6 @@ fn what_kafka_refuses_goes_to_err() {
 }
 
 #[test]
-#[ignore = "known failure: after the broker is killed and started again, messages did not arrive within 120 s"]
 fn a_broker_that_dies_is_waited_for() {
     let Some(server) = OwnPeer::start("kafka") else { return };
     let (address, folder) = (server.address("KAFKA"), Folder::new());
@@ -163,8 +162,9 @@ fn a_broker_that_dies_is_waited_for() {
     let program = format!(
         "source k from kafka \"{address}\" with topics = \"t\", group = \"g\" end;
          sink t into kafka \"{address}\" with topic = \"t\" end;
+         source lines from stdin;
          sink f into file \"out.json\";
-         in |> t; k |> f"
+         lines |> t; k |> f"
     );
     let mut process = start(&folder, "both.tmb", &program);
     process.write(numbered(1000));
@@ -174,8 +174,9 @@ fn a_broker_that_dies_is_waited_for() {
     process.wait_for_text("kafka://");
     server.resume();
     wait_for_lines(&folder, "out.json", 1001);
-    // The exit code tells of the errors meanwhile.
-    assert!(process.terminate().code.is_some());
+    let ran = process.terminate();
+    told_once(&ran.err);
+    ran.succeeded();
 }
 
 #[test]

@@ -4,6 +4,8 @@
 #[cfg(feature = "kafka")]
 mod kafka;
 mod counts;
+mod mqtt;
+mod nats;
 mod rabbitmq;
 mod redis;
 
@@ -44,4 +46,13 @@ fn wait_for_lines(folder: &Folder, file: &str, count: usize) {
 /// Numbered events.
 fn numbered(count: usize) -> String {
     (0..count).map(|number| format!("{{\"n\":{number}}}\n")).collect()
+}
+
+/// A broker that was killed and started again is told to be away and to be back, by the source and by the sink,
+/// not with each attempt.
+fn told_once(errors: &str) {
+    let count = |text| errors.matches(text).count();
+    let (away, back) = (count("it is tried again until it works"), count(" is back after "));
+    // A broker that starts may refuse for another reason than that nobody listens.
+    assert!((1..=4).contains(&away) && (1..=2).contains(&back), "{errors}");
 }

@@ -1,10 +1,9 @@
 //! Redis: lists, streams and channels, with kills on both sides.
 
 use redis::{Commands, Connection};
-use rustix::process::Signal;
 use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
 
-use crate::{counted, numbered, run, start, wait_for_lines};
+use crate::{counted, numbered, run, start, told_once, wait_for_lines};
 
 fn connect(address: &str) -> Connection {
     let client = redis::Client::open(format!("redis://{address}")).expect("the address is one");
@@ -135,24 +134,24 @@ fn a_server_that_dies_is_waited_for() {
     let Some(server) = OwnPeer::start("redis") else { return };
     let address = server.address("REDIS");
     let folder = Folder::new();
-    let sink = format!(r#"sink out into redis "redis://{address}" with list = "l" end; in |> out"#);
-    let mut process = start(&folder, "write.tmb", &sink);
+    let program = format!(
+        "source l from redis \"redis://{address}\" with list = \"l\" end;
+         sink r into redis \"redis://{address}\" with list = \"l\" end;
+         source lines from stdin;
+         sink f into file \"out.json\";
+         lines |> r; l |> f"
+    );
+    let mut process = start(&folder, "both.tmb", &program);
     process.write(numbered(10));
-    let mut redis = connect(&address);
-    wait_until("ten elements", || redis.llen::<_, usize>("l") == Ok(10));
+    wait_for_lines(&folder, "out.json", 10);
     server.kill();
     process.write("{\"n\":10}\n");
     process.wait_for_text("redis://");
     server.resume();
-    let mut redis = connect(&address);
-    wait_until("the element that came meanwhile", || {
-        redis.llen::<_, usize>("l").is_ok_and(|count| count > 0)
-    });
-    process.signal(Signal::TERM);
-    // The exit code tells of the errors meanwhile.
-    assert!(process.wait().code.is_some());
-    let last: String = redis.lindex("l", -1).unwrap();
-    assert_eq!(last, "{\"n\":10}");
+    wait_for_lines(&folder, "out.json", 11);
+    let ran = process.terminate();
+    told_once(&ran.err);
+    ran.succeeded();
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub const PLAIN_POSTPROCESSORS: [(&str, Postprocessor); 7] = [
 ///
 /// # Errors
 /// A sentence, when the event cannot be written. `bytes` then ends at `start`.
-pub fn finish_event(
+pub(crate) fn finish_event(
     chain: &[Postprocessor],
     ingest_ns: u64,
     bytes: &mut Vec<u8>,

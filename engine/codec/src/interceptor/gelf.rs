@@ -20,7 +20,7 @@ pub(super) struct GelfChunks {
 
 impl GelfChunks {
     /// Takes a datagram; gives the message that is complete with it.
-    pub fn feed(&mut self, datagram: Vec<u8>) -> Result<Option<Vec<u8>>, String> {
+    pub(super) fn feed(&mut self, datagram: Vec<u8>) -> Result<Option<Vec<u8>>, String> {
         if !datagram.starts_with(&MAGIC) {
             return Ok(Some(datagram));
         }

@@ -6,7 +6,9 @@ mod before;
 mod gelf;
 mod packing;
 
-pub use after::{PLAIN_POSTPROCESSORS, Postprocessor, finish_event};
+pub use after::{PLAIN_POSTPROCESSORS, Postprocessor};
+
+pub(crate) use after::finish_event;
 pub use before::{Chain, Message, PREPROCESSORS, Preprocessor};
 pub use packing::{PACKINGS, Packing};
 

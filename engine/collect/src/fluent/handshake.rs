@@ -20,7 +20,7 @@ const SALT_BYTES: usize = 16;
 
 /// What both sides know.
 #[derive(Clone, Debug)]
-pub struct Credentials {
+pub(crate) struct Credentials {
     shared_key: Secret,
     /// The user, if there is one.
     pub username: Option<String>,
@@ -32,7 +32,7 @@ impl Credentials {
     ///
     /// # Errors
     /// Only a part of them is there.
-    pub fn of_settings(settings: &Settings) -> Result<Option<Self>, Wrong> {
+    pub(super) fn of_settings(settings: &Settings) -> Result<Option<Self>, Wrong> {
         let username = settings.optional_text("username").map(str::to_string);
         let password = settings.secret("password").cloned();
         let Some(shared_key) = settings.secret("shared_key").cloned() else {
@@ -64,7 +64,11 @@ impl Credentials {
     ///
     /// # Errors
     /// A sentence: the peer does not know the key, or speaks something else.
-    pub async fn receive(&self, stream: &mut Stream, bytes: &mut Vec<u8>) -> Result<(), String> {
+    pub(super) async fn receive(
+        &self,
+        stream: &mut Stream,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), String> {
         let nonce = random()?;
         let salt = if self.username.is_some() { random()?.to_vec() } else { Vec::new() };
         let options = vec![
@@ -118,7 +122,7 @@ impl Credentials {
     ///
     /// # Errors
     /// A sentence: the server does not let us in, does not know the key, or speaks something else.
-    pub async fn introduce(&self, stream: &mut Stream) -> Result<(), String> {
+    pub(crate) async fn introduce(&self, stream: &mut Stream) -> Result<(), String> {
         let mut bytes = Vec::new();
         let helo = message(stream, &mut bytes).await?;
         let parts = read(&helo)?;

@@ -21,11 +21,11 @@ use crate::stream::{Stream, Waited, read_within};
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Listening {
+pub(crate) struct Listening {
     pub listener: Listener,
     pub credentials: Option<Credentials>,
     pub message_bytes_max: usize,
-    pub unpacked_bytes_max: usize,
+    pub(crate) unpacked_bytes_max: usize,
 }
 
 impl OpenSource for Listening {

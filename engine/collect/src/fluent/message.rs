@@ -10,7 +10,7 @@ use crate::unpack;
 
 /// What a message brought.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub(crate) struct Taken {
     /// Its events.
     pub messages: Messages,
     /// The acknowledgement, if one is asked for.
@@ -22,7 +22,7 @@ pub struct Taken {
 ///
 /// # Errors
 /// A sentence: this is no message.
-pub fn take(bytes: &[u8], unpacked_bytes_max: usize) -> Result<Taken, String> {
+pub(crate) fn take(bytes: &[u8], unpacked_bytes_max: usize) -> Result<Taken, String> {
     let message =
         rmpv::decode::read_value_ref(&mut &bytes[..]).map_err(|error| error.to_string())?;
     let ValueRef::Array(parts) = message else { return Ok(Taken::default()) };
@@ -129,13 +129,13 @@ fn push(
 }
 
 /// The value of a key of a map.
-pub fn entry_of<'a, 'b>(map: &'b ValueRef<'a>, key: &str) -> Option<&'b ValueRef<'a>> {
+pub(crate) fn entry_of<'a, 'b>(map: &'b ValueRef<'a>, key: &str) -> Option<&'b ValueRef<'a>> {
     let ValueRef::Map(entries) = map else { return None };
     entries.iter().find(|(name, _)| text(name).as_deref() == Some(key)).map(|(_, value)| value)
 }
 
 /// A text, which some clients send as binary.
-pub fn text(value: &ValueRef<'_>) -> Option<String> {
+pub(crate) fn text(value: &ValueRef<'_>) -> Option<String> {
     match value {
         ValueRef::String(text) => text.as_str().map(str::to_string),
         ValueRef::Binary(bytes) => std::str::from_utf8(bytes).ok().map(str::to_string),
@@ -144,7 +144,7 @@ pub fn text(value: &ValueRef<'_>) -> Option<String> {
 }
 
 /// The bytes of a text or of binary.
-pub fn bytes_of<'b>(value: &'b ValueRef<'_>) -> Option<&'b [u8]> {
+pub(crate) fn bytes_of<'b>(value: &'b ValueRef<'_>) -> Option<&'b [u8]> {
     match value {
         ValueRef::String(text) => Some(text.as_bytes()),
         ValueRef::Binary(bytes) => Some(bytes),

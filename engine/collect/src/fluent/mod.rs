@@ -32,7 +32,7 @@ const USERNAME: Setting =
 const PASSWORD: Setting = Setting::new("password", Takes::Secret, "The user's password.");
 
 /// Forward.
-pub static FLUENT: Connector = Connector {
+pub(crate) static FLUENT: Connector = Connector {
     kind: "fluent",
     notation: Notation::Temblor,
     doc: "The Forward protocol of Fluentd and Fluent Bit. A source listens and takes all its modes (message, \

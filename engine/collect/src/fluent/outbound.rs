@@ -42,13 +42,13 @@ const ATTRIBUTE_META: usize = 2;
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Sending {
+pub(crate) struct Sending {
     pub dial: Dial,
     pub credentials: Option<Credentials>,
     pub retry: Retry,
     pub timeout: Duration,
-    pub chunk_events_max: u64,
-    pub is_packed: bool,
+    pub(crate) chunk_events_max: u64,
+    pub(crate) is_packed: bool,
     pub acknowledges: bool,
     pub errors: Arc<Feedback>,
 }

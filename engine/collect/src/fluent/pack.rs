@@ -9,11 +9,11 @@ use rmpv::ValueRef;
 use serde_json::Value;
 
 /// The type of the extension that holds a time: seconds and nanoseconds, 4 bytes each, big-endian.
-pub const EVENT_TIME: i8 = 0;
+pub(crate) const EVENT_TIME: i8 = 0;
 const NANOSECONDS: u64 = 1_000_000_000;
 
 /// Appends a value as JSON. Numbers that JSON has not become `null`, keys become texts.
-pub fn push_json(value: &ValueRef<'_>, out: &mut Vec<u8>) {
+pub(crate) fn push_json(value: &ValueRef<'_>, out: &mut Vec<u8>) {
     match value {
         ValueRef::Nil => out.extend_from_slice(b"null"),
         ValueRef::Boolean(flag) => out.extend_from_slice(if *flag { b"true" } else { b"false" }),
@@ -79,12 +79,12 @@ fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a text as JSON.
-pub fn push_string(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn push_string(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(out, text).expect("a text can be written to memory");
 }
 
 /// A time in nanoseconds, from an extension, whole seconds, or seconds with a fraction.
-pub fn nanoseconds(value: &ValueRef<'_>) -> Option<u64> {
+pub(crate) fn nanoseconds(value: &ValueRef<'_>) -> Option<u64> {
     match value {
         ValueRef::Ext(EVENT_TIME, data) => {
             let (seconds, rest) = data.split_first_chunk::<4>()?;
@@ -106,7 +106,7 @@ pub fn nanoseconds(value: &ValueRef<'_>) -> Option<u64> {
 }
 
 /// Appends an entry, `[time, record]`. Times beyond the year 2106 are that.
-pub fn push_entry(time_ns: u64, record: &Value, out: &mut Vec<u8>) {
+pub(crate) fn push_entry(time_ns: u64, record: &Value, out: &mut Vec<u8>) {
     let written = (|| {
         encode::write_array_len(out, 2)?;
         encode::write_ext_meta(out, 8, EVENT_TIME)?;

@@ -3,11 +3,11 @@
 //! Invariant: each byte is looked at once, however the value arrives, and no deeper than [`NESTING_MAX`].
 
 /// How deep arrays and maps may nest.
-pub const NESTING_MAX: usize = 128;
+pub(crate) const NESTING_MAX: usize = 128;
 
 /// The place of a scan within one value.
 #[derive(Clone, Debug)]
-pub struct Scan {
+pub(crate) struct Scan {
     /// Where the next element begins.
     at: usize,
     /// For each array or map that is open, how many elements are still to come.
@@ -32,7 +32,7 @@ impl Scan {
     ///
     /// # Errors
     /// A sentence: this is no MessagePack, too deep, or longer than `bytes_max`.
-    pub fn end(&mut self, bytes: &[u8], bytes_max: usize) -> Result<Option<usize>, String> {
+    pub(super) fn end(&mut self, bytes: &[u8], bytes_max: usize) -> Result<Option<usize>, String> {
         loop {
             while self.open.last() == Some(&0) {
                 self.open.pop();

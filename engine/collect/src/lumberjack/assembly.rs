@@ -14,17 +14,17 @@ const PART_BYTES: usize = 1 << 20;
 
 /// What a peer may ask for.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Events of a window.
-    pub window_events_max: u32,
+    pub(crate) window_events_max: u32,
     /// Length of a frame.
     pub frame_bytes_max: usize,
     /// What a compressed frame may become.
-    pub unpacked_bytes_max: usize,
+    pub(crate) unpacked_bytes_max: usize,
 }
 
 /// Events that are acknowledged together.
-pub struct Part {
+pub(crate) struct Part {
     /// The events.
     pub messages: Messages,
     /// The last one's number.
@@ -34,7 +34,7 @@ pub struct Part {
 }
 
 /// The state of one connection.
-pub struct Assembly {
+pub(crate) struct Assembly {
     bounds: Bounds,
     version: u8,
     /// Events of the window that have not come yet.
@@ -47,13 +47,13 @@ pub struct Assembly {
 
 impl Assembly {
     /// Before the first frame.
-    pub fn new(bounds: Bounds) -> Self {
+    pub(super) fn new(bounds: Bounds) -> Self {
         let (messages, parts) = (Messages::default(), VecDeque::new());
         Self { bounds, version: b'2', left: 0, sequence: 0, messages, parts }
     }
 
     /// Whether a window has begun that has not ended.
-    pub fn is_within_window(&self) -> bool {
+    pub(crate) fn is_within_window(&self) -> bool {
         self.left > 0
     }
 
@@ -61,7 +61,7 @@ impl Assembly {
     ///
     /// # Errors
     /// A sentence: the peer does not speak the protocol, or exceeds a bound.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<usize, String> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Result<usize, String> {
         self.frames(bytes, true)
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// A frame, with the ranges of what it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Frame {
+pub(crate) enum Frame {
     /// `W`: so many events come, and are acknowledged together.
     Window { version: u8, events: u32 },
     /// `J`: an event as JSON.
@@ -18,13 +18,17 @@ pub enum Frame {
 }
 
 /// Pairs of one event.
-pub const PAIRS_MAX: u32 = 65_536;
+pub(crate) const PAIRS_MAX: u32 = 65_536;
 
 /// The first frame of `bytes` from `at` on, and where it ends; `None` when more bytes are needed.
 ///
 /// # Errors
 /// A sentence: this is no frame, or it is longer than `bytes_max`.
-pub fn next(bytes: &[u8], at: usize, bytes_max: usize) -> Result<Option<(Frame, usize)>, String> {
+pub(crate) fn next(
+    bytes: &[u8],
+    at: usize,
+    bytes_max: usize,
+) -> Result<Option<(Frame, usize)>, String> {
     let Some([version, kind]) = bytes.get(at..at + 2) else { return Ok(None) };
     if !matches!(version, b'1' | b'2') {
         return Err(format!(
@@ -98,7 +102,7 @@ fn pairs_end(bytes: &[u8], at: usize, bytes_max: usize) -> Result<Option<usize>,
 
 /// The pairs of a `D` frame as the text of a JSON record. Bytes that are no UTF-8 become replacement
 /// characters.
-pub fn json_of_pairs(pairs: &[u8]) -> Vec<u8> {
+pub(crate) fn json_of_pairs(pairs: &[u8]) -> Vec<u8> {
     let mut out = vec![b'{'];
     let mut rest = pairs.get(4..).unwrap_or_default();
     let mut is_key = true;
@@ -119,13 +123,13 @@ pub fn json_of_pairs(pairs: &[u8]) -> Vec<u8> {
 }
 
 /// Appends `2W`.
-pub fn push_window(events: u32, out: &mut Vec<u8>) {
+pub(crate) fn push_window(events: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(b"2W");
     out.extend_from_slice(&events.to_be_bytes());
 }
 
 /// Appends `2J`.
-pub fn push_json(sequence: u32, text: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn push_json(sequence: u32, text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"2J");
     out.extend_from_slice(&sequence.to_be_bytes());
     out.extend_from_slice(&u32::try_from(text.len()).expect("events are bounded").to_be_bytes());
@@ -133,14 +137,14 @@ pub fn push_json(sequence: u32, text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// `2C`, or of another version.
-pub fn push_compressed(packed: &[u8], out: &mut Vec<u8>) {
+pub(crate) fn push_compressed(packed: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"2C");
     out.extend_from_slice(&u32::try_from(packed.len()).expect("windows are bounded").to_be_bytes());
     out.extend_from_slice(packed);
 }
 
 /// An acknowledgement.
-pub fn ack(version: u8, sequence: u32) -> [u8; 6] {
+pub(crate) fn ack(version: u8, sequence: u32) -> [u8; 6] {
     let [a, b, c, d] = sequence.to_be_bytes();
     [version, b'A', a, b, c, d]
 }

@@ -22,10 +22,10 @@ use crate::stream::{Stream, Waited, read_within};
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Listening {
+pub(crate) struct Listening {
     pub listener: Listener,
     pub bounds: Bounds,
-    pub keep_alive: Duration,
+    pub(crate) keep_alive: Duration,
 }
 
 impl OpenSource for Listening {

@@ -21,7 +21,7 @@ use crate::listen::{self, Listener};
 use assembly::Bounds;
 
 /// Lumberjack.
-pub static BEATS: Connector = Connector {
+pub(crate) static BEATS: Connector = Connector {
     kind: "beats",
     notation: Notation::Temblor,
     doc: "The Lumberjack protocol of Beats, Elastic Agent and Logstash. A source listens (versions 1 and 2, \

@@ -26,11 +26,11 @@ const WINDOW_BYTES_MAX: usize = 8 << 20;
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Sending {
+pub(crate) struct Sending {
     pub dial: Dial,
     pub retry: Retry,
     pub timeout: Duration,
-    pub window_events_max: usize,
+    pub(crate) window_events_max: usize,
     pub compression: u32,
     pub errors: Arc<Feedback>,
 }

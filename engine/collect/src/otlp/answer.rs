@@ -10,11 +10,11 @@ use prost::Message;
 use super::grpc;
 
 /// A body.
-pub type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
+pub(crate) type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
 
 /// How a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(crate) enum Way {
     /// gRPC.
     Grpc,
     /// HTTP with protobuf.
@@ -25,7 +25,7 @@ pub enum Way {
 
 impl Way {
     /// What programs are told.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Grpc => "grpc",
             Self::Protobuf => "http/protobuf",
@@ -36,7 +36,7 @@ impl Way {
 
 /// Why a request was not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// The status over HTTP.
     pub status: StatusCode,
     /// The code over gRPC.
@@ -47,7 +47,7 @@ pub struct Refused {
 
 impl Refused {
     /// It will never be taken as it is.
-    pub fn for_good(reason: impl Into<String>) -> Self {
+    pub(crate) fn for_good(reason: impl Into<String>) -> Self {
         Self {
             status: StatusCode::BAD_REQUEST,
             code: grpc::INVALID_ARGUMENT,
@@ -56,7 +56,7 @@ impl Refused {
     }
 
     /// It may be taken later.
-    pub fn for_now(reason: impl Into<String>) -> Self {
+    pub(crate) fn for_now(reason: impl Into<String>) -> Self {
         let (status, code) = (StatusCode::SERVICE_UNAVAILABLE, grpc::UNAVAILABLE);
         Self { status, code, reason: reason.into() }
     }
@@ -72,7 +72,7 @@ struct Status {
 }
 
 /// The answer to a request.
-pub fn answer(way: Way, taken: &Result<(), Refused>) -> Response<Body> {
+pub(crate) fn answer(way: Way, taken: &Result<(), Refused>) -> Response<Body> {
     match way {
         Way::Grpc => of_grpc(taken),
         Way::Protobuf | Way::Json => of_http(way, taken),

@@ -3,20 +3,20 @@
 use crate::unpack;
 
 /// Codes of gRPC that matter here.
-pub const OK: u32 = 0;
-pub const INVALID_ARGUMENT: u32 = 3;
-pub const RESOURCE_EXHAUSTED: u32 = 8;
-pub const UNIMPLEMENTED: u32 = 12;
-pub const UNAVAILABLE: u32 = 14;
+pub(crate) const OK: u32 = 0;
+pub(crate) const INVALID_ARGUMENT: u32 = 3;
+pub(crate) const RESOURCE_EXHAUSTED: u32 = 8;
+pub(crate) const UNIMPLEMENTED: u32 = 12;
+pub(crate) const UNAVAILABLE: u32 = 14;
 /// Those after which the same call may be tried again: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED,
 /// ABORTED, OUT_OF_RANGE, UNAVAILABLE and DATA_LOSS, as OTLP says.
-pub const PASSING: [u32; 7] = [1, 4, RESOURCE_EXHAUSTED, 10, 11, UNAVAILABLE, 15];
+pub(crate) const PASSING: [u32; 7] = [1, 4, RESOURCE_EXHAUSTED, 10, 11, UNAVAILABLE, 15];
 
 /// Length of what stands before a message: whether it is compressed, and its length.
 const HEAD_BYTES: usize = 5;
 
 /// A message with its head.
-pub fn framed(message: &[u8], is_packed: bool) -> Vec<u8> {
+pub(crate) fn framed(message: &[u8], is_packed: bool) -> Vec<u8> {
     let length = u32::try_from(message.len()).expect("requests are bounded");
     let mut bytes = Vec::with_capacity(HEAD_BYTES + message.len());
     bytes.push(u8::from(is_packed));
@@ -29,7 +29,11 @@ pub fn framed(message: &[u8], is_packed: bool) -> Vec<u8> {
 ///
 /// # Errors
 /// A sentence: it is not one whole message, or compressed in a way that was not announced.
-pub fn message(body: &[u8], encoding: Option<&str>, bytes_max: usize) -> Result<Vec<u8>, String> {
+pub(crate) fn message(
+    body: &[u8],
+    encoding: Option<&str>,
+    bytes_max: usize,
+) -> Result<Vec<u8>, String> {
     let Some((head, message)) = body.split_first_chunk::<HEAD_BYTES>() else {
         return Err("the body is shorter than the head of a message".to_string());
     };
@@ -46,7 +50,7 @@ pub fn message(body: &[u8], encoding: Option<&str>, bytes_max: usize) -> Result<
 }
 
 /// A text as `grpc-message` takes it: what is no plain ASCII, and `%`, in hexadecimal digits.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let one = |byte: u8| match byte {
         b' '..=b'~' if byte != b'%' => char::from(byte).to_string(),
         _ => format!("%{byte:02X}"),

@@ -32,13 +32,13 @@ const STREAMS_MAX: u32 = 100;
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Listening {
+pub(crate) struct Listening {
     pub listener: Listener,
     /// The name of the metadata.
     pub kind: &'static str,
     pub signals: Signals,
     pub body_bytes_max: usize,
-    pub unpacked_bytes_max: usize,
+    pub(crate) unpacked_bytes_max: usize,
 }
 
 impl OpenSource for Listening {

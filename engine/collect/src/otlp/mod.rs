@@ -44,7 +44,7 @@ const BODY_BYTES_MAX: usize = 16 << 20;
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
 
 /// OpenTelemetry in `.tmb` files.
-pub static OTLP: Connector = Connector {
+pub(crate) static OTLP: Connector = Connector {
     kind: "otlp",
     notation: Notation::Temblor,
     doc: "Logs, metrics and traces of OpenTelemetry (OTLP 1). A source listens on one port for gRPC and for HTTP \
@@ -114,7 +114,7 @@ const URL: Setting = Setting::new("url", Takes::Text, "The address.").or("127.0.
 const PORT: u16 = 4317;
 
 /// tremor's source.
-pub static OTEL_SERVER: Connector = Connector {
+pub(crate) static OTEL_SERVER: Connector = Connector {
     kind: "otel_server",
     notation: Notation::Tremor,
     doc: "tremor's source of OpenTelemetry: the same as `otlp`, with metadata under `$otel_server`.",
@@ -131,7 +131,7 @@ pub static OTEL_SERVER: Connector = Connector {
 };
 
 /// tremor's sink.
-pub static OTEL_CLIENT: Connector = Connector {
+pub(crate) static OTEL_CLIENT: Connector = Connector {
     kind: "otel_client",
     notation: Notation::Tremor,
     doc: "tremor's sink of OpenTelemetry over gRPC: the same as `otlp`.",

@@ -33,26 +33,26 @@ const BYTES_MAX: usize = 8 << 20;
 
 /// How requests go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
+pub(crate) enum Protocol {
     Grpc,
     Http,
 }
 
 /// What bodies are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     Protobuf,
     Json,
 }
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Sending {
+pub(crate) struct Sending {
     pub client: Client,
     pub base: String,
     pub protocol: Protocol,
     pub encoding: Encoding,
-    pub is_packed: bool,
+    pub(crate) is_packed: bool,
     pub headers: HeaderMap,
     pub signals: Signals,
     pub concurrency: usize,

@@ -24,7 +24,7 @@ fn descriptor(name: &str) -> MessageDescriptor {
 ///
 /// # Errors
 /// A sentence: these bytes are no such message.
-pub fn read_protobuf(name: &str, bytes: &[u8]) -> Result<Value, String> {
+pub(crate) fn read_protobuf(name: &str, bytes: &[u8]) -> Result<Value, String> {
     let message = DynamicMessage::decode(descriptor(name), bytes);
     to_json(&message.map_err(|error| format!("the body is no protobuf of {name}: {error}"))?)
 }
@@ -34,7 +34,7 @@ pub fn read_protobuf(name: &str, bytes: &[u8]) -> Result<Value, String> {
 ///
 /// # Errors
 /// A sentence: this is no such message.
-pub fn read_json(name: &str, value: &Value) -> Result<Value, String> {
+pub(crate) fn read_json(name: &str, value: &Value) -> Result<Value, String> {
     to_json(&message(name, value, false)?)
 }
 
@@ -42,7 +42,7 @@ pub fn read_json(name: &str, value: &Value) -> Result<Value, String> {
 ///
 /// # Errors
 /// A sentence: this is no such message; it names fields that are unknown.
-pub fn protobuf(name: &str, value: &Value) -> Result<Vec<u8>, String> {
+pub(crate) fn protobuf(name: &str, value: &Value) -> Result<Vec<u8>, String> {
     Ok(message(name, value, true)?.encode_to_vec())
 }
 
@@ -50,7 +50,7 @@ pub fn protobuf(name: &str, value: &Value) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// A sentence: this is no such message; it names fields that are unknown.
-pub fn proto_json(name: &str, value: &Value) -> Result<Value, String> {
+pub(crate) fn proto_json(name: &str, value: &Value) -> Result<Value, String> {
     let message = message(name, value, true)?;
     let options = SerializeOptions::new().use_enum_numbers(true);
     let value = message.serialize_with_options(serde_json::value::Serializer, &options);

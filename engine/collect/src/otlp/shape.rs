@@ -19,14 +19,14 @@ const PARENT: &str = "parentSpanId";
 const KINDS: [&str; 5] = ["gauge", "sum", "histogram", "exponential_histogram", "summary"];
 
 /// The event of a request: `{"logs": […]}`.
-pub fn event(signal: &Signal, mut request: Value) -> Value {
+pub(crate) fn event(signal: &Signal, mut request: Value) -> Value {
     let mut items = request[signal.field].take();
     open(&mut items);
     json!({ signal.key: items })
 }
 
 /// The request of an event's value.
-pub fn request(signal: &Signal, mut items: Value) -> Value {
+pub(crate) fn request(signal: &Signal, mut items: Value) -> Value {
     close(&mut items);
     json!({ signal.field: items })
 }
@@ -166,7 +166,7 @@ fn from_hexadecimal(value: &mut Value) {
 }
 
 /// The identities of OTLP's JSON, which are hexadecimal, as base64; or the other way round.
-pub fn turn_identities(value: &mut Value, to_base64: bool) {
+pub(crate) fn turn_identities(value: &mut Value, to_base64: bool) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| turn_identities(item, to_base64)),
         Value::Object(fields) => {

@@ -4,7 +4,7 @@ use temblor_declare::Settings;
 
 /// A kind of telemetry.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Signal {
+pub(crate) struct Signal {
     /// The key of its events.
     pub key: &'static str,
     /// The field of its requests.
@@ -18,11 +18,11 @@ pub struct Signal {
     /// The type of its answers.
     pub answer: &'static str,
     /// The field of an answer's `partial_success` that counts what was refused.
-    pub rejected: &'static str,
+    pub(crate) rejected: &'static str,
 }
 
 /// All of them.
-pub static SIGNALS: [Signal; 3] = [
+pub(crate) static SIGNALS: [Signal; 3] = [
     Signal {
         key: "logs",
         field: "resource_logs",
@@ -54,16 +54,16 @@ pub static SIGNALS: [Signal; 3] = [
 
 /// Those that a program takes.
 #[derive(Clone, Copy, Debug)]
-pub struct Signals([bool; 3]);
+pub(crate) struct Signals([bool; 3]);
 
 impl Signals {
     /// As the settings `logs`, `metrics` and `trace` say.
-    pub fn of_settings(settings: &Settings) -> Self {
+    pub(super) fn of_settings(settings: &Settings) -> Self {
         Self(["logs", "metrics", "trace"].map(|name| settings.optional_flag(name) != Some(false)))
     }
 
     /// The first that is taken and fits.
-    pub fn find(self, fits: impl Fn(&Signal) -> bool) -> Option<&'static Signal> {
+    pub(super) fn find(self, fits: impl Fn(&Signal) -> bool) -> Option<&'static Signal> {
         let taken = SIGNALS.iter().zip(self.0).filter(|(_, taken)| *taken);
         taken.map(|(signal, _)| signal).find(|signal| fits(signal))
     }

@@ -20,7 +20,9 @@ use crate::dial;
 use sink::{Naming, Rotation};
 use store::Store;
 
-pub use tremor::{S3_READER, S3_STREAMER};
+pub(crate) use tremor::S3_READER;
+
+pub(crate) use tremor::S3_STREAMER;
 
 const ENDPOINT: Setting = Setting::new(
     "endpoint",
@@ -50,7 +52,7 @@ const PATH_STYLE: Setting = Setting::new(
 const RETRIES: Setting = Setting::new("retry", Takes::Record(RETRY), "The waits between attempts.");
 
 /// Objects.
-pub static S3: Connector = Connector {
+pub(crate) static S3: Connector = Connector {
     kind: "s3",
     notation: Notation::Temblor,
     doc: "Objects in a bucket of S3, or of any storage that speaks it. A sink gathers events into objects: one is \

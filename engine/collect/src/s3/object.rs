@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 /// Its content so far.
-pub enum Content {
+pub(crate) enum Content {
     /// As it is.
     Plain(Vec<u8>),
     /// Compressed on the way.
@@ -15,7 +15,7 @@ pub enum Content {
 }
 
 /// An object that is not whole yet.
-pub struct Object {
+pub(crate) struct Object {
     content: Content,
     /// When its first event came.
     pub begun: Instant,
@@ -27,7 +27,7 @@ pub struct Object {
 
 impl Object {
     /// An empty one.
-    pub fn new(is_packed: bool, now: Instant) -> Self {
+    pub(super) fn new(is_packed: bool, now: Instant) -> Self {
         let content = match is_packed {
             true => Content::Packed(Box::new(GzEncoder::new(Vec::new(), Compression::default()))),
             false => Content::Plain(Vec::new()),
@@ -36,7 +36,7 @@ impl Object {
     }
 
     /// Adds an event of a parcel. True when the parcel is new here.
-    pub fn push(&mut self, event: &[u8], parcel: u64) -> bool {
+    pub(super) fn push(&mut self, event: &[u8], parcel: u64) -> bool {
         self.bytes += event.len();
         match &mut self.content {
             Content::Plain(bytes) => bytes.extend_from_slice(event),
@@ -50,7 +50,7 @@ impl Object {
     }
 
     /// What is to be put.
-    pub fn finish(self) -> (Vec<u8>, Vec<u64>) {
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<u64>) {
         let bytes = match self.content {
             Content::Plain(bytes) => bytes,
             Content::Packed(encoder) => encoder.finish().expect("memory can be written"),

@@ -25,16 +25,16 @@ const QUIET: Duration = Duration::from_secs(2);
 
 /// When objects are finished.
 #[derive(Clone, Copy, Debug)]
-pub struct Rotation {
+pub(crate) struct Rotation {
     pub bytes_max: usize,
     pub age_max: Duration,
-    pub open_max: usize,
-    pub held_bytes_max: usize,
+    pub(crate) open_max: usize,
+    pub(crate) held_bytes_max: usize,
 }
 
 /// How objects are called.
 #[derive(Clone, Debug)]
-pub enum Naming {
+pub(crate) enum Naming {
     /// The key of the events, the time, a number that nobody else has, and an ending.
     Fresh { suffix: String },
     /// As the field `key` of the metadata says; another key finishes the object before.
@@ -43,12 +43,12 @@ pub enum Naming {
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Writing {
+pub(crate) struct Writing {
     pub store: Store,
     pub retry: Retry,
     pub rotation: Rotation,
-    pub naming: Naming,
-    pub is_packed: bool,
+    pub(crate) naming: Naming,
+    pub(crate) is_packed: bool,
 }
 
 impl OpenSink for Writing {

@@ -26,7 +26,7 @@ use super::store::{Failure, Listed, Store};
 
 /// What the program says.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub(crate) struct Reading {
     pub store: Store,
     pub retry: Retry,
     pub framing: Framing,
@@ -35,8 +35,8 @@ pub struct Reading {
     pub prefix: String,
     pub poll: Option<Duration>,
     pub read_log: Option<PathBuf>,
-    pub object_bytes_max: usize,
-    pub unpacked_bytes_max: usize,
+    pub(crate) object_bytes_max: usize,
+    pub(crate) unpacked_bytes_max: usize,
 }
 
 impl OpenSource for Reading {

@@ -25,7 +25,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A bucket.
 #[derive(Clone, Debug)]
-pub struct Store(Arc<Inner>);
+pub(crate) struct Store(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -37,7 +37,7 @@ struct Inner {
 
 /// Why a request failed.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// Whether the same request may go well later.
     pub is_passing: bool,
     place: String,
@@ -48,24 +48,24 @@ const HELP: &str = "check `endpoint`, `region`, the access key, and that the buc
 
 impl Failure {
     /// As an error of a sink.
-    pub fn output(&self) -> Error {
+    pub(super) fn output(&self) -> Error {
         Error::output(self.place.as_str(), self.reason.as_str(), HELP)
     }
 
     /// As a sentence.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         format!("{}: {}", self.place, self.reason)
     }
 
     /// As an error of a source.
-    pub fn input(&self) -> Error {
+    pub(super) fn input(&self) -> Error {
         Error::input(self.place.as_str(), self.reason.as_str(), HELP)
     }
 }
 
 /// An object in a list.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// Its name.
     pub key: String,
     /// The mark of its content.
@@ -79,7 +79,10 @@ impl Store {
     ///
     /// # Errors
     /// A URL, a name or a key that cannot be used.
-    pub fn of_settings(settings: &Settings, name: &str) -> Result<(Self, Vec<String>), Wrong> {
+    pub(super) fn of_settings(
+        settings: &Settings,
+        name: &str,
+    ) -> Result<(Self, Vec<String>), Wrong> {
         let region = settings.optional_text("region").map(str::to_string);
         let region = region.or_else(|| std::env::var("AWS_REGION").ok());
         let region = region.unwrap_or_else(|| "us-east-1".to_string());
@@ -108,12 +111,12 @@ impl Store {
     }
 
     /// The bucket's name.
-    pub fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         self.0.bucket.name()
     }
 
     /// Puts a whole object, in parts where it is long.
-    pub async fn put(&self, key: &str, body: Bytes) -> Result<(), Failure> {
+    pub(super) async fn put(&self, key: &str, body: Bytes) -> Result<(), Failure> {
         if body.len() > PART_BYTES {
             return self.put_parts(key, body).await;
         }
@@ -162,7 +165,7 @@ impl Store {
     }
 
     /// The next objects whose names begin with `prefix`, and where to go on.
-    pub async fn list(
+    pub(super) async fn list(
         &self,
         prefix: &str,
         token: Option<&str>,
@@ -185,7 +188,7 @@ impl Store {
     }
 
     /// The content of an object.
-    pub async fn get(&self, key: &str, bytes_max: usize) -> Result<Bytes, Failure> {
+    pub(super) async fn get(&self, key: &str, bytes_max: usize) -> Result<Bytes, Failure> {
         let url = self.0.bucket.get_object(self.credentials(), key).sign(SIGNATURE_MAX);
         let answer =
             self.send_within(Method::GET, url.as_str(), key, Bytes::new(), bytes_max).await?;
@@ -232,13 +235,13 @@ impl Store {
     }
 
     /// An event has no key.
-    pub fn no_key(&self) -> Error {
+    pub(crate) fn no_key(&self) -> Error {
         let reason = "an event does not say which object it belongs to";
         Error::output(format!("s3://{}", self.name()), reason, "set `$s3_streamer.key`")
     }
 
     /// A failure about an object.
-    pub fn failure(&self, key: &str, is_passing: bool, reason: String) -> Failure {
+    pub(super) fn failure(&self, key: &str, is_passing: bool, reason: String) -> Failure {
         Failure { is_passing, place: format!("s3://{}/{key}", self.name()), reason }
     }
 }

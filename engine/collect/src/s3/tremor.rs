@@ -30,7 +30,7 @@ const AGE_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
 const OBJECT_BYTES_MAX: usize = 256 << 20;
 
 /// tremor's sink.
-pub static S3_STREAMER: Connector = Connector {
+pub(crate) static S3_STREAMER: Connector = Connector {
     kind: "s3_streamer",
     notation: Notation::Tremor,
     doc: "tremor's sink of S3: events with the same `$s3_streamer.key` that follow each other become one object. \
@@ -73,7 +73,7 @@ pub static S3_STREAMER: Connector = Connector {
 };
 
 /// tremor's source.
-pub static S3_READER: Connector = Connector {
+pub(crate) static S3_READER: Connector = Connector {
     kind: "s3_reader",
     notation: Notation::Tremor,
     doc: "tremor's source of S3: reads the objects below `prefix` in the order of their names, then ends.",

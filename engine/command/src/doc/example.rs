@@ -15,7 +15,7 @@ const FENCE: &str = "```";
 
 /// An example and what it is of.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Example {
+pub(crate) struct Example {
     /// What its comment documents.
     pub of: String,
     /// The script.
@@ -23,7 +23,7 @@ pub struct Example {
 }
 
 /// All examples of a module.
-pub fn examples(text: &str) -> Vec<Example> {
+pub(crate) fn examples(text: &str) -> Vec<Example> {
     let module = module(text);
     let mut found = Vec::new();
     gather("the module", &module.docs, &mut found);
@@ -57,7 +57,7 @@ fn gather(of: &str, docs: &Docs, found: &mut Vec<Example>) {
 }
 
 /// Runs an example of the module `path` below a directory. The error says what is wrong with it.
-pub fn run(directory: &Path, path: &str, example: &str) -> Result<(), String> {
+pub(super) fn run(directory: &Path, path: &str, example: &str) -> Result<(), String> {
     let directories = Directories::new(&[directory.to_path_buf()], None);
     let text = format!("use {path};\n{}", example.trim_end().trim_end_matches(';'));
     let options = LoadOptions::new(registry());

@@ -12,7 +12,7 @@ const STYLE: &str = "body{font:16px/1.5 system-ui,sans-serif;max-width:48rem;mar
     pre code{background:none;padding:0}h2{border-top:1px solid #8884;padding-top:1rem}";
 
 /// A whole page.
-pub fn page(title: &str, markdown: &str) -> String {
+pub(crate) fn page(title: &str, markdown: &str) -> String {
     let extensions = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let events = Parser::new_ext(markdown, extensions).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),

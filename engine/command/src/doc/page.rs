@@ -8,14 +8,14 @@ use temblor_lang::syntax::tree::{ArgDecl, DefineKind, Docs, Ident, Item, Script}
 use temblor_lang::syntax::{parse_module, parse_script, print_expr};
 
 /// The path that `use` names a module by, whose file is `relative` without its ending.
-pub fn module_path(relative: &Path) -> String {
+pub(crate) fn module_path(relative: &Path) -> String {
     let names: Vec<_> =
         relative.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     names.join("::")
 }
 
 /// The page of a module whose file is `relative` without its ending.
-pub fn page(relative: &Path, text: &str) -> String {
+pub(crate) fn page(relative: &Path, text: &str) -> String {
     let path = module_path(relative);
     let mut page = format!("# {path}\n\n");
     let module = module(text);
@@ -29,7 +29,7 @@ pub fn page(relative: &Path, text: &str) -> String {
 }
 
 /// What a text defines.
-pub fn module(text: &str) -> Script {
+pub(crate) fn module(text: &str) -> Script {
     let mut sources = Sources::default();
     let source = sources.add("module", text);
     let module = parse_module(&sources, source);
@@ -77,7 +77,7 @@ fn arguments(page: &mut String, item: &Item) {
 }
 
 /// How a definition is declared, and its doc comment.
-pub fn described(item: &Item) -> Option<(String, &Docs)> {
+pub(super) fn described(item: &Item) -> Option<(String, &Docs)> {
     Some(match item {
         Item::Const(one) => (format!("const {}", one.name.text), &one.docs),
         Item::Fn(one) => (signature(&one.name, &one.params, one.varargs), &one.docs),

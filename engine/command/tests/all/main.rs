@@ -9,6 +9,7 @@ mod cli;
 mod connectors;
 mod conversions;
 mod editors;
+mod eventgen;
 mod format;
 mod hostile;
 mod kills;

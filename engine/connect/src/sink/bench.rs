@@ -24,7 +24,7 @@ pub struct BenchConfig {
 }
 
 /// Measures events.
-pub struct BenchSink {
+pub(crate) struct BenchSink {
     config: BenchConfig,
     opened: Instant,
     /// When the first event that counts came.
@@ -42,7 +42,7 @@ const LINES_PER_HALF: u32 = 2;
 
 impl BenchSink {
     /// Nothing measured yet.
-    pub fn new(config: BenchConfig) -> Self {
+    pub(crate) fn new(config: BenchConfig) -> Self {
         let opened = Instant::now();
         let nanoseconds = Histogram::new(config.significant_figures)
             .expect("one to five digits are what a histogram takes");

@@ -31,7 +31,7 @@ const PAUSE_FIRST: Duration = Duration::from_millis(100);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// Commands by what they are; the place of a write, if it has one, is the command.
-pub struct CommandSink {
+pub(crate) struct CommandSink {
     command: String,
     idle_max: Option<Duration>,
     /// What waits for the commands, once the run has begun.
@@ -46,7 +46,7 @@ type Groups = Arc<Mutex<Vec<Pid>>>;
 
 impl CommandSink {
     /// A sink whose command is started at the first write.
-    pub fn new(command: &str, idle_max: Option<Duration>) -> Self {
+    pub(super) fn new(command: &str, idle_max: Option<Duration>) -> Self {
         let (command, groups) = (command.to_string(), Groups::default());
         Self { command, idle_max, outlet: None, groups, running: None }
     }

@@ -11,7 +11,7 @@ use temblor_stdlib::formats::json;
 use crate::sink::{Sink, WriteFailure};
 
 /// Ends the run at its first event.
-pub struct ExitSink {
+pub(crate) struct ExitSink {
     /// How long it waits before.
     delay: Duration,
     /// Whether what has been read is dealt with first.
@@ -20,7 +20,7 @@ pub struct ExitSink {
 
 impl ExitSink {
     /// With what holds when the event does not say otherwise.
-    pub fn new(delay: Duration, graceful: bool) -> Self {
+    pub(super) fn new(delay: Duration, graceful: bool) -> Self {
         Self { delay, graceful }
     }
 }

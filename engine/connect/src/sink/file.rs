@@ -23,7 +23,7 @@ const NAME_BYTES_MAX: usize = 255;
 const PATH_BYTES_MAX: usize = 3_072;
 
 /// One file or many.
-pub struct FileSink {
+pub(crate) struct FileSink {
     /// The file's own path, or the directory that holds all files.
     base: PathBuf,
     /// There is one file, whose place is the empty one.
@@ -79,7 +79,7 @@ struct OpenFile {
 
 impl FileSink {
     /// A sink for one file, which is opened at once.
-    pub fn one(path: &Path, mode: FileMode, care: Care) -> Result<Self, Error> {
+    pub(super) fn one(path: &Path, mode: FileMode, care: Care) -> Result<Self, Error> {
         let mut sink = Self::many(path, mode, care);
         sink.has_one = true;
         sink.open("").map_err(|failure| match failure {
@@ -92,7 +92,7 @@ impl FileSink {
     }
 
     /// A sink for files below a directory, which are opened when they are needed.
-    pub fn many(directory: &Path, mode: FileMode, care: Care) -> Self {
+    pub(super) fn many(directory: &Path, mode: FileMode, care: Care) -> Self {
         let (open, closed, reached) = (HashMap::new(), HashMap::new(), HashMap::new());
         let base = directory.to_path_buf();
         let (has_one, is_recorded, uses) = (false, false, 0);

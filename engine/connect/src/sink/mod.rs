@@ -3,11 +3,11 @@
 //! Invariant: when a write returns well, its bytes are with the operating system.
 
 pub mod bench;
-pub mod command;
-pub mod exit;
-pub mod file;
-pub mod packed;
-pub mod stream;
+mod command;
+mod exit;
+mod file;
+mod packed;
+mod stream;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +21,7 @@ use bench::{BenchConfig, BenchSink};
 use command::CommandSink;
 use exit::ExitSink;
 use file::FileSink;
+pub use file::is_place;
 use packed::PackedSink;
 use stream::StdoutSink;
 

@@ -13,7 +13,7 @@ use temblor_runtime::outputs::Chunk;
 use temblor_runtime::sink::Delivered;
 
 /// Compresses for another sink.
-pub struct PackedSink {
+pub(crate) struct PackedSink {
     inner: Box<dyn Sink>,
     packing: Packing,
     level: Option<i64>,
@@ -21,7 +21,7 @@ pub struct PackedSink {
 
 impl PackedSink {
     /// Writes to `inner` what it compresses.
-    pub fn new(inner: Box<dyn Sink>, packing: Packing, level: Option<i64>) -> Self {
+    pub(super) fn new(inner: Box<dyn Sink>, packing: Packing, level: Option<i64>) -> Self {
         Self { inner, packing, level }
     }
 

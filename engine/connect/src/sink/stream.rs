@@ -14,20 +14,20 @@ use temblor_runtime::error::Error;
 const STDOUT: &str = "<stdout>";
 
 /// Standard output or error, written without a buffer of its own.
-pub struct StdoutSink {
+pub(crate) struct StdoutSink {
     file: File,
 }
 
 impl StdoutSink {
     /// Takes standard error.
-    pub fn stderr() -> Result<Self, Error> {
+    pub(super) fn stderr() -> Result<Self, Error> {
         let descriptor = std::io::stderr().as_fd().try_clone_to_owned();
         let file = File::from(descriptor.map_err(|error| refusal(&error))?);
         Ok(StdoutSink { file })
     }
 
     /// Takes standard output.
-    pub fn open() -> Result<Self, Error> {
+    pub(super) fn open() -> Result<Self, Error> {
         let descriptor = std::io::stdout().as_fd().try_clone_to_owned();
         let file = File::from(descriptor.map_err(|error| refusal(&error))?);
         Ok(StdoutSink { file })

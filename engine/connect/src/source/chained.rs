@@ -55,7 +55,7 @@ impl ChainedConfig {
 }
 
 /// A source with preprocessors.
-pub struct ChainedSource {
+pub(crate) struct ChainedSource {
     config: ChainedConfig,
     marks: Vec<FileMark>,
     opened: Instant,
@@ -63,7 +63,7 @@ pub struct ChainedSource {
 
 impl ChainedSource {
     /// Makes sure that the file can be read.
-    pub fn open(config: &ChainedConfig, marks: &[FileMark]) -> Result<Self, Error> {
+    pub(crate) fn open(config: &ChainedConfig, marks: &[FileMark]) -> Result<Self, Error> {
         if let Some(path) = &config.path {
             let opened = File::open(path).and_then(|file| file.metadata());
             let metadata = opened.map_err(|error| input_error(path, &error))?;

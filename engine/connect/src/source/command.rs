@@ -47,7 +47,7 @@ pub enum Rhythm {
 }
 
 /// The source.
-pub struct CommandSource {
+pub(crate) struct CommandSource {
     config: CommandConfig,
     /// Reports so far, and their bytes.
     sent: (u64, u64),
@@ -58,7 +58,7 @@ const SIGNALLED: i32 = 128;
 
 impl CommandSource {
     /// A source that has not begun.
-    pub fn new(config: CommandConfig) -> Self {
+    pub(crate) fn new(config: CommandConfig) -> Self {
         Self { config, sent: (0, 0) }
     }
 

@@ -70,7 +70,7 @@ impl FileConfig {
 }
 
 /// The files, in the order of reading.
-pub struct FileSource {
+pub(crate) struct FileSource {
     config: FileConfig,
     paths: Vec<PathBuf>,
     marks: Vec<FileMark>,
@@ -79,7 +79,7 @@ pub struct FileSource {
 
 impl FileSource {
     /// Finds the files and makes sure that each can be opened.
-    pub fn open(config: &FileConfig, marks: &[FileMark]) -> Result<Self, Error> {
+    pub(crate) fn open(config: &FileConfig, marks: &[FileMark]) -> Result<Self, Error> {
         let mut paths = Vec::new();
         for pattern in &config.patterns {
             paths.extend(expand(pattern)?);

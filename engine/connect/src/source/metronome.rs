@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Gives `{"connector": "metronome", "ingest_ns": …, "id": …}`.
-pub struct MetronomeSource {
+pub(crate) struct MetronomeSource {
     /// Nanoseconds, from 1.
     interval: u64,
     /// How many beats; nothing is for ever.
@@ -30,7 +30,7 @@ pub struct MetronomeSource {
 
 impl MetronomeSource {
     /// A metronome that beats at the interval, in nanoseconds.
-    pub fn new(interval: u64, count: Option<u64>) -> Self {
+    pub(crate) fn new(interval: u64, count: Option<u64>) -> Self {
         Self { interval: interval.max(1), count }
     }
 }
@@ -55,7 +55,7 @@ impl Source for MetronomeSource {
 }
 
 /// Events that a source makes at times of its own.
-pub struct Beats<'f> {
+pub(crate) struct Beats<'f> {
     feed: &'f Feed,
     at: At,
     /// The time of the first event, at the earliest: 0 with a virtual clock.
@@ -67,7 +67,7 @@ pub struct Beats<'f> {
 
 impl<'f> Beats<'f> {
     /// Nothing sent yet.
-    pub fn new(name: String, feed: &'f Feed) -> Self {
+    pub(crate) fn new(name: String, feed: &'f Feed) -> Self {
         let at = At { origin: Origin::named(name), file: 0, framing: Framing::Lines };
         feed.ledger.name_file(feed.source, 0, None);
         let start = if feed.clock == Clock::System { system_time() } else { 0 };
@@ -76,7 +76,7 @@ impl<'f> Beats<'f> {
 
     /// Waits until an event is due and gives the time; `None` when the run stops first. A virtual
     /// clock is driven by the events and waits for nothing.
-    pub fn wait(&self, due: Timestamp) -> Result<Option<Timestamp>, Error> {
+    pub(crate) fn wait(&self, due: Timestamp) -> Result<Option<Timestamp>, Error> {
         if self.feed.clock != Clock::System {
             return Ok(Some(due));
         }
@@ -84,7 +84,7 @@ impl<'f> Beats<'f> {
     }
 
     /// Sends one line.
-    pub fn send(&mut self, line: &str, now: Timestamp) -> Result<(), Closed> {
+    pub(crate) fn send(&mut self, line: &str, now: Timestamp) -> Result<(), Closed> {
         let feed = self.feed;
         let block = block(feed, line.as_bytes(), 1, self.sent + 1, self.offset);
         let is_virtual = feed.clock != Clock::System;

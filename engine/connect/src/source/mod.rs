@@ -8,7 +8,7 @@ pub mod crononome;
 pub mod file;
 pub mod metronome;
 pub mod repeat;
-pub mod stream;
+mod stream;
 pub mod tail;
 
 use temblor_runtime::checkpoint::FileMark;

@@ -29,13 +29,13 @@ pub struct RepeatConfig {
 }
 
 /// The source.
-pub struct RepeatSource {
+pub(crate) struct RepeatSource {
     config: RepeatConfig,
 }
 
 impl RepeatSource {
     /// A source that has not begun.
-    pub fn new(config: RepeatConfig) -> Self {
+    pub(crate) fn new(config: RepeatConfig) -> Self {
         Self { config }
     }
 

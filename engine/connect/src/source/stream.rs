@@ -20,16 +20,16 @@ use temblor_runtime::source::feed::{At, Ended, Feed, Input};
 use temblor_runtime::stop::Stop;
 
 /// The name of standard input in messages.
-pub const STDIN: &str = "<stdin>";
+pub(crate) const STDIN: &str = "<stdin>";
 
 /// Standard input.
-pub struct StdinSource {
+pub(crate) struct StdinSource {
     framing: Framing,
 }
 
 impl StdinSource {
     /// Standard input, cut into frames.
-    pub fn new(framing: Framing) -> Self {
+    pub(super) fn new(framing: Framing) -> Self {
         StdinSource { framing }
     }
 }
@@ -60,7 +60,7 @@ fn stdin_error(error: &IoError) -> Error {
 }
 
 /// Reads a stream to its end; decompresses it when it starts as compressed data do.
-pub fn read_stream(file: File, feed: &Feed, at: &At) -> IoResult<()> {
+pub(crate) fn read_stream(file: File, feed: &Feed, at: &At) -> IoResult<()> {
     // Fewer changes between writer and reader; a system that refuses gives the usual pipe.
     let _ = rustix::pipe::fcntl_setpipe_size(&file, PIPE_BYTES);
     let mut stream = Stream { file, feed };
@@ -80,7 +80,7 @@ pub fn read_stream(file: File, feed: &Feed, at: &At) -> IoResult<()> {
 }
 
 /// Sends what is left after the reading of an input ended.
-pub fn end_input(
+pub(crate) fn end_input(
     ended: IoResult<Ended>,
     assembler: &mut Assembler,
     feed: &Feed,
@@ -96,7 +96,7 @@ pub fn end_input(
 }
 
 /// Waits until there is something to read; an error when the run stops first.
-pub fn wait_to_read(file: &File, stop: &Stop) -> IoResult<()> {
+pub(crate) fn wait_to_read(file: &File, stop: &Stop) -> IoResult<()> {
     let stop = stop.descriptor();
     let mut descriptors = [PollFd::new(file, PollFlags::IN), PollFd::new(&stop, PollFlags::IN)];
     poll(&mut descriptors, None)?;
@@ -161,7 +161,7 @@ impl Input for Headed<'_> {
 }
 
 /// A decoder as an input.
-pub struct Decoded<'a>(pub Box<dyn Read + 'a>);
+pub(crate) struct Decoded<'a>(pub Box<dyn Read + 'a>);
 
 impl Read for Decoded<'_> {
     fn read(&mut self, space: &mut [u8]) -> IoResult<usize> {

@@ -42,7 +42,7 @@ pub struct TailConfig {
 }
 
 /// The source.
-pub struct TailSource {
+pub(crate) struct TailSource {
     config: TailConfig,
     marks: Vec<FileMark>,
     open: Vec<Followed>,
@@ -73,7 +73,7 @@ struct Followed {
 
 impl TailSource {
     /// A source that has not begun.
-    pub fn new(config: TailConfig, marks: &[FileMark]) -> Self {
+    pub(crate) fn new(config: TailConfig, marks: &[FileMark]) -> Self {
         Self {
             config,
             marks: marks.to_vec(),

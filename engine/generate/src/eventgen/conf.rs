@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its name.
     pub key: String,
     /// What stands behind the sign.
@@ -18,7 +18,7 @@ pub struct Entry {
 
 /// A stanza.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Section {
+pub(super) struct Section {
     /// What stands between the brackets.
     pub name: String,
     /// Where, counted over all files.
@@ -29,7 +29,7 @@ pub struct Section {
 
 /// The stanzas of all files, merged.
 #[derive(Clone, Debug, Default)]
-pub struct Conf {
+pub(crate) struct Conf {
     /// `[global]` and `[default]`.
     pub global: Section,
     /// All others.
@@ -40,7 +40,7 @@ pub struct Conf {
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Complaint {
+pub(crate) struct Complaint {
     /// File and line.
     pub place: String,
     /// The line, counted over all files.
@@ -58,13 +58,13 @@ impl fmt::Display for Complaint {
 impl Section {
     /// A setting.
     #[must_use]
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
     /// What a setting says, if it says anything.
     #[must_use]
-    pub fn text(&self, key: &str) -> Option<&str> {
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.get(key).map(|entry| entry.value.as_str()).filter(|text| !text.is_empty())
     }
 
@@ -76,7 +76,7 @@ impl Section {
     }
 
     /// Takes over what the other says and this one does not; its tokens get numbers behind those of this one.
-    pub fn add_below(&mut self, other: &Section) {
+    pub(crate) fn add_below(&mut self, other: &Section) {
         let is_token = |key: &str| key.strip_prefix("token.").and_then(number_of).is_some();
         let numbers =
             self.entries.iter().filter_map(|entry| number_of(entry.key.strip_prefix("token.")?));
@@ -105,7 +105,7 @@ impl Conf {
     ///
     /// # Errors
     /// All lines that are none of a configuration.
-    pub fn parse(texts: &[(String, String)]) -> Result<Self, Vec<Complaint>> {
+    pub(super) fn parse(texts: &[(String, String)]) -> Result<Self, Vec<Complaint>> {
         let mut conf = Conf::default();
         let (mut complaints, mut before) = (Vec::new(), 0);
         for (name, text) in texts {
@@ -125,14 +125,14 @@ impl Conf {
 
     /// File and line.
     #[must_use]
-    pub fn place(&self, line: usize) -> String {
+    pub(super) fn place(&self, line: usize) -> String {
         let file = self.files.iter().rev().find(|(_, before)| line > *before);
         file.map_or(String::new(), |(name, before)| format!("{name}:{}", line - before))
     }
 
     /// Something that is wrong with a line.
     #[must_use]
-    pub fn complaint(&self, section: &Section, line: usize, reason: &str) -> Complaint {
+    pub(super) fn complaint(&self, section: &Section, line: usize, reason: &str) -> Complaint {
         let reason = format!("[{}]: {reason}", section.name);
         Complaint { place: self.place(line), line, reason }
     }

@@ -2,7 +2,7 @@
 //!
 //! Invariant: the settings are those that the configuration itself runs with, so that both make the same events.
 
-use super::outputs::Output;
+use super::outputs::{Given, Output, SinkUse};
 use super::{Loaded, Stanza};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -17,7 +17,11 @@ pub fn convert(loaded: &Loaded, seed: u64) -> (String, Vec<String>) {
     for stanza in &loaded.stanzas {
         let name = name(&stanza.name, &mut names);
         for note in &stanza.notes {
-            report.push(format!("{}: [{}]: {note}", stanza.place, stanza.section));
+            let note = format!("{}: [{}]: {note}", stanza.place, stanza.section);
+            // A stanza of several samples says the same of each.
+            if !report.contains(&note) {
+                report.push(note);
+            }
         }
         write_stanza(stanza, &name, seed, &mut text, &mut report);
     }
@@ -57,14 +61,8 @@ fn write_stanza(
             let path = quoted(&path.display().to_string());
             format!("file {path} with codec = \"{codec}\", mode = \"append\" end")
         }
-        Output::Sink { kind, target, settings } => {
-            let mut settings = settings.clone();
-            settings.remove("others");
-            let with: String = settings
-                .iter()
-                .map(|(key, value)| format!(", {key} = {}", literal(value)))
-                .collect();
-            format!("{kind} {} with codec = \"{codec}\"{with} end", quoted(target))
+        Output::Sinks { sinks, is_mirrored, steps } => {
+            return write_sinks(name, sinks, *is_mirrored, steps, text);
         }
         Output::Refused(reason) => {
             report.push(format!("{place}: outputMode: {reason}; the program prints the events"));
@@ -72,6 +70,36 @@ fn write_stanza(
         }
     };
     let _ = writeln!(text, "sink {name}_out into {sink};\n{name} |> {name}_out;");
+}
+
+/// Sinks, and the chain that leads to them.
+fn write_sinks(name: &str, sinks: &[SinkUse], is_mirrored: bool, steps: &str, text: &mut String) {
+    let mut names = Vec::new();
+    for (number, SinkUse { kind, target, settings }) in sinks.iter().enumerate() {
+        let own = match sinks.len() {
+            1 => format!("{name}_out"),
+            _ => format!("{name}_out_{}", number + 1),
+        };
+        let shown: Vec<_> = settings
+            .iter()
+            .map(|(key, given)| match given {
+                Given::Value(value) => format!("{key} = {}", literal(value)),
+                Given::Expression(expression) => format!("{key} = {expression}"),
+            })
+            .collect();
+        let _ = write!(text, "sink {own} into {kind} {}", quoted(target));
+        let _ = writeln!(text, " with\n  {}\nend;", shown.join(",\n  "));
+        names.push(own);
+    }
+    let steps = if steps.is_empty() { String::new() } else { format!(" |> {steps}") };
+    let ends = match (names.len(), is_mirrored) {
+        (1, _) | (_, true) => names.join(" |> "),
+        (_, false) => {
+            let quoted: Vec<_> = names.iter().map(|name| quoted(name)).collect();
+            format!("roundrobin [{}]", quoted.join(", "))
+        }
+    };
+    let _ = writeln!(text, "{name}{steps} |> {ends};");
 }
 
 /// A name for a source.

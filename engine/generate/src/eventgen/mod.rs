@@ -3,10 +3,11 @@
 //! Invariant: what is not understood is named with its file and line, never passed over in silence; a
 //! configuration is refused only where Eventgen itself would refuse it.
 
-pub mod conf;
-pub mod places;
+mod conf;
+mod places;
+mod splunk;
 pub mod outputs;
-pub mod options;
+mod options;
 pub mod rotation;
 mod tokens;
 mod stanza;
@@ -103,6 +104,9 @@ pub fn read(texts: &[(String, String)], directory: &Path) -> Result<Loaded, Stri
     let places = Places::of(directory);
     let mut complaints = options::check(&conf);
     let mut loaded = Loaded::default();
+    let global = conf.global.entries.first().map_or(String::new(), |one| conf.place(one.line));
+    let idle = options::idle_notes(conf.global.entries.iter());
+    loaded.notes.extend(idle.iter().map(|note| format!("{global}: [global]: {note}")));
     let on: Vec<&Section> = conf.stanzas.iter().filter(|section| is_on(section, &conf)).collect();
     for section in conf.stanzas.iter().filter(|section| !is_on(section, &conf)) {
         loaded.notes.push(format!("{}: [{}]: is disabled", conf.place(section.line), section.name));
@@ -150,6 +154,10 @@ fn of_section(
             shown.join(", ")
         )));
     }
+    let (empty, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| is_empty(file));
+    if let (Some(file), [], true) = (empty.first(), files.as_slice(), needs_file) {
+        return Ok(Found::Nothing(format!("{} has no event", file.display())));
+    }
     let mut stanzas = Vec::new();
     let mut complaints = Vec::new();
     let mine = files.iter().filter(|file| owner(file_name(file), all) == Some(section.line));
@@ -173,6 +181,11 @@ fn of_section(
         return Ok(Found::Nothing("its samples belong to stanzas that come later".to_string()));
     }
     Ok(Found::Stanzas(stanzas))
+}
+
+/// Whether a sample holds nothing but blanks; one that cannot be read is no empty one.
+fn is_empty(file: &Path) -> bool {
+    crate::settings::read_file(file).is_ok_and(|bytes| bytes.iter().all(u8::is_ascii_whitespace))
 }
 
 fn file_name(file: &Path) -> &str {

@@ -2,12 +2,12 @@
 //!
 //! Invariant: an option without an effect has a reason; one that is not in the table is said to be unknown.
 
-use super::conf::{Complaint, Conf, Section};
+use super::conf::{Complaint, Conf, Entry, Section};
 use super::outputs;
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// Any text.
     Text,
     /// A whole number, perhaps negative.
@@ -26,7 +26,7 @@ pub enum Form {
 
 /// An option.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub(crate) struct Known {
     /// Its name.
     pub name: &'static str,
     /// What its values look like.
@@ -48,10 +48,11 @@ const WORKERS: &str =
     "one generator writes its events in order, faster than Eventgen's workers together";
 const LOGS: &str = "it is about Eventgen's own log";
 const SPLUNK: &str = "there is no Splunk server to ask";
+const CLOUD: &str = "no sink speaks to Splunk's cloud services";
 const SINKS: &str = "the sink has settings of its own for this";
 
 /// All of them, by what they are about.
-pub const OPTIONS: [Known; 112] = [
+pub(crate) const OPTIONS: [Known; 112] = [
     // When and how much.
     used("disabled", Form::Flag),
     used("mode", Form::OneOf(&["sample", "replay"])),
@@ -116,31 +117,31 @@ pub const OPTIONS: [Known; 112] = [
     used("syslogDestinationHost", Form::Text),
     used("syslogDestinationPort", Form::Whole),
     used("syslogAddHeader", Form::Flag),
-    idle("httpeventMaxPayloadSize", Form::Text, SINKS),
+    used("httpeventMaxPayloadSize", Form::Text),
     idle("httpeventWaitResponse", Form::Flag, SINKS),
     idle("httpeventAllowFailureCount", Form::Text, SINKS),
-    idle("splunkHost", Form::Text, "no sink speaks Splunk's own protocols"),
-    idle("splunkPort", Form::Whole, "no sink speaks Splunk's own protocols"),
-    idle("splunkMethod", Form::Text, "no sink speaks Splunk's own protocols"),
-    idle("splunkUser", Form::Text, "no sink speaks Splunk's own protocols"),
-    idle("splunkPass", Form::Text, "no sink speaks Splunk's own protocols"),
+    used("splunkHost", Form::Text),
+    used("splunkPort", Form::Whole),
+    used("splunkMethod", Form::OneOf(&["https", "http"])),
+    used("splunkUser", Form::Text),
+    used("splunkPass", Form::Text),
     idle("projectID", Form::Text, "Splunk Storm is no more"),
     idle("accessToken", Form::Text, "Splunk Storm is no more"),
-    idle("scsEndPoint", Form::Text, "no sink speaks to Splunk's cloud services"),
-    idle("scsAccessToken", Form::Text, "no sink speaks to Splunk's cloud services"),
-    idle("scsTenant", Form::Text, "no sink speaks to Splunk's cloud services"),
-    idle("scsClientId", Form::Text, "no sink speaks to Splunk's cloud services"),
-    idle("scsClientSecret", Form::Text, "no sink speaks to Splunk's cloud services"),
-    idle("scsEnv", Form::Text, "no sink speaks to Splunk's cloud services"),
-    idle("scsRetryNum", Form::Text, "no sink speaks to Splunk's cloud services"),
-    idle("awsS3BucketName", Form::Text, "no sink writes to S3"),
-    idle("awsS3CompressionType", Form::Text, "no sink writes to S3"),
-    idle("awsS3EventType", Form::Text, "no sink writes to S3"),
-    idle("awsS3ObjectPrefix", Form::Text, "no sink writes to S3"),
-    idle("awsS3ObjectSuffix", Form::Text, "no sink writes to S3"),
-    idle("awsRegion", Form::Text, "no sink writes to S3"),
-    idle("awsKeyId", Form::Text, "no sink writes to S3"),
-    idle("awsSecretKey", Form::Text, "no sink writes to S3"),
+    idle("scsEndPoint", Form::Text, CLOUD),
+    idle("scsAccessToken", Form::Text, CLOUD),
+    idle("scsTenant", Form::Text, CLOUD),
+    idle("scsClientId", Form::Text, CLOUD),
+    idle("scsClientSecret", Form::Text, CLOUD),
+    idle("scsEnv", Form::Text, CLOUD),
+    idle("scsRetryNum", Form::Text, CLOUD),
+    used("awsS3BucketName", Form::Text),
+    used("awsS3CompressionType", Form::Text),
+    idle("awsS3EventType", Form::Text, "objects hold the events as they are"),
+    used("awsS3ObjectPrefix", Form::Text),
+    used("awsS3ObjectSuffix", Form::Text),
+    used("awsRegion", Form::Text),
+    used("awsKeyId", Form::Text),
+    used("awsSecretKey", Form::Text),
     // How Eventgen works inside.
     idle("maxIntervalsBeforeFlush", Form::Whole, WRITTEN),
     idle("maxQueueLength", Form::Whole, WRITTEN),
@@ -187,19 +188,36 @@ const REPLACEMENT_TYPES: [&str; 9] = [
 
 /// Whether a flag is set.
 #[must_use]
-pub fn is_true(text: &str) -> bool {
+pub(crate) fn is_true(text: &str) -> bool {
     TRUE.contains(&text.trim().to_ascii_lowercase().as_str())
 }
 
 /// An option by its name.
 #[must_use]
-pub fn find(name: &str) -> Option<&'static Known> {
+pub(super) fn find(name: &str) -> Option<&'static Known> {
     OPTIONS.iter().find(|known| known.name == name)
+}
+
+/// Notes on the options that do nothing, one for each reason.
+pub(crate) fn idle_notes<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for entry in entries.filter(|entry| !entry.key.starts_with("token.")) {
+        let reason = match find(&entry.key) {
+            None => "Eventgen has no such option",
+            Some(Known { idle: Some(reason), .. }) => *reason,
+            Some(_) => continue,
+        };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, keys)) => keys.push(&entry.key),
+            None => reasons.push((reason, vec![&entry.key])),
+        }
+    }
+    reasons.iter().map(|(reason, keys)| format!("{}: {reason}", keys.join(", "))).collect()
 }
 
 /// All values that Eventgen would not take.
 #[must_use]
-pub fn check(conf: &Conf) -> Vec<Complaint> {
+pub(super) fn check(conf: &Conf) -> Vec<Complaint> {
     let mut complaints = Vec::new();
     let global = Section { name: "global".to_string(), ..conf.global.clone() };
     for section in std::iter::once(&global).chain(&conf.stanzas) {

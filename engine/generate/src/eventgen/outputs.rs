@@ -5,7 +5,8 @@
 
 use super::conf::Section;
 use super::places::{Places, expand};
-use serde_json::{Map, Value, json};
+use super::splunk;
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// An output mode of Eventgen.
@@ -19,7 +20,7 @@ pub struct Mode {
 }
 
 /// All of them.
-pub static MODES: [Mode; 13] = [
+pub(crate) static MODES: [Mode; 15] = [
     Mode { names: &["stdout"], form: "raw", make: |_, _, _| Output::Stdout },
     Mode { names: &["devnull", "counter"], form: "raw", make: |_, _, _| Output::Nothing },
     Mode { names: &["modinput"], form: "modinput", make: |_, _, _| Output::Stdout },
@@ -40,8 +41,18 @@ pub static MODES: [Mode; 13] = [
         form: "raw",
         make: |keys, _, _| address(keys, "udp", "syslogDestination", "1514"),
     },
-    Mode { names: &["httpevent", "httpevent_core"], form: "hec", make: collector },
-    Mode { names: &["metric_httpevent"], form: "hec", make: collector },
+    Mode {
+        names: &["httpevent", "httpevent_core"],
+        form: "hec",
+        make: |keys, _, _| splunk::collectors(keys, &splunk::EVENTS),
+    },
+    Mode {
+        names: &["metric_httpevent"],
+        form: "hec",
+        make: |keys, _, _| splunk::collectors(keys, &splunk::METRICS),
+    },
+    Mode { names: &["splunkstream"], form: "hec", make: |keys, _, _| splunk::receiver(keys) },
+    Mode { names: &["awss3"], form: "raw", make: |keys, _, _| bucket(keys) },
     Mode {
         names: &["s2s"],
         form: "raw",
@@ -52,18 +63,16 @@ pub static MODES: [Mode; 13] = [
         },
     },
     Mode {
-        names: &["splunkstream", "scsout", "stormstream"],
+        names: &["scsout"],
         form: "raw",
         make: |_, _, _| {
-            refused(
-                "no sink speaks Splunk's management interface; httpevent reaches the same indexes",
-            )
+            refused("no sink speaks to Splunk's cloud services; httpevent reaches the same indexes")
         },
     },
     Mode {
-        names: &["awss3"],
+        names: &["stormstream"],
         form: "raw",
-        make: |_, _, _| refused("no sink writes to S3; write a file and copy it"),
+        make: |_, _, _| refused("Splunk Storm is no more; httpevent reaches the same indexes"),
     },
 ];
 
@@ -83,17 +92,37 @@ pub enum Output {
         /// How many full files are kept.
         backups: u64,
     },
-    /// A sink of a program.
-    Sink {
-        /// Its kind.
-        kind: &'static str,
-        /// Behind the kind.
-        target: String,
-        /// Its settings.
-        settings: Map<String, Value>,
+    /// Sinks of a program.
+    Sinks {
+        /// At least one.
+        sinks: Vec<SinkUse>,
+        /// Whether each event goes to all of them, or to one of them in turn.
+        is_mirrored: bool,
+        /// The steps in front of them; may be empty.
+        steps: &'static str,
     },
     /// There is no sink for this.
     Refused(String),
+}
+
+/// A sink, and what a program says of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SinkUse {
+    /// Its kind.
+    pub kind: &'static str,
+    /// Behind the kind.
+    pub target: String,
+    /// Its settings.
+    pub settings: Vec<(&'static str, Given)>,
+}
+
+/// What a setting of a sink is given.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// A value.
+    Value(Value),
+    /// An expression that is evaluated for each event.
+    Expression(String),
 }
 
 /// A mode by one of its names.
@@ -119,16 +148,15 @@ pub(super) fn of(
     let Some(word) = keys.text("outputMode") else { return Ok((Output::Stdout, "raw")) };
     let mode = find(word).ok_or_else(|| format!("outputMode: there is no output `{word}`"))?;
     let output = (mode.make)(keys, places, sample);
-    if let Output::Sink { kind: "splunk_hec", target, settings } = &output {
-        if target.is_empty() {
-            return Err(
-                "outputMode: httpevent needs httpeventServers = {\"servers\": [{\"protocol\", \
-                        \"address\", \"port\", \"key\"}]}"
-                    .to_string(),
-            );
+    if let Output::Sinks { sinks, .. } = &output {
+        if sinks.is_empty() {
+            return Err(format!(
+                "outputMode: {word} needs httpeventServers = {{\"servers\": [{{\"protocol\", \"address\", \
+                 \"port\", \"key\"}}]}}"
+            ));
         }
-        if settings.contains_key("others") {
-            notes.push("httpeventServers: events go to the first server".to_string());
+        if sinks.iter().any(|sink| sink.settings.iter().any(|(name, _)| *name == "tls")) {
+            notes.push(format!("{word}: as in Eventgen, nobody checks the server's certificate"));
         }
     }
     if let (Output::Stdout, "spool") = (&output, word) {
@@ -185,37 +213,37 @@ fn address(keys: &Section, kind: &'static str, prefix: &str, port: &str) -> Outp
         keys.text(&format!("{prefix}{part}")).unwrap_or(other).to_string()
     };
     let target = format!("{}:{}", text("Host", "127.0.0.1"), text("Port", port));
-    Output::Sink { kind, target, settings: Map::new() }
+    one(SinkUse { kind, target, settings: vec![("codec", value("string"))] })
 }
 
-fn collector(keys: &Section, _: &Places, _: &str) -> Output {
-    let parsed: Value = keys
-        .text("httpeventServers")
-        .and_then(|text| serde_json::from_str(text).ok())
-        .unwrap_or_default();
-    let servers = parsed["servers"].as_array().cloned().unwrap_or_default();
-    let text = |server: &Value, name: &str| match &server[name] {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
+fn bucket(keys: &Section) -> Output {
+    let Some(name) = keys.text("awsS3BucketName") else {
+        return refused("awss3 needs awsS3BucketName");
     };
-    let mut settings = Map::new();
-    let target = servers.first().map_or(String::new(), |server| {
-        settings.insert("token".to_string(), json!(text(server, "key")));
-        let protocol = Some(text(server, "protocol")).filter(|protocol| !protocol.is_empty());
-        let port = Some(text(server, "port")).filter(|port| !port.is_empty());
-        let (protocol, port) = (protocol.as_deref(), port.as_deref());
-        format!(
-            "{}://{}:{}",
-            protocol.unwrap_or("https"),
-            text(server, "address"),
-            port.unwrap_or("8088")
-        )
-    });
-    if servers.len() > 1 {
-        settings.insert("others".to_string(), json!(true));
+    let mut settings = vec![("codec", value("string"))];
+    for (key, setting) in [
+        ("awsRegion", "region"),
+        ("awsKeyId", "access_key"),
+        ("awsSecretKey", "secret_key"),
+        ("awsS3ObjectPrefix", "key"),
+    ] {
+        settings.extend(keys.text(key).map(|text| (setting, value(text))));
     }
-    Output::Sink { kind: "splunk_hec", target, settings }
+    settings.push(("suffix", value(keys.text("awsS3ObjectSuffix").unwrap_or_default())));
+    let is_packed = keys.text("awsS3CompressionType").is_some_and(|text| text.starts_with("gz"));
+    if is_packed {
+        settings.push(("compression", value("gzip")));
+    }
+    one(SinkUse { kind: "s3", target: name.to_string(), settings })
+}
+
+/// The output to one sink.
+fn one(sink: SinkUse) -> Output {
+    Output::Sinks { sinks: vec![sink], is_mirrored: false, steps: "" }
+}
+
+fn value(text: &str) -> Given {
+    Given::Value(Value::from(text))
 }
 
 impl Output {
@@ -229,7 +257,17 @@ impl Output {
                 format!("{}, set aside at {bytes} bytes, {backups} kept", path.display())
             }
             Output::File { path, .. } => path.display().to_string(),
-            Output::Sink { kind, target, .. } => format!("the sink `{kind}` to {target}"),
+            Output::Sinks { sinks, is_mirrored, .. } => {
+                let shown: Vec<_> = sinks
+                    .iter()
+                    .map(|SinkUse { kind, target, .. }| format!("the sink `{kind}` to {target}"))
+                    .collect();
+                match (shown.len(), is_mirrored) {
+                    (1, _) => shown.join(""),
+                    (_, true) => format!("all of {}", shown.join(", ")),
+                    (_, false) => format!("one after the other of {}", shown.join(", ")),
+                }
+            }
             Output::Refused(reason) => format!("refused: {reason}"),
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The directories that paths are seen from.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub(crate) struct Places {
     /// Of the configuration.
     conf: PathBuf,
     /// Of the app: the folder that holds `default` or `local`.
@@ -18,7 +18,7 @@ pub struct Places {
 impl Places {
     /// Of a configuration in a directory.
     #[must_use]
-    pub fn of(directory: &Path) -> Self {
+    pub(super) fn of(directory: &Path) -> Self {
         let directory = match directory.as_os_str().is_empty() {
             true => Path::new("."),
             false => directory,
@@ -36,7 +36,7 @@ impl Places {
     /// The directories that may hold samples, and the samples that a name stands for in the first that has one:
     /// a file of this name, or all that it matches as a regex.
     #[must_use]
-    pub fn samples(&self, name: &str, own: Option<&str>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    pub(super) fn samples(&self, name: &str, own: Option<&str>) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let directories = self.sample_directories(own);
         let found = directories.iter().map(|one| files(name, one)).find(|files| !files.is_empty());
         (directories, found.unwrap_or_default())
@@ -65,13 +65,13 @@ impl Places {
 
     /// A file that a setting names.
     #[must_use]
-    pub fn file(&self, text: &str) -> Option<PathBuf> {
+    pub(super) fn file(&self, text: &str) -> Option<PathBuf> {
         self.candidates(text).into_iter().find(|path| path.is_file())
     }
 
     /// A directory that a setting names.
     #[must_use]
-    pub fn directory(&self, text: &str) -> Option<PathBuf> {
+    pub(super) fn directory(&self, text: &str) -> Option<PathBuf> {
         self.candidates(text).into_iter().find(|path| path.is_dir())
     }
 
@@ -118,7 +118,7 @@ impl Places {
 
 /// `$NAME`, `${NAME}` and `%NAME%` replaced by what the environment says; what it does not know stays.
 #[must_use]
-pub fn expand(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> String {
+pub(super) fn expand(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> String {
     let Ok(names) = Regex::new(r"\$(\w+)|\$\{(\w+)\}|%(\w+)%") else { return text.to_string() };
     let replaced = |found: &regex::Captures<'_>| {
         let name = found.iter().skip(1).flatten().next().map_or("", |name| name.as_str());

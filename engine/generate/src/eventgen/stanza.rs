@@ -301,21 +301,11 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Notes on the options that do nothing.
+    /// Notes on the options of the stanza itself that do nothing.
     fn idle(&mut self) {
-        for entry in &self.keys.entries {
-            if entry.key.starts_with("token.") {
-                continue;
-            }
-            match options::find(&entry.key) {
-                None => self.notes.push(format!("{}: Eventgen has no such option", entry.key)),
-                Some(known) => {
-                    if let Some(reason) = known.idle {
-                        self.notes.push(format!("{}: {reason}", entry.key));
-                    }
-                }
-            }
-        }
+        let is_own = |line: usize| !self.conf.global.entries.iter().any(|one| one.line == line);
+        let own = self.keys.entries.iter().filter(|entry| is_own(entry.line));
+        self.notes.extend(options::idle_notes(own));
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Frames {
 }
 
 /// More than this of a file is not kept: the lines before the limit are repeated.
-pub const FRAME_BYTES_KEPT_MAX: usize = 256 * 1024 * 1024;
+pub(crate) const FRAME_BYTES_KEPT_MAX: usize = 256 * 1024 * 1024;
 
 impl Frames {
     /// The lines of a text; blank ones are left out.

@@ -21,7 +21,7 @@ impl Usage {
 }
 
 /// The most memory that the process has held at once, in bytes, where the system tells (Linux).
-pub fn peak_memory() -> Option<u64> {
+pub(crate) fn peak_memory() -> Option<u64> {
     field("/proc/self/status", "VmHWM:")?.strip_suffix(" kB")?.parse::<u64>().ok().map(|k| k * 1024)
 }
 

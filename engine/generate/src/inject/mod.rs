@@ -8,10 +8,10 @@
 //! Invariant: nothing here knows what a pipeline does; an event's end is the settling of its batch's
 //! token, the same that moves a file's mark in production.
 
-pub mod ticker;
-pub mod frames;
-pub mod schedule;
-pub mod recorder;
+mod ticker;
+mod frames;
+pub(crate) mod schedule;
+pub(crate) mod recorder;
 pub mod machine;
 pub mod outcome;
 pub mod search;

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use temblor_runtime::stats::Counts;
 
 /// The percentiles that are printed.
-pub const PERCENTILES: [f64; 9] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 100.0];
+pub(crate) const PERCENTILES: [f64; 9] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999, 100.0];
 
 /// A finished run.
 pub struct Outcome {
@@ -41,11 +41,11 @@ pub struct Measurement {
     /// Processor time for one event, in nanoseconds, over all threads, those of the injector included.
     pub cpu_ns_per_event: f64,
     /// The most memory held at once, in bytes.
-    pub peak_memory: Option<u64>,
+    pub(crate) peak_memory: Option<u64>,
     /// Percentiles and latencies in nanoseconds.
     pub latency_ns: Vec<(f64, u64)>,
     /// The injector's own lateness at 99 %, in nanoseconds; it is part of the latencies.
-    pub lateness_ns: u64,
+    pub(crate) lateness_ns: u64,
 }
 
 /// Where the injected events ended.

@@ -13,7 +13,7 @@ use temblor_runtime::ack::Witness;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// The longest latency that is told apart, in nanoseconds: a quarter of an hour. Longer ones count as this.
-pub const LATENCY_NS_MAX: u64 = 900_000_000_000;
+pub(crate) const LATENCY_NS_MAX: u64 = 900_000_000_000;
 
 /// What all injectors of a run record into.
 pub struct Recorder {
@@ -37,7 +37,7 @@ pub struct State {
     /// Events sent after the warm-up.
     pub measured: u64,
     /// Bytes of them.
-    pub measured_bytes: u64,
+    pub(crate) measured_bytes: u64,
     /// Batches sent after the warm-up.
     pub batches: u64,
     /// When the first measured batch was sent, and what the process had used by then.
@@ -70,7 +70,7 @@ impl Recorder {
     }
 
     /// How far the clock can be trusted.
-    pub fn clock_error(&self) -> ClockError {
+    pub(crate) fn clock_error(&self) -> ClockError {
         ClockError::of(&*self.ticker)
     }
 

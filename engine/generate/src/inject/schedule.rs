@@ -69,7 +69,7 @@ impl Schedule {
     }
 
     /// How many events are meant to start during the warm-up.
-    pub fn unmeasured(&self) -> u64 {
+    pub(crate) fn unmeasured(&self) -> u64 {
         match (self.load, temblor_runtime::clock::nanoseconds(self.warmup).checked_sub(1)) {
             (Load::Open(_), Some(last)) => self.due(last),
             _ => 0,
@@ -77,7 +77,7 @@ impl Schedule {
     }
 
     /// Whether an event that is meant to start so long after the first is measured.
-    pub fn is_measured(&self, offset_ns: u64) -> bool {
+    pub(crate) fn is_measured(&self, offset_ns: u64) -> bool {
         u128::from(offset_ns) >= self.warmup.as_nanos()
     }
 }

@@ -43,7 +43,7 @@ pub struct ClockError {
     /// The smallest step seen between two readings that differ, in nanoseconds.
     pub step_ns: u64,
     /// What one reading costs, in nanoseconds.
-    pub read_ns: u64,
+    pub(crate) read_ns: u64,
 }
 
 /// Readings that the error is estimated from.
@@ -51,7 +51,7 @@ const READINGS: u64 = 10_000;
 
 impl ClockError {
     /// Measures the clock.
-    pub fn of(ticker: &dyn Ticker) -> Self {
+    pub(crate) fn of(ticker: &dyn Ticker) -> Self {
         let begin = ticker.now();
         let (mut last, mut step_ns) = (begin, u64::MAX);
         for _ in 0..READINGS {

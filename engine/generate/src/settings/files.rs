@@ -20,7 +20,7 @@ const FIELDS: [&str; 4] = ["host", "source", "sourcetype", "index"];
 ///
 /// # Errors
 /// When it cannot be read, or is too large.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let size = std::fs::metadata(path).map_err(failed)?.len();
     if size > LOOKUP_BYTES_MAX {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 /// A request that came.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub(crate) struct Request {
     /// `POST /path HTTP/1.1`.
     pub line: String,
     /// The headers, in lower case.
@@ -17,10 +17,10 @@ pub struct Request {
 }
 
 /// What the server does with a request, by its number from 0.
-pub type Answer = fn(usize, &Request) -> Option<(u16, &'static str)>;
+pub(crate) type Answer = fn(usize, &Request) -> Option<(u16, &'static str)>;
 
 /// A running server.
-pub struct StandIn {
+pub(crate) struct StandIn {
     /// Where it listens.
     pub address: String,
     requests: Arc<Mutex<Vec<Request>>>,
@@ -28,7 +28,7 @@ pub struct StandIn {
 
 impl StandIn {
     /// Starts a server; `None` as an answer breaks the connection.
-    pub fn start(answer: Answer) -> StandIn {
+    pub(crate) fn start(answer: Answer) -> StandIn {
         let listener =
             TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
         let address = listener.local_addr().expect("it is bound").to_string();
@@ -44,7 +44,7 @@ impl StandIn {
     }
 
     /// What came so far.
-    pub fn requests(&self) -> Vec<Request> {
+    pub(crate) fn requests(&self) -> Vec<Request> {
         self.requests.lock().expect("no server panics").clone()
     }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 use temblor_testing::{Folder, Process, free_port, peer, temblor, wait_for_listener};
 
 /// A running program.
-pub struct Started {
+pub(crate) struct Started {
     /// The process.
     pub process: Process,
     /// Where its source listens.
@@ -16,17 +16,17 @@ pub struct Started {
 
 /// Starts a program in which `ADDRESS` stands for a free address and `FOLDER` for its folder, and waits
 /// until it listens.
-pub fn start(program: &str) -> Started {
+pub(crate) fn start(program: &str) -> Started {
     start_file("program.tmb", program)
 }
 
 /// The same, with files beside it.
-pub fn start_in(program: &str, fill: impl FnOnce(&Folder)) -> Started {
+pub(crate) fn start_in(program: &str, fill: impl FnOnce(&Folder)) -> Started {
     start_with("program.tmb", program, fill)
 }
 
 /// The same, with the name of the file.
-pub fn start_file(name: &str, program: &str) -> Started {
+pub(crate) fn start_file(name: &str, program: &str) -> Started {
     start_with(name, program, |_| {})
 }
 
@@ -44,7 +44,7 @@ fn start_with(name: &str, program: &str, fill: impl FnOnce(&Folder)) -> Started 
 
 /// What curl got.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Got {
+pub(crate) struct Got {
     /// The status; 0 when there was no answer.
     pub status: u16,
     /// The headers.
@@ -55,13 +55,13 @@ pub struct Got {
 
 /// Calls curl. Nothing, and a skip, where there is none.
 #[track_caller]
-pub fn curl(arguments: &[&str]) -> Option<Got> {
+pub(crate) fn curl(arguments: &[&str]) -> Option<Got> {
     curl_with(arguments, b"")
 }
 
 /// Calls curl with something on its standard input.
 #[track_caller]
-pub fn curl_with(arguments: &[&str], input: &[u8]) -> Option<Got> {
+pub(crate) fn curl_with(arguments: &[&str], input: &[u8]) -> Option<Got> {
     use std::io::Write;
     let curl = peer("CURL")?;
     let folder = Folder::new();

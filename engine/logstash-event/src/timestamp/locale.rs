@@ -110,25 +110,25 @@ impl Locale {
 
     /// The month that `text` begins with, 0 to 11, and what follows.
     #[must_use]
-    pub fn read_month<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+    pub(crate) fn read_month<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.months.read(text)
     }
 
     /// The day that `text` begins with, 0 (Monday) to 6, and what follows.
     #[must_use]
-    pub fn read_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+    pub(crate) fn read_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.days.read(text)
     }
 
     /// The half day that `text` begins with, 0 or 1, and what follows.
     #[must_use]
-    pub fn read_half_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+    pub(crate) fn read_half_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.half_days.read(text)
     }
 
     /// The era that `text` begins with, 0 or 1, and what follows.
     #[must_use]
-    pub fn read_era<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
+    pub(crate) fn read_era<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.eras.read(text)
     }
 }

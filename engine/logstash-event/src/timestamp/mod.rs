@@ -13,7 +13,8 @@ pub use casual::parse_casual;
 pub use format::{Dialect, Format};
 pub use iso::parse_iso8601;
 pub use locale::Locale;
-pub use written::{Written, iso8601};
+pub(crate) use written::Written;
+pub use written::iso8601;
 
 use chrono::offset::LocalResult;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, TimeZone, Utc};

@@ -11,7 +11,7 @@ const SECOND_NS: u32 = 1_000_000_000;
 
 /// A moment as text, without memory of its own.
 #[derive(Clone, Debug)]
-pub struct Written(Text);
+pub(crate) struct Written(Text);
 
 #[derive(Clone, Debug)]
 enum Text {
@@ -23,7 +23,7 @@ enum Text {
 impl Written {
     /// Writes a moment.
     #[must_use]
-    pub fn of(time: DateTime<Utc>) -> Self {
+    pub(crate) fn of(time: DateTime<Utc>) -> Self {
         let nanos = time.nanosecond();
         match u32::try_from(time.year()) {
             Ok(year @ 0..=9999) if nanos < SECOND_NS => {
@@ -36,7 +36,7 @@ impl Written {
 
     /// The text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         match &self.0 {
             Text::Short(bytes, length) => {
                 std::str::from_utf8(&bytes[..*length]).expect("only ASCII is written")

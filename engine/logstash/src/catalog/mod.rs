@@ -38,7 +38,7 @@ pub fn names(kind: &str) -> impl Iterator<Item = &'static str> + use<'_> {
 
 /// What is there of the plugins of a kind.
 #[derive(Clone, Copy, Debug)]
-pub struct Stock<'s> {
+pub(crate) struct Stock<'s> {
     /// `input`, `filter`, `output` or `codec`.
     pub kind: &'static str,
     /// The names of those that can be run.
@@ -52,7 +52,7 @@ pub struct Stock<'s> {
 impl Stock<'_> {
     /// Says what is wrong with a plugin that cannot be run: that it cannot, unless its name is misspelt,
     /// and what is wrong with its options, as far as they are known. `see` looks at them too.
-    pub fn absent(
+    pub(crate) fn absent(
         &self,
         plugin: &Plugin,
         settings: &Settings,

@@ -237,7 +237,7 @@ impl Decoder {
 
     /// Whether one frame may hold a whole input.
     #[must_use]
-    pub fn reads_messages(&self) -> bool {
+    pub(crate) fn reads_messages(&self) -> bool {
         matches!(self.kind, Kind::MessagePack)
     }
 
@@ -272,7 +272,7 @@ impl Decoder {
     }
 
     /// As [`Decoder::decode`], of a message that may hold several frames.
-    pub fn decode_whole<'a>(
+    pub(crate) fn decode_whole<'a>(
         &'a self,
         state: &mut DecodeState,
         stream: &str,
@@ -298,7 +298,7 @@ impl Decoder {
     }
 
     /// As [`Decoder::decode`], of a frame that is known to be text.
-    pub fn decode_text<'a>(
+    pub(crate) fn decode_text<'a>(
         &'a self,
         state: &mut DecodeState,
         stream: &str,

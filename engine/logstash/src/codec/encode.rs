@@ -46,7 +46,7 @@ pub enum Encoder {
 }
 
 /// What an encoder gives.
-pub type Encoded<'a> = Value<'a>;
+pub(crate) type Encoded<'a> = Value<'a>;
 
 /// What plain shows of an event when nothing else is said.
 const PLAIN: &str = "%{+yyyy-MM-dd'T'HH:mm:ss.SSS}Z %{host} %{message}";
@@ -54,7 +54,7 @@ const PLAIN: &str = "%{+yyyy-MM-dd'T'HH:mm:ss.SSS}Z %{host} %{message}";
 impl Encoder {
     /// The encoder that a plugin's option `codec` names, or the usual one; `None` when it is wrong or not
     /// here, which has been said.
-    pub fn of(arguments: &mut Arguments<'_>, usual: &str) -> Option<Self> {
+    pub(crate) fn of(arguments: &mut Arguments<'_>, usual: &str) -> Option<Self> {
         super::with_codec(arguments, usual, Self::compile)
     }
 
@@ -97,19 +97,19 @@ impl Encoder {
 
     /// Whether it writes JSON as the engine does by itself, an event a line.
     #[must_use]
-    pub fn is_plain_json(&self) -> bool {
+    pub(crate) fn is_plain_json(&self) -> bool {
         matches!(self, Encoder::Json(end) if end == "\n")
     }
 
     /// Whether what it wrote before matters.
     #[must_use]
-    pub fn is_stateful(&self) -> bool {
+    pub(crate) fn is_stateful(&self) -> bool {
         matches!(self, Encoder::Csv { headless, .. } if headless.load(Ordering::Relaxed))
     }
 
     /// The bytes of an event.
     #[must_use]
-    pub fn encode<'a>(
+    pub(crate) fn encode<'a>(
         &'a self,
         event: &LogEvent<'a>,
         arena: &'a Arena,

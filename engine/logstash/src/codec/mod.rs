@@ -9,8 +9,12 @@ mod encode;
 mod multiline;
 mod rubydebug;
 
-pub use decode::{DecodeState, Decoder, Moment};
-pub use encode::{Encoded, Encoder};
+pub use decode::Decoder;
+
+pub(crate) use decode::DecodeState;
+
+pub(crate) use decode::Moment;
+pub(crate) use encode::Encoder;
 
 use super::catalog::Stock;
 use super::options::{Arguments, OptionSpec, Setting, SettingKind, Takes, option, required};

@@ -16,7 +16,7 @@ const BYTES_MAX: u64 = 10 << 20;
 
 /// Joins lines.
 #[derive(Debug)]
-pub struct Multiline {
+pub(crate) struct Multiline {
     pattern: Grok,
     negate: bool,
     /// Whether a line that is meant belongs to the one before.
@@ -26,19 +26,19 @@ pub struct Multiline {
     /// The tag of events of several lines.
     pub tag: String,
     /// After this many nanoseconds without a line an event is complete.
-    pub flush_after_ns: Option<u64>,
+    pub(crate) flush_after_ns: Option<u64>,
 }
 
 /// Lines that wait.
 #[derive(Debug)]
-pub struct Buffer {
+pub(crate) struct Buffer {
     captures: Captures,
     lines: Vec<String>,
     bytes: usize,
     /// When the first line came.
     began_ns: u64,
     /// When the last line came.
-    pub changed_ns: u64,
+    pub(crate) changed_ns: u64,
 }
 
 impl Default for Buffer {
@@ -49,7 +49,7 @@ impl Default for Buffer {
 
 /// A complete event.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Joined {
+pub(crate) struct Joined {
     /// Its lines with newlines between them.
     pub text: String,
     /// Its tags.
@@ -57,19 +57,19 @@ pub struct Joined {
     /// Whether it has more than one line.
     pub several: bool,
     /// When its first line came.
-    pub began_ns: u64,
+    pub(crate) began_ns: u64,
 }
 
 impl Buffer {
     /// Its lines and times as a value.
-    pub fn save<'a>(&self, arena: &'a Arena) -> Datum<'a> {
+    pub(super) fn save<'a>(&self, arena: &'a Arena) -> Datum<'a> {
         let times = [self.began_ns, self.changed_ns].map(Datum::whole);
         let lines = self.lines.iter().map(|line| Datum::Str(arena.str(line)));
         Datum::List(times.into_iter().chain(lines).collect())
     }
 
     /// The buffer that [`Buffer::save`] gave.
-    pub fn restore(saved: &Datum<'_>) -> Option<Self> {
+    pub(super) fn restore(saved: &Datum<'_>) -> Option<Self> {
         let (times, lines) = saved::list(Some(saved))?.split_at_checked(2)?;
         let time = |at: usize| u64::try_from(saved::whole(times.get(at))?).ok();
         let lines: Vec<String> = lines.iter().map(Datum::text).collect();
@@ -85,7 +85,7 @@ impl Buffer {
 
 impl Multiline {
     /// Reads the options.
-    pub fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
+    pub(super) fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
         let written = arguments.text("pattern")?;
         let place = arguments.place("pattern");
         let (library, is_complete) = grok_library(arguments)?;
@@ -126,7 +126,7 @@ impl Multiline {
     }
 
     /// Takes a line; gives the events that are complete.
-    pub fn line(&self, buffer: &mut Buffer, line: &str, now_ns: u64) -> Vec<Joined> {
+    pub(super) fn line(&self, buffer: &mut Buffer, line: &str, now_ns: u64) -> Vec<Joined> {
         buffer.changed_ns = now_ns;
         let meant = self.pattern.matches(line, &mut buffer.captures) != self.negate;
         let mut complete = Vec::new();
@@ -146,7 +146,7 @@ impl Multiline {
     }
 
     /// The event that waits, if there is one.
-    pub fn flush(&self, buffer: &mut Buffer) -> Option<Joined> {
+    pub(super) fn flush(&self, buffer: &mut Buffer) -> Option<Joined> {
         if buffer.lines.is_empty() {
             return None;
         }

@@ -7,7 +7,7 @@ use temblor_logstash_event::datum::{Datum, Map, float_text, iso8601};
 const INDENT: usize = 4;
 
 /// Appends a document and the newline behind it.
-pub fn push_event(out: &mut String, data: &Map<'_>, metadata: Option<&Map<'_>>) {
+pub(crate) fn push_event(out: &mut String, data: &Map<'_>, metadata: Option<&Map<'_>>) {
     let mut entries: Vec<(&str, &Datum<'_>)> = data.iter().collect();
     let shown = metadata.map(|map| Datum::Map(map.clone()));
     entries.extend(shown.as_ref().map(|map| ("@metadata", map)));

@@ -3,7 +3,7 @@
 
 /// A comment: where it begins, and its text without the `#`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Comment {
+pub(crate) struct Comment {
     /// Byte offset of the `#`.
     pub at: usize,
     /// What it says.
@@ -12,7 +12,7 @@ pub struct Comment {
 
 /// All comments of a text, in order.
 #[must_use]
-pub fn comments(text: &str) -> Vec<Comment> {
+pub(crate) fn comments(text: &str) -> Vec<Comment> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;

@@ -7,12 +7,12 @@ use crate::syntax::tree::{Comparison, Expr, ExprKind, Operand, OperandKind, Word
 use temblor_logstash_event::reference::FieldRef;
 
 /// The expression, or why there is none.
-pub fn expression(expr: &Expr, settings: &Settings) -> Result<String, String> {
+pub(crate) fn expression(expr: &Expr, settings: &Settings) -> Result<String, String> {
     Writer { settings }.expression(expr, false).map(|test| test.text)
 }
 
 /// The opposite of the expression, or why there is none.
-pub fn opposite(expr: &Expr, settings: &Settings) -> Result<String, String> {
+pub(crate) fn opposite(expr: &Expr, settings: &Settings) -> Result<String, String> {
     Writer { settings }.expression(expr, true).map(|test| test.text)
 }
 
@@ -35,12 +35,12 @@ pub(super) struct Test {
 }
 
 impl Test {
-    pub fn call(text: String) -> Self {
+    pub(super) fn call(text: String) -> Self {
         Self { text, binds: Binds::Call }
     }
 
     /// `left == right`, or its opposite.
-    pub fn equality(left: &str, right: &str, negated: bool) -> Self {
+    pub(super) fn equality(left: &str, right: &str, negated: bool) -> Self {
         let sign = if negated { "!=" } else { "==" };
         Self { text: format!("{left} {sign} {right}"), binds: Binds::Compare }
     }
@@ -51,14 +51,14 @@ impl Test {
     }
 
     /// The opposite, if it is asked for.
-    pub fn turned(self, negated: bool) -> Self {
+    pub(super) fn turned(self, negated: bool) -> Self {
         if !negated {
             return self;
         }
         Self { text: format!("not {}", self.within(Binds::Not)), binds: Binds::Not }
     }
 
-    pub fn joined(parts: Vec<Self>, around: Binds) -> Self {
+    pub(super) fn joined(parts: Vec<Self>, around: Binds) -> Self {
         let word = match around {
             Binds::Or => " or ",
             Binds::Xor => " xor ",
@@ -70,7 +70,7 @@ impl Test {
 }
 
 /// `[field] == "text"`: the field, and the text.
-pub fn equality<'e>(expr: &'e Expr, settings: &Settings) -> Option<(&'e str, String)> {
+pub(crate) fn equality<'e>(expr: &'e Expr, settings: &Settings) -> Option<(&'e str, String)> {
     let ExprKind::Compare { left, comparison: Comparison::Equal, right } = &expr.kind else {
         return None;
     };
@@ -85,21 +85,9 @@ pub fn equality<'e>(expr: &'e Expr, settings: &Settings) -> Option<(&'e str, Str
 }
 
 /// `"text" in [tags]`: the text.
-pub fn tag_test(expr: &Expr) -> Option<&str> {
+pub(crate) fn tag_test(expr: &Expr) -> Option<&str> {
     match &expr.kind {
         ExprKind::In { left, right, negated: false } => match (&left.kind, &right.kind) {
-            (OperandKind::Text(tag), OperandKind::Field(field)) if field == "[tags]" => Some(tag),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// `"text" not in [tags]`, or the negation of a [`tag_test`]: the text.
-pub fn no_tag_test(expr: &Expr) -> Option<&str> {
-    match &expr.kind {
-        ExprKind::Not(inner) => tag_test(inner),
-        ExprKind::In { left, right, negated: true } => match (&left.kind, &right.kind) {
             (OperandKind::Text(tag), OperandKind::Field(field)) if field == "[tags]" => Some(tag),
             _ => None,
         },

@@ -34,7 +34,7 @@ const INTAKE: &[&str] = &[
 
 impl Filters<'_, '_> {
     /// The inputs of a pipeline; leaves the chain open that its filters go on with.
-    pub fn inputs(&mut self, pipeline: &Pipeline, stdin: bool, main: &str) {
+    pub(super) fn inputs(&mut self, pipeline: &Pipeline, stdin: bool, main: &str) {
         let plugins = pipeline.plugins(SectionKind::Input);
         let is_link = |plugin: &Plugin| self.is_link(plugin);
         let own = plugins.iter().any(|plugin| !is_link(plugin)) || plugins.is_empty();
@@ -122,7 +122,7 @@ impl Filters<'_, '_> {
         if name == "pipeline" && options.is_empty() {
             return;
         }
-        self.page.remark(&format!("{place}: {name}"));
+        self.page.place_remark(&format!("{place}: {name}"));
         self.page.step(&step_text(&format!("logstash::input {}", text(name)), &options));
     }
 
@@ -153,7 +153,7 @@ impl Filters<'_, '_> {
     }
 
     /// The outputs of a pipeline, behind the chain of its filters.
-    pub fn outputs(&mut self, pipeline: &Pipeline, stdout: bool, name: &str) {
+    pub(super) fn outputs(&mut self, pipeline: &Pipeline, stdout: bool, name: &str) {
         let plugins = pipeline.plugins(SectionKind::Output);
         let is_link = |plugin: &Plugin| self.is_link(plugin);
         let links = plugins.iter().filter(|plugin| is_link(plugin)).count();
@@ -162,12 +162,16 @@ impl Filters<'_, '_> {
         if to_stdout && (links == 0 || plugins.is_empty()) {
             return self.page.end_into("out");
         }
-        if let ([only], false) = (plugins.as_slice(), to_stdout)
-            && pipeline
-                .sections(SectionKind::Output)
-                .any(|section| matches!(section.body.as_slice(), [Statement::Plugin(_)]))
-        {
-            return self.output(only, None, pipeline);
+        let context = (pipeline, stdout);
+        let mut body = pipeline.sections(SectionKind::Output).flat_map(|section| &section.body);
+        if let (Some(only), None, false) = (body.next(), body.next(), to_stdout) {
+            match only {
+                Statement::Plugin(plugin) => return self.output(plugin, None, pipeline),
+                Statement::Branch(branch) if self.is_one_way(branch, stdout) => {
+                    return self.output_choice(branch, context);
+                }
+                Statement::Branch(_) => {}
+            }
         }
         let stream = self.page.stream(name);
         self.page.end_into(&stream);
@@ -176,7 +180,7 @@ impl Filters<'_, '_> {
             self.page.end_into("out");
         }
         for section in pipeline.sections(SectionKind::Output) {
-            self.output_statements(&section.body, &stream, (pipeline, stdout));
+            self.output_statements(&section.body, &stream, context);
         }
     }
 
@@ -190,6 +194,58 @@ impl Filters<'_, '_> {
         }
     }
 
+    /// The statements of an arm that say where events go.
+    fn ways<'b>(&self, body: &'b [Statement], stdout: bool) -> Vec<&'b Statement> {
+        let leads = |one: &&Statement| match one {
+            Statement::Plugin(plugin) => !stdout || self.is_link(plugin),
+            Statement::Branch(_) => true,
+        };
+        body.iter().filter(leads).collect()
+    }
+
+    /// Whether each event of a branch goes to one place at the most.
+    fn is_one_way(&self, branch: &Branch, stdout: bool) -> bool {
+        let bodies = branch.arms.iter().map(|(_, body)| body).chain(&branch.otherwise);
+        bodies.map(|body| self.ways(body, stdout)).all(|ways| match ways.as_slice() {
+            [] => true,
+            [Statement::Plugin(plugin)] => !self.is_link(plugin),
+            [Statement::Branch(inner)] => self.is_one_way(inner, stdout),
+            _ => false,
+        })
+    }
+
+    /// A branch of outputs as the last step of a chain.
+    fn output_choice(&mut self, branch: &Branch, context: (&Pipeline, bool)) {
+        self.page.comments_until(branch.span, branch.span.start);
+        let Some(tests) = self.tests(branch, &context.0.settings) else {
+            return self.page.end_into("out");
+        };
+        let place = self.page.place(branch.span);
+        self.page.place_remark(&format!("{place}: if"));
+        for (number, ((condition, body), test)) in branch.arms.iter().zip(&tests).enumerate() {
+            self.page.note(condition.span, "if", Coverage::Exact, "");
+            match number {
+                0 => self.page.step(&format!("when {test} do")),
+                _ => self.page.between(&format!("elif {test} do")),
+            }
+            self.output_arm(body, context);
+        }
+        self.page.between("else");
+        self.output_arm(branch.otherwise.as_deref().unwrap_or(&[]), context);
+        self.page.between("end");
+        self.page.finish_chain();
+    }
+
+    fn output_arm(&mut self, body: &[Statement], context: (&Pipeline, bool)) {
+        self.page.open();
+        match self.ways(body, context.1).as_slice() {
+            [Statement::Plugin(plugin)] => self.output(plugin, None, context.0),
+            [Statement::Branch(branch)] => self.output_choice(branch, context),
+            _ => self.page.step("drop"),
+        }
+        self.page.close();
+    }
+
     fn output_branch(&mut self, branch: &Branch, from: &str, context: (&Pipeline, bool)) {
         let mut inside = Vec::new();
         crate::load::gather(
@@ -199,19 +255,13 @@ impl Filters<'_, '_> {
         if context.1 && !inside.iter().any(|plugin| self.is_link(plugin)) {
             return;
         }
+        if self.is_one_way(branch, context.1) {
+            self.page.begin(from);
+            return self.output_choice(branch, context);
+        }
         self.page.comments_until(branch.span, branch.span.start);
         let place = self.page.place(branch.span);
-        let mut tests = Vec::new();
-        for (condition, _) in &branch.arms {
-            match condition::expression(condition, &context.0.settings) {
-                Ok(test) => tests.push(test),
-                Err(reason) => {
-                    self.page.begin(from);
-                    self.undecided(condition.span, "if", Coverage::NotPossible, &reason);
-                    return self.page.end_into("out");
-                }
-            }
-        }
+        let Some(tests) = self.output_tests(branch, from, context.0) else { return };
         let mut route = String::from("route\n");
         let mut streams = Vec::new();
         for ((condition, _), test) in branch.arms.iter().zip(&tests) {
@@ -229,7 +279,7 @@ impl Filters<'_, '_> {
         }
         route.push_str("end");
         self.page.begin(from);
-        self.page.remark(&format!("{place}: if"));
+        self.page.place_remark(&format!("{place}: if"));
         self.page.end(&route);
         for ((_, body), stream) in branch.arms.iter().zip(&streams) {
             self.output_statements(body, stream, context);
@@ -237,6 +287,23 @@ impl Filters<'_, '_> {
         if let (Some(body), Some(rest)) = (&branch.otherwise, rest) {
             self.output_statements(body, &rest, context);
         }
+    }
+
+    /// The conditions of a branch of outputs; where one cannot be said, its events go to `out`.
+    fn output_tests(
+        &mut self,
+        branch: &Branch,
+        from: &str,
+        pipeline: &Pipeline,
+    ) -> Option<Vec<String>> {
+        let tests = |condition| condition::expression(condition, &pipeline.settings);
+        if branch.arms.iter().all(|(condition, _)| tests(condition).is_ok()) {
+            return self.tests(branch, &pipeline.settings);
+        }
+        self.page.begin(from);
+        let _ = self.tests(branch, &pipeline.settings);
+        self.page.end_into("out");
+        None
     }
 
     /// An output behind the stream `from`, or at the end of the chain that is open.
@@ -260,7 +327,7 @@ impl Filters<'_, '_> {
                 for address in addresses {
                     let stream = self.page.shared_stream(&link(&address));
                     self.begin_at(all.as_deref());
-                    self.page.remark(&format!("{place}: pipeline"));
+                    self.page.place_remark(&format!("{place}: pipeline"));
                     self.page.end_into(&stream);
                 }
             }
@@ -279,7 +346,7 @@ impl Filters<'_, '_> {
                 );
                 self.page.note_head(&statement.replace("{place}", &place));
                 self.begin_at(from);
-                self.page.remark(&format!("{place}: {name}"));
+                self.page.place_remark(&format!("{place}: {name}"));
                 let step = self.outlet_step(plugin, &outlet, pipeline);
                 if let Some(step) = step {
                     self.page.step(&step);

@@ -1,5 +1,6 @@
-//! Filters and branches as chains. A chain ends where the ways of events part; each way is a chain of
-//! its own, and all lead to the stream behind the branch.
+//! Filters as steps, and branches as chains in steps that come together again.
+//!
+//! Invariant: steps stand in the order of the configuration, each with the comments in front of it.
 
 use super::condition;
 use super::idiom;
@@ -27,13 +28,11 @@ pub(super) struct Filters<'p, 't> {
     pub links: &'p Links,
     /// With `${NAME}` left as it is.
     pub open: Settings,
-    /// Whether an earlier filter may have added `_grokparsefailure`.
-    pub grok_seen: bool,
 }
 
 /// A plugin as a step, or why it is none.
 pub(super) enum Written {
-    Step { head: String, settings: Vec<(String, Setting)>, remark: Option<String> },
+    Step { head: String, settings: Vec<(String, Setting)> },
     Undecided(Coverage, String),
 }
 
@@ -45,36 +44,24 @@ const WITH_MODES: &[&str] =
 const CODES: [&str; 3] = ["code", "init", "timeout_code"];
 
 impl<'p, 't> Filters<'p, 't> {
-    pub fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
+    pub(super) fn new(page: &'p mut Page<'t>, settings: &'p Settings, links: &'p Links) -> Self {
         let open = Settings { keeps_variables: true, ..settings.clone() };
-        Self { page, settings, links, open, grok_seen: false }
+        Self { page, settings, links, open }
     }
 
     /// The statements of a section, behind what the chain has already.
-    pub fn section(&mut self, body: &[Statement]) {
-        let Some(shared) = kept::sharing(body) else { return self.statements(body, None) };
-        self.statements(&body[..shared.start], None);
+    pub(crate) fn section(&mut self, body: &[Statement]) {
+        let Some(shared) = kept::sharing(body) else { return self.statements(body) };
+        self.statements(&body[..shared.start]);
         self.as_written(&body[shared.clone()]);
-        self.statements(&body[shared.end..], None);
+        self.statements(&body[shared.end..]);
     }
 
-    /// Writes statements into the chain that is open. With `end`, the chain ends there at last.
-    fn statements(&mut self, body: &[Statement], end: Option<&str>) {
+    /// Writes statements into the chain that is open.
+    fn statements(&mut self, body: &[Statement]) {
         let mut rest = body;
         while let Some((statement, behind)) = rest.split_first() {
             rest = behind;
-            if let (Statement::Plugin(grok), Some(Statement::Branch(branch))) =
-                (statement, behind.first())
-                && let Some(failure) = idiom::failure_branch(grok, branch, self.grok_seen)
-            {
-                rest = &behind[1..];
-                let into = end.filter(|_| rest.is_empty());
-                self.grok_with_else(grok, branch, &failure, into);
-                if into.is_some() {
-                    return;
-                }
-                continue;
-            }
             if let (Statement::Plugin(throttle), Some(Statement::Branch(branch))) =
                 (statement, behind.first())
                 && let Some(limit) = Limit::of(throttle, branch, self.settings)
@@ -84,46 +71,35 @@ impl<'p, 't> Filters<'p, 't> {
                 continue;
             }
             match statement {
-                Statement::Plugin(plugin) => self.plugin(plugin, None),
-                Statement::Branch(branch) => {
-                    let into = end.filter(|_| rest.is_empty());
-                    if self.branch(branch, into) {
-                        return;
-                    }
-                }
+                Statement::Plugin(plugin) => self.plugin(plugin),
+                Statement::Branch(branch) => self.branch(branch),
             }
-        }
-        if let Some(end) = end {
-            self.page.end_into(end);
         }
     }
 
-    /// A plugin as a step; `other` takes the events for which it does not succeed.
-    fn plugin(&mut self, plugin: &Plugin, other: Option<&str>) {
+    /// The statements of an arm, as the chain within it.
+    fn arm(&mut self, body: &[Statement]) {
+        self.page.open();
+        self.statements(body);
+        self.page.close();
+    }
+
+    /// A plugin as a step.
+    fn plugin(&mut self, plugin: &Plugin) {
         let name = &*plugin.name.text;
         let what = format!("filter {name}");
         self.page.comments_until(plugin.span, plugin.span.end);
         let place = self.page.place(plugin.span);
-        self.grok_seen |= name == "grok" || name == "syslog_pri";
         match self.written(plugin) {
-            Written::Step { head, mut settings, remark } => {
+            Written::Step { head, mut settings } => {
                 if name == "translate" {
                     self.table_of(plugin, &mut settings);
                 }
-                let remark = remark.unwrap_or_default();
-                let coverage = if remark.is_empty() { Coverage::Exact } else { Coverage::Remarks };
-                self.page.note(plugin.span, &what, coverage, &remark);
-                self.page.remark(&format!("{place}: {name}"));
-                if !remark.is_empty() {
-                    self.page.remark(&format!("  but: {remark}"));
-                }
+                self.page.note(plugin.span, &what, Coverage::Exact, "");
+                self.page.place_remark(&format!("{place}: {name}"));
                 if let Some(steps) = ruby::steps(&settings).filter(|_| name == "ruby") {
                     return steps.iter().for_each(|step| self.page.step(step));
                 }
-                let head = match other {
-                    Some(other) => format!("{head} else {other}"),
-                    None => head,
-                };
                 self.page.step(&step_text(&head, &settings));
             }
             Written::Undecided(coverage, reason) => {
@@ -133,7 +109,7 @@ impl<'p, 't> Filters<'p, 't> {
     }
 
     /// A step that fails every check until somebody decides, and what stood in its place.
-    pub fn undecided(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
+    pub(super) fn undecided(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
         let place = self.page.place(span);
         self.page.note(span, what, coverage, reason);
         self.page.remark(&format!("{place}: {what}: UNDECIDED"));
@@ -170,9 +146,8 @@ impl<'p, 't> Filters<'p, 't> {
             settings.sort_by_key(|(name, _)| rank(name).unwrap_or(0));
         }
         self.add_mode(name, plugin, &mut settings);
-        let remark = idiom::remark(name, &settings);
         let head = format!("logstash::{}", super::notation::name(name));
-        Written::Step { head, settings, remark }
+        Written::Step { head, settings }
     }
 
     fn add_mode(&self, name: &str, plugin: &Plugin, settings: &mut Vec<(String, Setting)>) {
@@ -196,40 +171,34 @@ impl<'p, 't> Filters<'p, 't> {
         diagnostics.iter().find(is_fault).map(|one| one.message.clone())
     }
 
-    /// A branch; whether its chain ended (into `into`).
-    fn branch(&mut self, branch: &Branch, into: Option<&str>) -> bool {
+    /// A branch as a step.
+    fn branch(&mut self, branch: &Branch) {
         self.page.comments_until(branch.span, branch.span.start);
-        let line = self.page.line(branch.span);
         if idiom::drops(branch)
             && let Ok(test) = condition::opposite(&branch.arms[0].0, self.settings)
         {
-            self.dropping(branch, &test);
-            return false;
+            return self.dropping(branch, &test);
         }
-        let Some(tests) = self.tests(branch) else {
-            // The whole branch is left to a person; its filters are still converted behind it.
-            return false;
-        };
-        let behind = match into {
-            Some(into) => into.to_string(),
-            None => self.page.stream(&format!("after_{line}")),
-        };
-        if let Some(field) = idiom::common_field(branch, self.settings) {
-            self.matched(branch, &field, &behind);
-        } else {
-            self.routed(branch, &tests, &behind);
+        // A branch whose condition cannot be said is left to a person.
+        let Some(tests) = self.tests(branch, self.settings) else { return };
+        let place = self.page.place(branch.span);
+        match idiom::common_field(branch, self.settings) {
+            Some(field) => {
+                self.page.place_remark(&format!("{place}: if, by {field}"));
+                self.matched(branch, &field);
+            }
+            None => {
+                self.page.place_remark(&format!("{place}: if"));
+                self.conditional(branch, &tests);
+            }
         }
-        if into.is_none() {
-            self.page.begin(&behind);
-        }
-        into.is_some()
     }
 
     /// The conditions of a branch; nothing when one of them cannot be said.
-    fn tests(&mut self, branch: &Branch) -> Option<Vec<String>> {
+    pub(crate) fn tests(&mut self, branch: &Branch, settings: &Settings) -> Option<Vec<String>> {
         let mut tests = Vec::new();
         for (condition, _) in &branch.arms {
-            match condition::expression(condition, self.settings) {
+            match condition::expression(condition, settings) {
                 Ok(test) => tests.push(test),
                 Err(reason) => {
                     let coverage = Coverage::NotPossible;
@@ -249,104 +218,45 @@ impl<'p, 't> Filters<'p, 't> {
         self.page.comments_until(drop.span, drop.span.end);
         self.page.note(branch.span, "if", Coverage::Exact, "");
         self.page.note(drop.span, "filter drop", Coverage::Exact, "");
-        self.page.remark(&format!("{place}: if {what} drop"));
+        self.page.place_remark(&format!("{place}: if {what} drop"));
         self.page.step(&format!("where {test}"));
     }
 
-    pub fn one_line(&self, condition: &Expr) -> String {
+    pub(super) fn one_line(&self, condition: &Expr) -> String {
         self.page.original(condition.span).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Arms that compare one field with texts: a `match`, whose ports are the arms.
-    fn matched(&mut self, branch: &Branch, field: &str, behind: &str) {
-        let line = self.page.line(branch.span);
-        let name = self.page.name(&format!("by_{}_{line}", idiom::word_of(field)));
-        let place = self.page.place(branch.span);
-        let mut cases = String::new();
-        let mut ports = Vec::new();
-        for (condition, _) in &branch.arms {
+    /// Arms that compare one field with texts.
+    fn matched(&mut self, branch: &Branch, field: &str) {
+        self.page.step(&format!("match {field} of"));
+        for (condition, body) in &branch.arms {
             let Some((_, value)) = condition::equality(condition, self.settings) else { continue };
-            let port = idiom::port_of(&value, &ports);
-            cases.push_str(&format!("    case {} => emit => {}\n", text(&value), text(&port)));
-            ports.push(port);
-        }
-        let script = format!(
-            "define script {name}\nscript\n  match {field} of\n{cases}    case _ => event\n  end\nend;\n\
-             create script {name}"
-        );
-        self.page.remark(&format!("{place}: if, by {field}"));
-        self.page.end_into(&name);
-        self.page.statement_in_front(&script);
-        for ((condition, body), port) in branch.arms.iter().zip(&ports) {
             self.page.note(condition.span, "if", Coverage::Exact, "");
-            self.arm(&format!("{name}/{port}"), body, behind);
+            self.page.between(&format!("case {} =>", text(&value)));
+            self.arm(body);
         }
-        self.otherwise(&name, branch, behind);
+        self.otherwise(branch, "default =>");
     }
 
-    /// Any other arms: a `route` to a stream for each.
-    fn routed(&mut self, branch: &Branch, tests: &[String], behind: &str) {
-        let place = self.page.place(branch.span);
-        let line = self.page.line(branch.span);
-        let mut route = String::from("route\n");
-        let mut streams = Vec::new();
-        for ((condition, _), test) in branch.arms.iter().zip(tests) {
-            let stream = self.page.stream(&format!("if_{}", self.page.line(condition.span)));
-            route.push_str(&format!("  case {test} => {stream}\n"));
-            streams.push(stream);
-        }
-        let rest = match &branch.otherwise {
-            Some(body) if !body.is_empty() => Some(self.page.stream(&format!("else_{line}"))),
-            _ => None,
-        };
-        let default = rest.as_deref().unwrap_or(behind);
-        route.push_str(&format!("  default => {default}\nend"));
-        self.page.remark(&format!("{place}: if"));
-        self.page.end(&route);
-        for ((condition, body), stream) in branch.arms.iter().zip(&streams) {
+    /// Any other arms.
+    fn conditional(&mut self, branch: &Branch, tests: &[String]) {
+        for (number, ((condition, body), test)) in branch.arms.iter().zip(tests).enumerate() {
             self.page.note(condition.span, "if", Coverage::Exact, "");
-            self.arm(stream, body, behind);
+            match number {
+                0 => self.page.step(&format!("when {test} do")),
+                _ => self.page.between(&format!("elif {test} do")),
+            }
+            self.arm(body);
         }
-        if let Some(rest) = rest {
-            self.otherwise(&rest, branch, behind);
-        }
+        self.otherwise(branch, "else");
     }
 
-    fn arm(&mut self, from: &str, body: &[Statement], behind: &str) {
-        self.page.begin(from);
-        self.statements(body, Some(behind));
-    }
-
-    fn otherwise(&mut self, from: &str, branch: &Branch, behind: &str) {
-        self.arm(from, branch.otherwise.as_deref().unwrap_or(&[]), behind);
-    }
-
-    /// Grok and the branch behind it that asks whether it failed: the step's `else` port.
-    fn grok_with_else(
-        &mut self,
-        grok: &Plugin,
-        branch: &Branch,
-        failure: &idiom::Failure<'_>,
-        into: Option<&str>,
-    ) {
-        let line = self.page.line(branch.span);
-        let failed = self.page.stream(&format!("failed_{line}"));
-        self.plugin(grok, Some(&failed));
-        self.page.comments_until(branch.span, branch.span.start);
-        let reason = "events that come in with the tag `_grokparsefailure` go the way of those that \
-                      do not";
-        self.page.note(branch.span, "if", Coverage::Remarks, reason);
-        let behind = match into {
-            Some(into) => into.to_string(),
-            None => self.page.stream(&format!("after_{line}")),
-        };
-        self.statements(failure.matched, Some(&behind));
-        let place = self.page.place(branch.span);
-        self.page.remark(&format!("{place}: what did not match"));
-        self.arm(&failed, failure.failed, &behind);
-        if into.is_none() {
-            self.page.begin(&behind);
+    fn otherwise(&mut self, branch: &Branch, word: &str) {
+        if let Some(body) = branch.otherwise.as_deref().filter(|body| !body.is_empty()) {
+            self.page.between(word);
+            self.arm(body);
         }
+        self.page.between("end");
     }
 }
 

@@ -48,7 +48,7 @@ fn span_of(statement: &Statement) -> Span {
 
 impl Filters<'_, '_> {
     /// Writes statements as one step that holds their text, comments included.
-    pub fn as_written(&mut self, body: &[Statement]) {
+    pub(super) fn as_written(&mut self, body: &[Statement]) {
         let Some(first) = body.first() else { return };
         let of_one_file =
             |one: &Statement, other: &Statement| span_of(one).source == span_of(other).source;

@@ -30,7 +30,7 @@ const REMARK: &str = "the allowance comes back evenly over the period of the run
 
 impl Limit {
     /// The limit that a throttle and the branch behind it are, if they are one.
-    pub fn of(throttle: &Plugin, branch: &Branch, settings: &Settings) -> Option<Self> {
+    pub(super) fn of(throttle: &Plugin, branch: &Branch, settings: &Settings) -> Option<Self> {
         if throttle.name.text != "throttle" || !idiom::drops(branch) {
             return None;
         }
@@ -69,7 +69,7 @@ impl Limit {
 
 impl Filters<'_, '_> {
     /// Writes a throttle and the branch that drops what it marked.
-    pub fn limited(&mut self, throttle: &Plugin, branch: &Branch, limit: &Limit) {
+    pub(super) fn limited(&mut self, throttle: &Plugin, branch: &Branch, limit: &Limit) {
         let Some((_, body)) = branch.arms.first() else { return };
         let Some(Statement::Plugin(drop)) = body.first() else { return };
         self.page.comments_until(drop.span, drop.span.end);
@@ -77,8 +77,8 @@ impl Filters<'_, '_> {
         self.page.note(throttle.span, "filter throttle", Coverage::Remarks, REMARK);
         self.page.note(branch.span, "if", Coverage::Exact, "");
         self.page.note(drop.span, "filter drop", Coverage::Exact, "");
-        self.page.remark(&format!("{place}: throttle, and what it marks is dropped"));
-        self.page.remark(&format!("  but: {REMARK}"));
+        self.page.place_remark(&format!("{place}: throttle, and what it marks is dropped"));
+        self.page.remark(&format!("but: {REMARK}"));
         self.page.step(&limit.step());
     }
 }

@@ -40,12 +40,14 @@ pub struct Wishes<'w> {
     pub stdin: bool,
     /// Standard output stands for all outputs.
     pub stdout: bool,
+    /// Every filter stays the step that has its name, with its place in the configuration above it.
+    pub exact: bool,
 }
 
 /// Converts what was read.
 #[must_use]
 pub fn convert(read: &Pipelines, wishes: Wishes<'_>) -> Conversion {
-    let mut page = Page::new(&read.sources, wishes.title);
+    let mut page = Page::new(&read.sources, wishes.title, wishes.exact);
     let several = read.pipelines.len() > 1;
     let links = Links::of(&read.pipelines);
     for pipeline in &read.pipelines {

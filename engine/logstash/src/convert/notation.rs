@@ -10,32 +10,31 @@ use temblor_logstash_event::reference::FieldRef;
 const WORDS_OF_IF: [&str; 4] = ["if", "then", "elif", "else"];
 
 /// Lines are not filled beyond this.
-pub const WIDTH: usize = 96;
+pub(crate) const WIDTH: usize = 96;
 
 /// Whether a name needs no quotes.
-pub fn is_plain(name: &str) -> bool {
+pub(crate) fn is_plain(name: &str) -> bool {
     let mut characters = name.chars();
-    characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+    characters.next().is_some_and(|first| first.is_ascii_alphabetic())
         && characters.all(|one| one.is_ascii_alphanumeric() || one == '_')
         && !RESERVED.contains(&name)
         && !WORDS_OF_IF.contains(&name)
-        && name != "_"
 }
 
 /// A name, in quotes where it needs them.
-pub fn name(name: &str) -> String {
+pub(super) fn name(name: &str) -> String {
     if is_plain(name) { name.to_string() } else { format!("`{name}`") }
 }
 
 /// The name with everything that names cannot hold replaced.
-pub fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let fits = |one: char| if one.is_ascii_alphanumeric() { one } else { '_' };
     let name: String = name.chars().map(fits).collect();
     if is_plain(&name) { name } else { format!("the_{name}") }
 }
 
 /// A text in quotes; one with backslashes is written raw where that is possible.
-pub fn text(content: &str) -> String {
+pub(super) fn text(content: &str) -> String {
     let is_tame = !content.contains(['"', '\n', '\r', '\t', '\0']) && !content.ends_with('\\');
     if content.contains('\\') && is_tame && !content.chars().any(char::is_control) {
         return format!("r\"{content}\"");
@@ -61,13 +60,13 @@ pub fn text(content: &str) -> String {
 }
 
 /// A text of several lines, as a block of them.
-pub fn block(content: &str) -> String {
+pub(super) fn block(content: &str) -> String {
     let content = content.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"").replace("#{", "\\#{");
     format!("\"\"\"\n{}\n\"\"\"", content.trim_end())
 }
 
 /// A text of several lines just as it is, but for empty ones around it.
-pub fn raw_block(content: &str) -> String {
+pub(crate) fn raw_block(content: &str) -> String {
     let mut fence = "#".to_string();
     while content.contains(&format!("\"{fence}")) {
         fence.push('#');
@@ -76,7 +75,7 @@ pub fn raw_block(content: &str) -> String {
 }
 
 /// A number as Temblor reads it.
-pub fn number(written: &str) -> String {
+pub(super) fn number(written: &str) -> String {
     if written.contains('.') {
         let written = written.trim_end_matches('.');
         return if written.contains('.') { written.to_string() } else { format!("{written}.0") };
@@ -92,7 +91,7 @@ pub fn number(written: &str) -> String {
 }
 
 /// The field's value; fails the event when it is missing.
-pub fn field(reference: &FieldRef) -> String {
+pub(super) fn field(reference: &FieldRef) -> String {
     let root = if reference.metadata { "$" } else { "event" };
     let is_index = |step: &str| step.parse::<i64>().is_ok();
     // A name in quotes cannot hold the quote, nor go over several lines.
@@ -121,7 +120,7 @@ pub fn field(reference: &FieldRef) -> String {
 }
 
 /// The field's value, or null.
-pub fn field_or_null(reference: &FieldRef) -> String {
+pub(crate) fn field_or_null(reference: &FieldRef) -> String {
     match field(reference) {
         call if call.starts_with("logstash::") => call,
         path => format!("{path} ?? null"),
@@ -129,7 +128,7 @@ pub fn field_or_null(reference: &FieldRef) -> String {
 }
 
 /// A setting; long lists and records go over several lines, `indent` deep.
-pub fn setting(setting: &Setting, indent: usize) -> String {
+pub(super) fn setting(setting: &Setting, indent: usize) -> String {
     let short = on_one_line(setting);
     if short.len() + indent <= WIDTH {
         return short;

@@ -27,11 +27,17 @@ pub(super) struct Page<'t> {
     waiting: Vec<String>,
     /// Whether a chain has begun that has no step yet.
     fresh: bool,
+    /// How many chains stand in each other within steps.
+    depth: usize,
+    /// Whether the innermost of them has no step yet.
+    is_open: bool,
+    /// Whether each step has its file and line above it.
+    with_places: bool,
     pub report: Report,
 }
 
 impl<'t> Page<'t> {
-    pub fn new(sources: &'t Sources, title: &str) -> Self {
+    pub(crate) fn new(sources: &'t Sources, title: &str, with_places: bool) -> Self {
         let mut files = Vec::new();
         for number in 0..=u16::MAX {
             let Some(source) = sources.get(temblor_lang::span::SourceId(number)) else { break };
@@ -50,6 +56,9 @@ impl<'t> Page<'t> {
             body: String::new(),
             waiting: Vec::new(),
             fresh: false,
+            depth: 0,
+            is_open: false,
+            with_places,
             report: Report::default(),
         }
     }
@@ -61,30 +70,30 @@ impl<'t> Page<'t> {
     }
 
     /// The line of a place, from 1.
-    pub fn line(&self, span: Span) -> usize {
+    pub(super) fn line(&self, span: Span) -> usize {
         let starts = self.files.get(usize::from(span.source.0)).map(|(starts, _)| starts);
         starts.map_or(0, |starts| starts.partition_point(|start| *start <= span.start as usize))
     }
 
     /// `apache.conf:12`
-    pub fn place(&self, span: Span) -> String {
+    pub(super) fn place(&self, span: Span) -> String {
         format!("{}:{}", self.file(span), self.line(span))
     }
 
     /// What stands in the configuration.
-    pub fn original(&self, span: Span) -> &'t str {
+    pub(super) fn original(&self, span: Span) -> &'t str {
         self.sources.text(span)
     }
 
     /// Notes what became of a block.
-    pub fn note(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
+    pub(super) fn note(&mut self, span: Span, what: &str, coverage: Coverage, reason: &str) {
         let (file, line) = (self.file(span), self.line(span));
         let (what, reason) = (what.to_string(), reason.to_string());
         self.report.blocks.push(Block { file, line, what, coverage, reason });
     }
 
     /// Lets the comments up to `offset` of a file stand in front of the next step.
-    pub fn comments_until(&mut self, span: Span, offset: u32) {
+    pub(crate) fn comments_until(&mut self, span: Span, offset: u32) {
         let Some((_, comments)) = self.files.get_mut(usize::from(span.source.0)) else { return };
         let due = comments.as_slice().iter().take_while(|one| one.at < offset as usize).count();
         let due: Vec<_> = comments.take(due).collect();
@@ -92,15 +101,22 @@ impl<'t> Page<'t> {
     }
 
     /// Leaves out the comments within a place, which is written as it is.
-    pub fn skip_comments(&mut self, span: Span) {
+    pub(crate) fn skip_comments(&mut self, span: Span) {
         let waiting = std::mem::take(&mut self.waiting);
         self.comments_until(span, span.end);
         self.waiting = waiting;
     }
 
     /// A remark in front of the next step.
-    pub fn remark(&mut self, text: &str) {
+    pub(super) fn remark(&mut self, text: &str) {
         self.waiting.push(text.to_string());
+    }
+
+    /// A remark that says where in the configuration the next step stood, if such are wanted.
+    pub(crate) fn place_remark(&mut self, text: &str) {
+        if self.with_places {
+            self.remark(text);
+        }
     }
 
     fn write_waiting(&mut self) {
@@ -110,7 +126,7 @@ impl<'t> Page<'t> {
     }
 
     /// A name that nothing else has.
-    pub fn name(&mut self, wanted: &str) -> String {
+    pub(super) fn name(&mut self, wanted: &str) -> String {
         let mut name = wanted.to_string();
         let mut number = 2;
         while !self.names.insert(name.clone()) {
@@ -121,7 +137,7 @@ impl<'t> Page<'t> {
     }
 
     /// A stream that several chains name.
-    pub fn shared_stream(&mut self, name: &str) -> String {
+    pub(crate) fn shared_stream(&mut self, name: &str) -> String {
         if !self.streams.iter().any(|one| one == name) {
             self.names.insert(name.to_string());
             self.streams.push(name.to_string());
@@ -130,7 +146,7 @@ impl<'t> Page<'t> {
     }
 
     /// A stream from which `count` chains can begin: where the open chain ends, if it must.
-    pub fn several(&mut self, from: Option<&str>, count: usize) -> Option<String> {
+    pub(super) fn several(&mut self, from: Option<&str>, count: usize) -> Option<String> {
         match from {
             Some(from) => Some(from.to_string()),
             None if count == 1 => None,
@@ -143,47 +159,69 @@ impl<'t> Page<'t> {
     }
 
     /// Adds a source or sink.
-    pub fn note_head(&mut self, text: &str) {
+    pub(crate) fn note_head(&mut self, text: &str) {
         self.head.push_str(text);
         self.head.push('\n');
     }
 
     /// A stream of its own.
-    pub fn stream(&mut self, wanted: &str) -> String {
+    pub(super) fn stream(&mut self, wanted: &str) -> String {
         let name = self.name(wanted);
         self.streams.push(name.clone());
         name
     }
 
-    /// A statement in front of the chain that ended last.
-    pub fn statement_in_front(&mut self, text: &str) {
-        let end = self.body.trim_end().len();
-        let start = self.body[..end].rfind("\n\n").map_or(0, |at| at + 2);
-        self.body.insert_str(start, &format!("{text};\n\n"));
-    }
-
     /// Begins a chain.
-    pub fn begin(&mut self, from: &str) {
-        let _ = write!(self.body, "{from}");
+    pub(crate) fn begin(&mut self, from: &str) {
+        self.body.push_str(from);
         self.fresh = true;
     }
 
     /// Adds a step to the chain.
-    pub fn step(&mut self, text: &str) {
+    pub(super) fn step(&mut self, text: &str) {
         self.body.push('\n');
         self.write_waiting();
-        let _ = write!(self.body, "|> {text}");
+        let arrow = if std::mem::take(&mut self.is_open) { "" } else { "|> " };
+        let _ = write!(self.body, "{arrow}{text}");
         self.fresh = false;
     }
 
+    /// Adds what stands between the chains of a step, and behind the last: `else`, `end`.
+    pub(crate) fn between(&mut self, text: &str) {
+        self.body.push('\n');
+        self.write_waiting();
+        self.body.push_str(text);
+    }
+
+    /// Begins a chain in a step.
+    pub(crate) fn open(&mut self) {
+        self.depth += 1;
+        self.is_open = true;
+    }
+
+    /// Ends a chain in a step; one without steps passes events on.
+    pub(crate) fn close(&mut self) {
+        if self.is_open {
+            self.step("pass");
+        }
+        self.depth -= 1;
+    }
+
     /// Ends the chain with a step that leads elsewhere.
-    pub fn end(&mut self, text: &str) {
+    pub(super) fn end(&mut self, text: &str) {
         self.step(text);
-        self.body.push_str(";\n\n");
+        self.finish_chain();
+    }
+
+    /// Ends the chain, unless it is one in a step.
+    pub(crate) fn finish_chain(&mut self) {
+        if self.depth == 0 {
+            self.body.push_str(";\n\n");
+        }
     }
 
     /// Ends the chain into a stream.
-    pub fn end_into(&mut self, stream: &str) {
+    pub(crate) fn end_into(&mut self, stream: &str) {
         if self.fresh && self.waiting.is_empty() {
             let _ = write!(self.body, " |> {stream};\n\n");
             self.fresh = false;
@@ -193,7 +231,7 @@ impl<'t> Page<'t> {
     }
 
     /// The file.
-    pub fn finish(mut self) -> Conversion {
+    pub(super) fn finish(mut self) -> Conversion {
         self.write_waiting();
         let mut text =
             format!("### Converted from {} by `temblor convert logstash`.\n\n", self.title);

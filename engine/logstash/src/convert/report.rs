@@ -69,8 +69,14 @@ pub struct Report {
 impl Report {
     /// How many blocks there are of a kind.
     #[must_use]
-    pub fn count(&self, coverage: Coverage) -> usize {
+    pub(crate) fn count(&self, coverage: Coverage) -> usize {
         self.blocks.iter().filter(|block| block.coverage == coverage).count()
+    }
+
+    /// Whether nothing is left for a person to decide.
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        self.count(Coverage::NeedsHand) + self.count(Coverage::NotPossible) == 0
     }
 
     /// For people: counts, then every block that is not exact.

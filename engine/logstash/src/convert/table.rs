@@ -10,7 +10,7 @@ use crate::syntax::tree::Plugin;
 impl Filters<'_, '_> {
     /// Declares the table of a translate and names it in the settings, if the dictionary is one: values by
     /// key, each of them a text or a number.
-    pub fn table_of(&mut self, plugin: &Plugin, settings: &mut [(String, Setting)]) {
+    pub(crate) fn table_of(&mut self, plugin: &Plugin, settings: &mut [(String, Setting)]) {
         let Some(at) = settings.iter().position(|(name, _)| name == "dictionary") else { return };
         let declared = filter::FILTERS.iter().find(|one| one.name == "translate");
         let options = declared.map_or(&[][..], |one| one.options);

@@ -18,7 +18,7 @@ use temblor_logstash_event::template::Template;
 use temblor_ruby::{Heap, Machine, Memory, Script, Stop, Value};
 
 /// `aggregate`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "aggregate",
     doc: "Gathers in a map what belongs to one task.",
     options: &[

@@ -9,7 +9,7 @@ use temblor_logstash_event::reference::FieldRef;
 use temblor_logstash_event::template::Template;
 
 /// `alter`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "alter",
     doc: "Rewrites fields by their value.",
     options: &[

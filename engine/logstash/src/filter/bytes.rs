@@ -7,7 +7,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `bytes`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "bytes",
     doc: "Reads sizes as numbers of bytes.",
     options: &[

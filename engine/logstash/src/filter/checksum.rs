@@ -8,7 +8,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `checksum`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "checksum",
     doc: "Puts a digest of fields into `logstash_checksum`.",
     options: &[

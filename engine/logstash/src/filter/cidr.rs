@@ -8,17 +8,21 @@ use crate::complain;
 use crate::options::{Arguments, Takes, option};
 use listed::Listed;
 use std::net::IpAddr;
+use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::reference::FieldRef;
 use temblor_logstash_event::template::Template;
 
 /// `cidr`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "cidr",
     doc: "Succeeds when an address lies in a network.",
     options: &[
         option("address", Takes::List, "The addresses."),
+        option("address_field", Takes::List, "Fields that hold addresses, one or a list of them."),
         option("network", Takes::List, "The networks, such as `10.0.0.0/8`."),
         option("network_path", Takes::Text, "A file of networks."),
         option("separator", Takes::Text, "What stands between the networks of the file."),
@@ -39,6 +43,7 @@ const REFRESH_SECONDS_MIN: f64 = 0.1;
 #[derive(Debug)]
 struct Cidr {
     addresses: Vec<Template>,
+    fields: Vec<FieldRef>,
     networks: Networks,
 }
 
@@ -86,7 +91,8 @@ impl Network {
 fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
     let addresses = arguments.texts("address").unwrap_or_default();
     let addresses = addresses.iter().map(|(text, _)| Template::parse(text)).collect();
-    Some(Box::new(Cidr { addresses, networks: networks(arguments)? }))
+    let fields = arguments.references("address_field").unwrap_or_default();
+    Some(Box::new(Cidr { addresses, fields, networks: networks(arguments)? }))
 }
 
 /// The networks; `None` when something is wrong with them, which has been said.
@@ -117,7 +123,12 @@ fn networks(arguments: &mut Arguments<'_>) -> Option<Networks> {
 impl Filter for Cidr {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
         let parse = |one: &'a Template| one.render(event, turn.arena, turn.now).trim().parse().ok();
-        let addresses: Vec<IpAddr> = self.addresses.iter().filter_map(parse).collect();
+        let mut addresses: Vec<IpAddr> = self.addresses.iter().filter_map(parse).collect();
+        for value in self.fields.iter().filter_map(|field| event.get(field)) {
+            let items = if let Datum::List(items) = value { items } else { from_ref(value) };
+            let parse = |item: &Datum<'_>| item.as_str()?.trim().parse::<IpAddr>().ok();
+            addresses.extend(items.iter().filter_map(parse));
+        }
         let any = |networks: &[Network]| {
             networks.iter().any(|network| network.holds(&addresses, event, turn))
         };

@@ -6,7 +6,7 @@ use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
 
 /// `clone`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "clone",
     doc: "Sends copies of events.",
     options: &[required("clones", Takes::List, "A name for each copy.")],

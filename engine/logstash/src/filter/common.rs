@@ -12,7 +12,7 @@ use temblor_logstash_event::template::Template;
 
 /// A field whose name may depend on the event.
 #[derive(Debug)]
-pub enum Name {
+pub(crate) enum Name {
     /// `[a][b]`
     Fixed(FieldRef),
     /// `%{a}_b`
@@ -23,7 +23,7 @@ pub enum Name {
 
 impl Name {
     /// Reads a name; says so when it is no field reference.
-    pub fn compile(
+    pub(crate) fn compile(
         text: &str,
         span: temblor_lang::span::Span,
         arguments: &mut Arguments<'_>,
@@ -42,7 +42,7 @@ impl Name {
     }
 
     /// The field for one event, if its name is one.
-    pub fn of<'a>(
+    pub(crate) fn of<'a>(
         &'a self,
         event: &LogEvent<'a>,
         arena: &'a Arena,
@@ -61,7 +61,7 @@ impl Name {
 
 /// A value to be added: texts are completed for each event.
 #[derive(Clone, Debug)]
-pub enum Added {
+pub(crate) enum Added {
     /// `"text %{a}"`
     Text(Template),
     /// A text that is the same for all events.
@@ -77,7 +77,7 @@ pub enum Added {
 impl Added {
     /// What a setting says.
     #[must_use]
-    pub fn of(setting: &Setting) -> Self {
+    pub(crate) fn of(setting: &Setting) -> Self {
         match &setting.kind {
             SettingKind::Text(text) => Added::Text(Template::parse(text)),
             SettingKind::Number(text) => Added::Constant(number(text)),
@@ -91,7 +91,7 @@ impl Added {
 
     /// As [`Added::of`]; nothing in it depends on the event.
     #[must_use]
-    pub fn constant(setting: &Setting) -> Self {
+    pub(crate) fn constant(setting: &Setting) -> Self {
         match &setting.kind {
             SettingKind::Text(text) => Added::Fixed(text.clone()),
             SettingKind::List(items) => Added::List(items.iter().map(Added::constant).collect()),
@@ -104,7 +104,7 @@ impl Added {
 
     /// A value that was read from a file.
     #[must_use]
-    pub fn read(value: &Datum<'_>) -> Self {
+    pub(crate) fn read(value: &Datum<'_>) -> Self {
         match value {
             Datum::Null => Added::Constant(Datum::Null),
             Datum::Bool(value) => Added::Constant(Datum::Bool(*value)),
@@ -122,7 +122,7 @@ impl Added {
 
     /// The value where nothing depends on the event; templates are texts as written.
     #[must_use]
-    pub fn unchanging(&self) -> Datum<'_> {
+    pub(crate) fn unchanging(&self) -> Datum<'_> {
         match self {
             Added::Text(template) => Datum::Str(template.source()),
             Added::Fixed(text) => Datum::Str(text),
@@ -136,7 +136,7 @@ impl Added {
 
     /// The value for one event.
     #[must_use]
-    pub fn value<'a>(
+    pub(crate) fn value<'a>(
         &'a self,
         event: &LogEvent<'a>,
         arena: &'a Arena,
@@ -160,7 +160,7 @@ impl Added {
 }
 
 /// A number of a configuration.
-pub fn number(text: &str) -> Datum<'static> {
+pub(super) fn number(text: &str) -> Datum<'static> {
     match text.parse() {
         Ok(number) => Datum::Int(number),
         Err(_) => Datum::Float(text.trim_end_matches('.').parse().unwrap_or(f64::NAN)),
@@ -181,7 +181,7 @@ pub struct Common {
 
 impl Common {
     /// Reads the common options.
-    pub fn compile(arguments: &mut Arguments<'_>) -> Self {
+    pub(crate) fn compile(arguments: &mut Arguments<'_>) -> Self {
         let mut common = Self::default();
         for (key, value) in arguments.pairs("add_field") {
             let name = Name::compile(&key, value.span, arguments);
@@ -206,7 +206,7 @@ impl Common {
 
     /// Whether there is nothing to do.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.add_field.is_empty()
             && self.remove_field.is_empty()
             && self.add_tag.is_empty()
@@ -214,7 +214,12 @@ impl Common {
     }
 
     /// Applies the options.
-    pub fn apply<'a>(&'a self, event: &mut LogEvent<'a>, arena: &'a Arena, now: DateTime<Utc>) {
+    pub(crate) fn apply<'a>(
+        &'a self,
+        event: &mut LogEvent<'a>,
+        arena: &'a Arena,
+        now: DateTime<Utc>,
+    ) {
         if !self.change_fields(event, arena, now) && !self.failed.is_empty() {
             self.failed.iter().for_each(|tag| event.tag(tag));
             return;
@@ -273,7 +278,7 @@ impl Common {
 }
 
 /// What `add_field` adds under one name: always texts, as Logstash completes each value as one.
-pub fn added_texts(setting: &Setting) -> Vec<Template> {
+pub(crate) fn added_texts(setting: &Setting) -> Vec<Template> {
     match &setting.kind {
         SettingKind::Hash(entries) => {
             let pair = |(key, value): &(String, Setting)| {
@@ -286,7 +291,7 @@ pub fn added_texts(setting: &Setting) -> Vec<Template> {
 }
 
 /// A value of a configuration where Ruby's `to_s` makes a text of it.
-pub fn ruby_text(setting: &Setting) -> String {
+pub(crate) fn ruby_text(setting: &Setting) -> String {
     match &setting.kind {
         SettingKind::Text(text) => text.clone(),
         _ => inspected(setting),
@@ -315,7 +320,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// A value where Ruby puts it into a text: lists and maps as `inspect` writes them.
-pub fn ruby_to_s(value: &Datum<'_>) -> String {
+pub(crate) fn ruby_to_s(value: &Datum<'_>) -> String {
     match value {
         Datum::List(_) | Datum::Map(_) => inspected_value(value),
         Datum::Time(time) => iso8601(*time),

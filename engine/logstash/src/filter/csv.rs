@@ -15,7 +15,7 @@ use temblor_ruby::plain::csv_cells as cells;
 use temblor_ruby::{read_float, read_integer};
 
 /// `csv`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "csv",
     doc: "Reads a field as one line of separated values.",
     options: &[

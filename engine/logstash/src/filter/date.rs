@@ -11,7 +11,7 @@ use temblor_logstash_event::template::Template;
 use temblor_logstash_event::timestamp::{Dialect, Format, Locale, Zone, parse_casual};
 
 /// `date`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "date",
     doc: "Reads a field as a time.",
     options: &[

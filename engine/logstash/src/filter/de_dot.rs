@@ -9,7 +9,7 @@ use temblor_logstash_event::event::{DEPTH_MAX, LogEvent};
 use temblor_logstash_event::reference::{FieldRef, Step};
 
 /// `de_dot`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "de_dot",
     doc: "Takes the dots out of the names of fields.",
     options: &[

@@ -10,7 +10,7 @@ use temblor_logstash_event::reference::FieldRef;
 use temblor_stdlib::formats::dissect::LogstashDissect;
 
 /// `dissect`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "dissect",
     doc: "Takes fields out of text by what stands between them.",
     options: &[

@@ -18,7 +18,7 @@ use temblor_logstash_event::reference::FieldRef;
 use wire::{Answer, Question};
 
 /// `dns`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "dns",
     doc: "Asks for the addresses of names, and the names of addresses.",
     options: &[

@@ -5,7 +5,7 @@ use crate::options::{Arguments, Takes, option};
 use temblor_logstash_event::event::LogEvent;
 
 /// `drop`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "drop",
     doc: "Ends events.",
     options: &[option("percentage", Takes::Number, "The share of events that end, in percent.")],

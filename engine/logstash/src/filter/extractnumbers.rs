@@ -8,7 +8,7 @@ use temblor_logstash_event::reference::{FieldRef, Step};
 use temblor_ruby::{read_float, read_integer};
 
 /// `extractnumbers`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "extractnumbers",
     doc: "Takes the numbers out of a text.",
     options: &[

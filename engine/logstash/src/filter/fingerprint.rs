@@ -9,10 +9,11 @@ use crate::options::{Arguments, Takes, option};
 pub(super) use digest::Method;
 use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::map::Map;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `fingerprint`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "fingerprint",
     doc: "Puts a digest of fields into a field.",
     options: &[
@@ -148,15 +149,24 @@ impl Fingerprint {
     }
 }
 
-/// The text that counts: maps in the order of their keys.
+/// The text that counts: that of Ruby, with maps in the order of their keys.
 fn text(value: &Datum<'_>) -> String {
+    match value {
+        Datum::Map(_) | Datum::List(_) => ruby_to_s(&sorted(value)),
+        other => ruby_to_s(other),
+    }
+}
+
+fn sorted<'a>(value: &Datum<'a>) -> Datum<'a> {
     match value {
         Datum::Map(map) => {
             let mut fields: Vec<_> = map.iter().collect();
             fields.sort_by_key(|(key, _)| *key);
-            let fields = fields.iter().map(|(key, value)| format!("|{key}|{}", text(value)));
-            format!("{}|", fields.collect::<String>())
+            let mut ordered = Map::default();
+            fields.iter().for_each(|(key, value)| ordered.append(key, sorted(value)));
+            Datum::Map(ordered)
         }
-        other => ruby_to_s(other),
+        Datum::List(items) => Datum::List(items.iter().map(sorted).collect()),
+        other => other.clone(),
     }
 }

@@ -16,7 +16,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `geoip`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "geoip",
     doc: "Tells where an address is.",
     options: &[

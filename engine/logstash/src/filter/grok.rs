@@ -12,7 +12,7 @@ use temblor_ruby::plain::{leading_digits, leading_float};
 use temblor_stdlib::grok::{Conversion, Grok, Library, Options};
 
 /// `grok`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "grok",
     doc: "Takes fields out of text by named patterns.",
     options: &[
@@ -118,7 +118,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 }
 
 /// The patterns, and whether all files of them were there.
-pub fn library(arguments: &mut Arguments<'_>) -> Option<(Library, bool)> {
+pub(crate) fn library(arguments: &mut Arguments<'_>) -> Option<(Library, bool)> {
     let mut is_complete = true;
     let mut files = Vec::new();
     let glob = arguments.text("patterns_files_glob").unwrap_or_else(|| "*".to_string());

@@ -7,7 +7,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `i18n`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "i18n",
     doc: "Writes letters without their marks.",
     options: &[option("transliterate", Takes::List, "The fields.")],

@@ -10,7 +10,7 @@ use temblor_logstash_event::timestamp::parse_iso8601;
 use temblor_stdlib::formats::json;
 
 /// `json`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "json",
     doc: "Reads a field as JSON.",
     options: &[

@@ -7,7 +7,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `json_encode`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "json_encode",
     doc: "Writes a field as JSON text.",
     options: &[

@@ -15,7 +15,7 @@ use temblor_logstash_event::reference::FieldRef;
 use temblor_logstash_event::template::Template;
 
 /// `kv`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "kv",
     doc: "Takes fields out of text of keys and values.",
     options: &[

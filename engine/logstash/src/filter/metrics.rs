@@ -16,7 +16,7 @@ use temblor_logstash_event::template::Template;
 use temblor_ruby::plain;
 
 /// `metrics`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "metrics",
     doc: "Counts events and measures values.",
     options: &[

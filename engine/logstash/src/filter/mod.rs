@@ -11,7 +11,7 @@ mod fingerprint;
 mod grok;
 mod json;
 mod kv;
-pub mod mutate;
+pub(crate) mod mutate;
 mod ruby;
 mod split;
 mod throttle;
@@ -45,7 +45,19 @@ mod extractnumbers;
 mod i18n;
 mod tld;
 
-pub use common::{Added, Common, Name, add, added_texts, ruby_text, ruby_to_s};
+pub use common::add;
+
+pub(crate) use common::Added;
+
+pub(crate) use common::Common;
+
+pub(crate) use common::Name;
+
+pub(crate) use common::added_texts;
+
+pub(crate) use common::ruby_text;
+
+pub(crate) use common::ruby_to_s;
 pub(super) use grok::library as grok_library;
 pub(super) use json::read as read_json;
 
@@ -145,7 +157,7 @@ pub trait Filter: Send + Sync + Debug {
 }
 
 /// Seconds between two ticks, as in Logstash.
-pub const TICK_SECONDS: u64 = 5;
+pub(crate) const TICK_SECONDS: u64 = 5;
 
 /// What a filter sees besides the event.
 pub struct Turn<'a, 'r> {
@@ -164,18 +176,18 @@ pub struct Turn<'a, 'r> {
     /// Where random numbers come from.
     pub random: &'r mut Random,
     /// Nanoseconds that are to pass before the next event.
-    pub delay_ns: &'r mut u64,
+    pub(crate) delay_ns: &'r mut u64,
 }
 
 impl<'a> Turn<'a, '_> {
     /// Adds tags that say that the filter failed.
-    pub fn fail(&self, event: &mut LogEvent<'a>, tags: &'a [String]) -> Outcome {
+    pub(crate) fn fail(&self, event: &mut LogEvent<'a>, tags: &'a [String]) -> Outcome {
         tags.iter().for_each(|tag| event.tag(tag));
         Outcome::Unmatched
     }
 
     /// Sends a further event, which gets the common options.
-    pub fn emit(&mut self, mut event: LogEvent<'a>) {
+    pub(crate) fn emit(&mut self, mut event: LogEvent<'a>) {
         self.common.apply(&mut event, self.arena, self.now);
         self.emitted.push(event);
     }

@@ -2,7 +2,7 @@
 //! it with a tag.
 
 mod convert;
-pub mod sequence;
+pub(crate) mod sequence;
 mod text;
 
 use super::common::Name;
@@ -20,7 +20,7 @@ use temblor_ruby::plain::{split_text, strip};
 use text::{Case, Substitution};
 
 /// `mutate`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "mutate",
     doc: "Renames, replaces, converts and otherwise changes fields.",
     options: &[
@@ -75,12 +75,10 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         Some(Step::Coerce(field, template(value)?))
     });
     for (old, new) in arguments.pairs("rename") {
-        let Some(text) = new.text() else {
-            arguments.complain(complain::bad_value("rename", new.span, "a hash of names"));
-            continue;
-        };
+        // Of several names Ruby makes one text: `["a", "b"]`.
+        let text = super::ruby_text(&new);
         let old = Name::compile(&old, new.span, arguments);
-        steps.push(Step::Rename(old, Name::compile(text, new.span, arguments)));
+        steps.push(Step::Rename(old, Name::compile(&text, new.span, arguments)));
     }
     each(arguments, "update", &mut steps, |field, value, _| {
         Some(Step::Update(field, template(value)?))
@@ -123,7 +121,7 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
         steps.push(Step::Merge(target, sources.collect()));
     }
     each(arguments, "copy", &mut steps, |field, value, arguments| {
-        Some(Step::Copy(field, Name::compile(value.text()?, value.span, arguments)))
+        Some(Step::Copy(field, Name::compile(&super::ruby_text(value), value.span, arguments)))
     });
     let tag = arguments.text("tag_on_failure");
     let tag_on_failure = tag.unwrap_or_else(|| "_mutate_error".to_string());

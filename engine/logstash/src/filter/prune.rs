@@ -10,7 +10,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::template::Template;
 
 /// `prune`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "prune",
     doc: "Keeps or removes fields by name and value.",
     options: &[

@@ -9,7 +9,7 @@ use temblor_logstash_event::reference::FieldRef;
 use temblor_logstash_event::template::Template;
 
 /// `range`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "range",
     doc: "Acts on numbers that lie in a range.",
     options: &[

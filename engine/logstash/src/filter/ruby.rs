@@ -12,7 +12,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_ruby::{Heap, Machine, Memory, Script, Stop, Value};
 
 /// `ruby`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "ruby",
     doc: "Runs code in a part of Ruby.",
     options: &[

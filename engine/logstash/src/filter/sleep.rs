@@ -9,7 +9,7 @@ use temblor_logstash_event::template::Template;
 use temblor_ruby::plain;
 
 /// `sleep`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "sleep",
     doc: "Lets time pass behind events.",
     options: &[

@@ -8,7 +8,7 @@ use temblor_logstash_event::reference::FieldRef;
 use temblor_ruby::plain;
 
 /// `syslog_pri`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "syslog_pri",
     doc: "Takes facility and severity out of a priority.",
     options: &[

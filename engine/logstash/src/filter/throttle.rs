@@ -12,7 +12,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::template::Template;
 
 /// `throttle`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "throttle",
     doc: "Succeeds for events that come too seldom or too often.",
     options: &[

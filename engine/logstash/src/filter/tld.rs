@@ -8,7 +8,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `tld`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "tld",
     doc: "Cuts the name of a host into its public suffix, its domain and what stands before.",
     options: &[

@@ -21,7 +21,7 @@ mod search;
 const REFRESH_SECONDS: f64 = 300.0;
 
 /// `translate`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "translate",
     doc: "Looks a field up in a dictionary.",
     options: &[

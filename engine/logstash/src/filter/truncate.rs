@@ -7,7 +7,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `truncate`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "truncate",
     doc: "Cuts texts that are too long.",
     options: &[

@@ -12,7 +12,7 @@ use temblor_logstash_event::reference::FieldRef;
 use temblor_ruby::plain::unescaped;
 
 /// `urldecode`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "urldecode",
     doc: "Decodes percent escapes.",
     options: &[

@@ -9,7 +9,7 @@ use temblor_logstash_event::reference::FieldRef;
 use temblor_stdlib::formats::user_agent::{self, Agent, Family};
 
 /// `useragent`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "useragent",
     doc: "Tells browser, system and device.",
     options: &[

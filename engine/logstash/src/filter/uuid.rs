@@ -7,7 +7,7 @@ use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::FieldRef;
 
 /// `uuid`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "uuid",
     doc: "Puts a random UUID into a field.",
     options: &[
@@ -18,7 +18,7 @@ pub static DECLARATION: Declaration = Declaration {
 };
 
 /// `java_uuid`, the same in Logstash's other language.
-pub static JAVA: Declaration =
+pub(crate) static JAVA: Declaration =
     Declaration { name: "java_uuid", doc: DECLARATION.doc, options: DECLARATION.options, make };
 
 #[derive(Debug)]

@@ -18,7 +18,7 @@ use temblor_logstash_event::reference::FieldRef;
 use xpath::{Found, Search};
 
 /// `xml`
-pub static DECLARATION: Declaration = Declaration {
+pub(crate) static DECLARATION: Declaration = Declaration {
     name: "xml",
     doc: "Reads a field as XML.",
     options: &[

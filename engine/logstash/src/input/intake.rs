@@ -118,7 +118,7 @@ impl Intake {
     }
 
     /// The same for an input over the network, with its usual codec.
-    pub fn of_network(
+    pub(crate) fn of_network(
         arrival: &'static Arrival,
         codec: &str,
         arguments: &mut Arguments<'_>,
@@ -136,7 +136,7 @@ impl Intake {
 
     /// How a stream of its frames is cut.
     #[must_use]
-    pub fn framing(&self) -> Framing {
+    pub(crate) fn framing(&self) -> Framing {
         match self.decoder.delimiter {
             _ if self.decoder.reads_messages() => Framing::Whole,
             Some(byte) => Framing::Separated(byte),
@@ -168,7 +168,7 @@ impl Intake {
 
     /// What takes the events of `--stdin`: nothing is added to them but the text of lines.
     #[must_use]
-    pub fn of_standard_input(settings: &Settings) -> Self {
+    pub(crate) fn of_standard_input(settings: &Settings) -> Self {
         Self {
             kind: Kind::Pipeline,
             decoder: Decoder::text(settings.ecs),
@@ -185,30 +185,30 @@ impl Intake {
     }
 
     /// What its codec remembers, as a value.
-    pub fn save<'a>(&self, state: &DecodeState, arena: &'a Arena) -> Datum<'a> {
+    pub(crate) fn save<'a>(&self, state: &DecodeState, arena: &'a Arena) -> Datum<'a> {
         self.decoder.save(state, arena)
     }
 
     /// The state that [`Intake::save`] gave; `None` when it is not of that shape.
     #[must_use]
-    pub fn restore(&self, saved: &Datum<'_>) -> Option<DecodeState> {
+    pub(crate) fn restore(&self, saved: &Datum<'_>) -> Option<DecodeState> {
         self.decoder.restore(saved)
     }
 
     /// Whether frames belong together.
     #[must_use]
-    pub fn is_stateful(&self) -> bool {
+    pub(crate) fn is_stateful(&self) -> bool {
         self.decoder.is_stateful()
     }
 
     /// Whether what waits becomes complete by itself.
     #[must_use]
-    pub fn wants_ticks(&self) -> bool {
+    pub(crate) fn wants_ticks(&self) -> bool {
         self.decoder.wants_ticks()
     }
 
     /// The events of what a source read.
-    pub fn receive<'a>(
+    pub(crate) fn receive<'a>(
         &'a self,
         state: &mut DecodeState,
         event: Event<'a>,
@@ -320,7 +320,7 @@ impl Intake {
     }
 
     /// What still waits; with `due` only what has waited long enough.
-    pub fn flush<'a>(
+    pub(crate) fn flush<'a>(
         &'a self,
         state: &mut DecodeState,
         moment: Moment<'a>,

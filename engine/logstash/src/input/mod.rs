@@ -6,9 +6,9 @@ mod intake;
 mod origin;
 mod files;
 
-pub use declaration::{COMMON, INPUTS, InputDeclaration};
-pub use intake::Intake;
-pub use origin::Origin;
+pub use declaration::{COMMON, INPUTS};
+pub(crate) use intake::Intake;
+pub(crate) use origin::Origin;
 
 use super::catalog::Stock;
 use super::codec::Decoder;
@@ -52,7 +52,7 @@ pub fn compile(
 }
 
 /// What an input makes of frames that come from elsewhere: only the options that say so count.
-pub fn intake_of(
+pub(crate) fn intake_of(
     plugin: &Plugin,
     settings: &Settings,
     diagnostics: &mut Vec<Diagnostic>,

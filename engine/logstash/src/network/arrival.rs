@@ -7,7 +7,7 @@ use temblor_logstash_event::reference::FieldRef;
 
 /// What a connector hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrives {
+pub(crate) enum Arrives {
     /// Streams of bytes, which are cut into frames.
     Frames,
     /// Whole messages.
@@ -22,7 +22,7 @@ pub enum Arrives {
 
 /// A field that says where an event came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Note {
+pub(crate) struct Note {
     /// Where the connector's metadata has it: `tcp.peer.host`.
     pub from: &'static str,
     /// The field with a schema; none when empty.
@@ -35,7 +35,7 @@ pub struct Note {
 
 /// How an input over the network makes events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub(crate) struct Arrival {
     /// What comes.
     pub arrives: Arrives,
     /// What is said of it.
@@ -43,19 +43,19 @@ pub struct Arrival {
 }
 
 /// What the metadata of a connector has at a path.
-pub fn found<'a>(meta: Value<'a>, path: &str) -> Option<Value<'a>> {
+pub(super) fn found<'a>(meta: Value<'a>, path: &str) -> Option<Value<'a>> {
     path.split('.').try_fold(meta, |value, name| value.get(&Key::new(name)))
 }
 
 /// Whether a body says that it is JSON.
-pub fn is_json(meta: Value<'_>) -> bool {
+pub(crate) fn is_json(meta: Value<'_>) -> bool {
     let kind = found(meta, "http.request.headers.content-type").and_then(Value::as_str);
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default();
     kind.trim().eq_ignore_ascii_case("application/json")
 }
 
 /// Writes a field from the connector's metadata, unless the event has it.
-pub fn note<'a>(
+pub(crate) fn note<'a>(
     event: &mut LogEvent<'a>,
     field: &'a FieldRef,
     (path, meta): (&str, Value<'a>),

@@ -14,7 +14,7 @@ use temblor_logstash_event::template::Template;
 
 /// The value of a setting, or a record of them.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Node {
+pub(crate) enum Node {
     /// A text, as `with` of a `.tmb` file would have it.
     Text(String),
     /// Texts.
@@ -29,7 +29,7 @@ pub enum Node {
 
 impl Node {
     /// The same as a value of the language.
-    pub fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
+    pub(crate) fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
         match self {
             Self::Text(text) => Value::Str(arena.str(text)),
             Self::Texts(texts) => arena.array(texts.iter().map(|text| Value::Str(arena.str(text)))),
@@ -59,7 +59,7 @@ pub enum PerEvent {
 
 impl PerEvent {
     /// The value for one event.
-    pub fn value<'a>(
+    pub(crate) fn value<'a>(
         &'a self,
         event: &LogEvent<'a>,
         arena: &'a Arena,
@@ -95,7 +95,7 @@ impl PerEvent {
 
 /// Settings that are being put together from the options of a plugin.
 #[derive(Debug)]
-pub struct Draft<'d, 'c> {
+pub(crate) struct Draft<'d, 'c> {
     /// The options.
     pub arguments: &'d mut Arguments<'c>,
     /// What is taken from each event, by setting.
@@ -105,17 +105,17 @@ pub struct Draft<'d, 'c> {
 
 impl<'d, 'c> Draft<'d, 'c> {
     /// Nothing yet.
-    pub fn new(arguments: &'d mut Arguments<'c>) -> Self {
+    pub(crate) fn new(arguments: &'d mut Arguments<'c>) -> Self {
         Self { arguments, per_event: Vec::new(), root: Vec::new() }
     }
 
     /// Writes a setting; a dot leads into a record: `tls.cert`.
-    pub fn set(&mut self, path: &str, node: Node) {
+    pub(crate) fn set(&mut self, path: &str, node: Node) {
         put(&mut self.root, path, node);
     }
 
     /// Takes a setting back.
-    pub fn remove(&mut self, path: &str) {
+    pub(crate) fn remove(&mut self, path: &str) {
         let mut entries = &mut self.root;
         let mut rest = path;
         while let Some((first, behind)) = rest.split_once('.') {
@@ -129,7 +129,7 @@ impl<'d, 'c> Draft<'d, 'c> {
     }
 
     /// A copy of a setting, which is kept out of [`Draft::value`] from now on.
-    pub fn take(&mut self, name: &str) -> Option<Node> {
+    pub(crate) fn take(&mut self, name: &str) -> Option<Node> {
         let found = self.root.iter().find(|(known, _)| known == name).map(|(_, node)| node.clone());
         self.remove(name);
         found
@@ -137,12 +137,12 @@ impl<'d, 'c> Draft<'d, 'c> {
 
     /// Whether a setting is there.
     #[must_use]
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.root.iter().any(|(known, _)| known == name)
     }
 
     /// Writes a setting that may hold `%{field}`.
-    pub fn set_template(&mut self, setting: &'static str, text: &str) {
+    pub(crate) fn set_template(&mut self, setting: &'static str, text: &str) {
         let template = Template::parse(text);
         // What the setting must have, until the expression stands in its place.
         self.set(setting, Node::Text(template.source().to_string()));
@@ -153,12 +153,12 @@ impl<'d, 'c> Draft<'d, 'c> {
 
     /// The text of an option, or its default.
     #[must_use]
-    pub fn text(&self, option: &str, default: &str) -> String {
+    pub(crate) fn text(&self, option: &str, default: &str) -> String {
         self.arguments.text(option).unwrap_or_else(|| default.to_string())
     }
 
     /// The text of an option that must be the same for all events.
-    pub fn fixed(&mut self, option: &'static str, default: &str) -> String {
+    pub(crate) fn fixed(&mut self, option: &'static str, default: &str) -> String {
         let text = self.text(option, default);
         if !Template::parse(&text).is_constant() {
             self.wrong(option, "the same for all events here: without `%{…}`");
@@ -167,13 +167,13 @@ impl<'d, 'c> Draft<'d, 'c> {
     }
 
     /// Complains about the value of an option.
-    pub fn wrong(&mut self, option: &str, wanted: &str) {
+    pub(crate) fn wrong(&mut self, option: &str, wanted: &str) {
         let place = self.arguments.place(option);
         self.arguments.complain(complain::bad_value(option, place, wanted));
     }
 
     /// All settings, as a value of the language.
-    pub fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
+    pub(crate) fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
         Node::Record(self.root.clone()).value(arena)
     }
 }

@@ -10,10 +10,15 @@ mod shape;
 mod syslog;
 mod rows;
 
-pub use arrival::{Arrival, Arrives, Note, is_json, note};
-pub use draft::PerEvent;
-pub use rows::{NetworkPlugin, PLUGINS, find};
-pub use syslog::reader as syslog;
+pub(crate) use arrival::{is_json, note};
+
+pub(crate) use arrival::Arrival;
+
+pub(crate) use arrival::Arrives;
+pub(crate) use draft::PerEvent;
+pub(crate) use rows::NetworkPlugin;
+pub(crate) use rows::find;
+pub(crate) use syslog::reader as syslog;
 
 use crate::catalog;
 use crate::codec::Encoder;
@@ -67,7 +72,11 @@ pub struct Sink {
 
 /// The row of a plugin, if the program has its connectors.
 #[must_use]
-pub fn here(plugin: &Plugin, end: Ends, settings: &Settings) -> Option<&'static NetworkPlugin> {
+pub(crate) fn here(
+    plugin: &Plugin,
+    end: Ends,
+    settings: &Settings,
+) -> Option<&'static NetworkPlugin> {
     let row = find(&plugin.name.text, end)?;
     row.kinds.iter().all(|kind| connector(kind, settings).is_some()).then_some(row)
 }
@@ -82,7 +91,7 @@ fn declared(row: &NetworkPlugin) -> &'static [OptionSpec] {
 }
 
 /// Reads an input; `None` when it is wrong, which has been said.
-pub fn input(
+pub(crate) fn input(
     row: &'static NetworkPlugin,
     (name, plugin): (&str, &Plugin),
     settings: &Settings,
@@ -112,7 +121,7 @@ pub fn input(
 }
 
 /// Reads an output; `None` when it is wrong, which has been said.
-pub fn output(
+pub(crate) fn output(
     row: &'static NetworkPlugin,
     (name, plugin): (&str, &Plugin),
     settings: &Settings,
@@ -311,7 +320,7 @@ fn point(option: &str, becomes: Becomes, arguments: &Arguments<'_>, settings: &m
 
 /// `$NAME`
 #[must_use]
-pub fn metadata_formula(name: &str) -> Formula {
+pub(crate) fn metadata_formula(name: &str) -> Formula {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), &NoModules);
     let source = compiler.sources.add(name, format!("${name}"));
     let parsed = temblor_lang::syntax::parse_script(&compiler.sources, source);

@@ -10,7 +10,7 @@ use temblor_declare::Ends;
 
 /// A plugin.
 #[derive(Debug)]
-pub struct NetworkPlugin {
+pub(crate) struct NetworkPlugin {
     /// Its name.
     pub name: &'static str,
     /// `Source` for an input, `Sink` for an output.
@@ -28,11 +28,11 @@ pub struct NetworkPlugin {
 }
 
 /// An option, and what becomes of it.
-pub type Row = (&'static str, Becomes);
+pub(crate) type Row = (&'static str, Becomes);
 
 /// What becomes of an option. A dot leads into a record of settings.
 #[derive(Clone, Copy, Debug)]
-pub enum Becomes {
+pub(crate) enum Becomes {
     /// A text, the same for all events.
     Text(&'static str),
     /// Texts.
@@ -258,7 +258,7 @@ const BEATS_OPTIONS: &[Row] = &[
 ];
 
 /// All plugins that run over the network.
-pub static PLUGINS: &[NetworkPlugin] = &[
+pub(crate) static PLUGINS: &[NetworkPlugin] = &[
     input("beats", &["beats"], "plain", (&[LISTENER, TLS, BEATS_OPTIONS], shape::beats), &BEATS),
     input(
         "elastic_agent",
@@ -501,7 +501,7 @@ pub static PLUGINS: &[NetworkPlugin] = &[
 
 /// The plugin of this name.
 #[must_use]
-pub fn find(name: &str, end: Ends) -> Option<&'static NetworkPlugin> {
+pub(crate) fn find(name: &str, end: Ends) -> Option<&'static NetworkPlugin> {
     PLUGINS.iter().find(|one| one.name == name && one.end == end)
 }
 

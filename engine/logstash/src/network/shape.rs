@@ -48,12 +48,12 @@ fn listener(draft: &mut Draft<'_, '_>, host: &str, port: &str) {
     draft.set("address", text(address));
 }
 
-pub fn beats(draft: &mut Draft<'_, '_>) {
+pub(super) fn beats(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "5044");
     secure_listener(draft);
 }
 
-pub fn tcp_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn tcp_input(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "");
     match draft.text("mode", "server") == "client" {
         true => secure(draft, draft.arguments.flag("ssl_enabled", false)),
@@ -61,21 +61,21 @@ pub fn tcp_input(draft: &mut Draft<'_, '_>) {
     }
 }
 
-pub fn udp_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn udp_input(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "");
 }
 
-pub fn syslog(draft: &mut Draft<'_, '_>) {
+pub(super) fn syslog(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "514");
 }
 
-pub fn http_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn http_input(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "8080");
     secure_listener(draft);
     draft.set("response_body", text("ok"));
 }
 
-pub fn tcp_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn tcp_output(draft: &mut Draft<'_, '_>) {
     listener(draft, "", "");
     match draft.text("mode", "client") == "server" {
         true => secure_listener(draft),
@@ -83,11 +83,11 @@ pub fn tcp_output(draft: &mut Draft<'_, '_>) {
     }
 }
 
-pub fn peer(draft: &mut Draft<'_, '_>) {
+pub(crate) fn peer(draft: &mut Draft<'_, '_>) {
     listener(draft, "", "");
 }
 
-pub fn lumberjack(draft: &mut Draft<'_, '_>) {
+pub(crate) fn lumberjack(draft: &mut Draft<'_, '_>) {
     let port = draft.fixed("port", "");
     let hosts = draft.arguments.words("hosts").unwrap_or_default();
     let mut hosts = hosts.iter().map(|host| joined(host, &port));
@@ -95,7 +95,7 @@ pub fn lumberjack(draft: &mut Draft<'_, '_>) {
     draft.set("hosts", Node::Texts(hosts.collect()));
 }
 
-pub fn kafka(draft: &mut Draft<'_, '_>) {
+pub(crate) fn kafka(draft: &mut Draft<'_, '_>) {
     let given = draft.arguments.words("bootstrap_servers").unwrap_or_default();
     let servers = if given.is_empty() { "localhost:9092".to_string() } else { given.join(",") };
     draft.set("address", text(servers));
@@ -134,7 +134,7 @@ fn quoted<'t>(login: &'t str, name: &str) -> Option<&'t str> {
     behind[1..].split_once(quote).map(|(inside, _)| inside)
 }
 
-pub fn kafka_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn kafka_input(draft: &mut Draft<'_, '_>) {
     kafka(draft);
     if let Some(pattern) = draft.arguments.text("topics_pattern") {
         draft.set("topics", Node::Texts(vec![format!("^{}", pattern.trim_start_matches('^'))]));
@@ -166,7 +166,7 @@ fn redis(draft: &mut Draft<'_, '_>) {
     secure(draft, safe);
 }
 
-pub fn redis_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn redis_input(draft: &mut Draft<'_, '_>) {
     redis(draft);
     let key = draft.fixed("key", "");
     match &*draft.text("data_type", "list") {
@@ -176,7 +176,7 @@ pub fn redis_input(draft: &mut Draft<'_, '_>) {
     }
 }
 
-pub fn redis_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn redis_output(draft: &mut Draft<'_, '_>) {
     redis(draft);
     let Some(key) = draft.arguments.text("key") else {
         return draft.wrong("key", "there: the list or channel");
@@ -216,14 +216,14 @@ fn percent(byte: u8) -> String {
     }
 }
 
-pub fn rabbitmq_input(draft: &mut Draft<'_, '_>) {
+pub(crate) fn rabbitmq_input(draft: &mut Draft<'_, '_>) {
     rabbitmq(draft);
     if !draft.has("routing_key") {
         draft.set("routing_key", Node::Texts(vec!["logstash".to_string()]));
     }
 }
 
-pub fn rabbitmq_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn rabbitmq_output(draft: &mut Draft<'_, '_>) {
     rabbitmq(draft);
     if !draft.has("routing_key") {
         draft.set("routing_key", text("logstash"));
@@ -276,7 +276,7 @@ fn bulk(draft: &mut Draft<'_, '_>, index: &str) {
     }
 }
 
-pub fn opensearch(draft: &mut Draft<'_, '_>) {
+pub(crate) fn opensearch(draft: &mut Draft<'_, '_>) {
     nodes(draft, draft.arguments.flag("ssl", false));
     bulk(draft, "logstash-%{+yyyy.MM.dd}");
 }
@@ -295,7 +295,7 @@ const NO_STREAM: [&str; 10] = [
     "doc_as_upsert",
 ];
 
-pub fn elasticsearch(draft: &mut Draft<'_, '_>) {
+pub(super) fn elasticsearch(draft: &mut Draft<'_, '_>) {
     nodes(draft, draft.arguments.flag("ssl_enabled", false));
     if let Some(key) = draft.arguments.text("api_key") {
         let is_pair = key.contains(':');
@@ -330,7 +330,7 @@ pub fn elasticsearch(draft: &mut Draft<'_, '_>) {
     bulk(draft, if ecs { "ecs-logstash-%{+yyyy.MM.dd}" } else { "logstash-%{+yyyy.MM.dd}" });
 }
 
-pub fn http_output(draft: &mut Draft<'_, '_>) {
+pub(crate) fn http_output(draft: &mut Draft<'_, '_>) {
     compressed(draft);
     let url = draft.text("url", "");
     let template = Template::parse(&url);

@@ -14,7 +14,7 @@ const TIMES: [&str; 4] = ["MMM dd HH:mm:ss", "MMM  d HH:mm:ss", "MMM d HH:mm:ss"
 const FAILED: &str = "_grokparsefailure_sysloginput";
 
 /// The filters of a syslog input.
-pub fn reader(arguments: &mut Arguments<'_>) -> Option<Program> {
+pub(crate) fn reader(arguments: &mut Arguments<'_>) -> Option<Program> {
     let ecs = arguments.ecs.is_on();
     let usual = if ecs {
         "<%{POSINT:[log][syslog][priority]:int}>%{SYSLOGLINE}"

@@ -4,7 +4,9 @@
 mod setting;
 mod spec;
 
-pub use setting::{Setting, SettingKind};
+pub use setting::Setting;
+
+pub(crate) use setting::SettingKind;
 pub use spec::{COMMON, OptionSpec, Takes, gone, option, required};
 
 use super::complain;
@@ -19,7 +21,7 @@ use temblor_logstash_event::reference::FieldRef;
 
 /// How sure the declaration of a plugin is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strictness {
+pub(crate) enum Strictness {
     /// It has these options and no others.
     OfCode,
     /// Its options are known by name; another release may have more of them, or may have had.
@@ -44,7 +46,7 @@ pub struct Arguments<'c> {
 
 impl<'c> Arguments<'c> {
     /// Checks what `plugin` says against `declared` and the common options.
-    pub fn new(
+    pub(crate) fn new(
         plugin: &'c Plugin,
         declared: &[OptionSpec],
         common: &[OptionSpec],
@@ -55,7 +57,7 @@ impl<'c> Arguments<'c> {
     }
 
     /// As [`Arguments::new`], of a plugin whose declaration is as sure as that.
-    pub fn checked(
+    pub(crate) fn checked(
         plugin: &'c Plugin,
         (declared, common): (&[OptionSpec], &[OptionSpec]),
         strictness: Strictness,
@@ -108,7 +110,7 @@ impl<'c> Arguments<'c> {
     }
 
     /// Hands checked options to `make`; `None` when anything is wrong, which has been said.
-    pub fn build<T>(
+    pub(crate) fn build<T>(
         plugin: &'c Plugin,
         (declared, common): (&[OptionSpec], &[OptionSpec]),
         settings: &'c Settings,
@@ -122,26 +124,29 @@ impl<'c> Arguments<'c> {
     }
 
     /// Takes the field names of the plugin around this one, unless it says its own.
-    pub fn inherit(&mut self, ecs: Ecs) {
+    pub(crate) fn inherit(&mut self, ecs: Ecs) {
         if self.get("ecs_compatibility").is_none() {
             self.ecs = ecs;
         }
     }
 
     /// Adds a diagnostic about this plugin.
-    pub fn complain(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn complain(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
 
     /// Adds a diagnostic that explains what Logstash does here; under `--strict-logstash` nobody asks.
-    pub fn explain(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn explain(&mut self, diagnostic: Diagnostic) {
         if self.settings.explains {
             self.diagnostics.push(diagnostic);
         }
     }
 
     /// Lets `work` add diagnostics.
-    pub fn with_diagnostics<T>(&mut self, work: impl FnOnce(&mut Vec<Diagnostic>) -> T) -> T {
+    pub(crate) fn with_diagnostics<T>(
+        &mut self,
+        work: impl FnOnce(&mut Vec<Diagnostic>) -> T,
+    ) -> T {
         work(self.diagnostics)
     }
 
@@ -185,7 +190,7 @@ impl<'c> Arguments<'c> {
                     let name = self.substitute(&name, key.span);
                     read.push((name, self.read(value, false)));
                 }
-                SettingKind::Hash(read)
+                SettingKind::Hash(setting::with_keys_once(read))
             }
             ValueKind::Plugin(plugin) => SettingKind::Codec(plugin.clone()),
         };
@@ -280,26 +285,26 @@ impl<'c> Arguments<'c> {
     }
 
     /// All options that are given, in the order of writing.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, &Setting)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, &Setting)> {
         self.values.iter().map(|(name, setting)| (name.as_str(), setting))
     }
 
     /// The value of an option.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Setting> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Setting> {
         self.values.iter().find(|(known, _)| known == name).map(|(_, setting)| setting)
     }
 
     /// Where an option's value stands, or the plugin's name.
     #[must_use]
-    pub fn place(&self, name: &str) -> Span {
+    pub(crate) fn place(&self, name: &str) -> Span {
         self.get(name).map_or(self.span, |setting| setting.span)
     }
 
     /// The place of byte `at` of an option's text, where the text stands as it was written; else the
     /// whole option.
     #[must_use]
-    pub fn place_within(&self, name: &str, text: &str, at: usize) -> Span {
+    pub(crate) fn place_within(&self, name: &str, text: &str, at: usize) -> Span {
         let span = self.place(name);
         let length = (span.end - span.start) as usize;
         if length != text.len() + 2 || self.get(name).is_none() {
@@ -313,30 +318,30 @@ impl<'c> Arguments<'c> {
 
     /// The text of an option.
     #[must_use]
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         self.get(name)?.text().map(str::to_string)
     }
 
     /// The number of an option.
     #[must_use]
-    pub fn number(&self, name: &str) -> Option<f64> {
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
         number(self.get(name)?.text()?)
     }
 
     /// The length of time that an option says.
     #[must_use]
-    pub fn duration(&self, name: &str) -> Option<Duration> {
+    pub(crate) fn duration(&self, name: &str) -> Option<Duration> {
         duration::parse(self.get(name)?.text()?)
     }
 
     /// A flag, or its default.
     #[must_use]
-    pub fn flag(&self, name: &str, default: bool) -> bool {
+    pub(crate) fn flag(&self, name: &str, default: bool) -> bool {
         self.get(name).and_then(Setting::text).map_or(default, |text| text == "true")
     }
 
     /// The texts of a list with their places; nothing when the option is absent.
-    pub fn texts(&mut self, name: &str) -> Option<Vec<(String, Span)>> {
+    pub(crate) fn texts(&mut self, name: &str) -> Option<Vec<(String, Span)>> {
         let items = self.get(name)?.items().to_vec();
         let mut texts = Vec::with_capacity(items.len());
         for item in items {
@@ -351,44 +356,44 @@ impl<'c> Arguments<'c> {
     }
 
     /// The texts of a list; nothing when the option is absent.
-    pub fn words(&mut self, name: &str) -> Option<Vec<String>> {
+    pub(crate) fn words(&mut self, name: &str) -> Option<Vec<String>> {
         Some(self.texts(name)?.into_iter().map(|(text, _)| text).collect())
     }
 
     /// The field that an option names, or its default. `None` when it is no reference.
-    pub fn field(&mut self, name: &str, default: &str) -> Option<FieldRef> {
+    pub(crate) fn field(&mut self, name: &str, default: &str) -> Option<FieldRef> {
         let text = self.text(name).unwrap_or_else(|| default.to_string());
         let span = self.place(name);
         self.reference(&text, span)
     }
 
     /// The field that a text of the configuration names. `None` when it is no reference.
-    pub fn reference(&mut self, text: &str, span: Span) -> Option<FieldRef> {
+    pub(crate) fn reference(&mut self, text: &str, span: Span) -> Option<FieldRef> {
         FieldRef::parse(text)
             .map_err(|reason| self.complain(complain::bad_reference(text, span, reason)))
             .ok()
     }
 
     /// The fields that an option lists, without what is no reference; `None` when it is not there.
-    pub fn references(&mut self, name: &str) -> Option<Vec<FieldRef>> {
+    pub(crate) fn references(&mut self, name: &str) -> Option<Vec<FieldRef>> {
         let texts = self.texts(name)?;
         Some(texts.iter().filter_map(|(text, span)| self.reference(text, *span)).collect())
     }
 
     /// The field that an option names, if it is there.
-    pub fn field_or_none(&mut self, name: &str) -> Option<FieldRef> {
+    pub(crate) fn field_or_none(&mut self, name: &str) -> Option<FieldRef> {
         self.get(name)?;
         self.field(name, "")
     }
 
     /// Tags, or the one that is the default.
-    pub fn tags(&mut self, name: &str, default: &str) -> Vec<String> {
+    pub(crate) fn tags(&mut self, name: &str, default: &str) -> Vec<String> {
         self.words(name).unwrap_or_else(|| vec![default.to_string()])
     }
 
     /// The pairs of a hash; the values of a repeated key are in one list.
     #[must_use]
-    pub fn pairs(&self, name: &str) -> Vec<(String, Setting)> {
+    pub(crate) fn pairs(&self, name: &str) -> Vec<(String, Setting)> {
         let Some(setting) = self.get(name) else { return Vec::new() };
         let mut merged = Vec::new();
         flatten(setting, &mut merged);

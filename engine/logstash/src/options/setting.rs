@@ -129,6 +129,17 @@ pub(super) fn merge(entries: &mut Vec<(String, Setting)>, key: String, value: Se
     }
 }
 
+/// The values of a key that is there several times become a list.
+pub(super) fn with_keys_once(entries: Vec<(String, Setting)>) -> Vec<(String, Setting)> {
+    let mut keys = std::collections::HashSet::new();
+    if entries.iter().all(|(key, _)| keys.insert(key.as_str())) {
+        return entries;
+    }
+    let mut merged = Vec::with_capacity(entries.len());
+    entries.into_iter().for_each(|(key, value)| merge(&mut merged, key, value));
+    merged
+}
+
 /// A number as Logstash reads it.
 pub(super) fn number(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'.'));

@@ -6,7 +6,9 @@ mod parser;
 mod scan;
 pub mod tree;
 
-pub use parser::{Parsed, parse};
+pub use parser::parse;
+
+pub(crate) use parser::Parsed;
 
 #[cfg(test)]
 mod tests;

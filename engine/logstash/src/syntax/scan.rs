@@ -12,7 +12,7 @@ pub(super) struct Scanner<'t> {
     source: SourceId,
     at: usize,
     /// Whether blanks or a comment were passed over before the current place.
-    pub blank_before: bool,
+    pub(crate) blank_before: bool,
     /// The quote that the last text in quotes holds where its writer may have meant its end.
     kept_quote: Option<usize>,
 }
@@ -21,18 +21,18 @@ pub(super) struct Scanner<'t> {
 pub(super) type Failure = Box<Diagnostic>;
 
 impl<'t> Scanner<'t> {
-    pub fn new(text: &'t str, source: SourceId) -> Self {
+    pub(super) fn new(text: &'t str, source: SourceId) -> Self {
         // A byte order mark is no part of the text.
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self { text, source, at, blank_before: true, kept_quote: None }
     }
 
-    pub fn at(&self) -> usize {
+    pub(super) fn at(&self) -> usize {
         self.at
     }
 
     /// Goes back over blanks that turned out to belong to what follows.
-    pub fn rewind(&mut self, at: usize) {
+    pub(super) fn rewind(&mut self, at: usize) {
         self.at = at;
     }
 
@@ -40,20 +40,20 @@ impl<'t> Scanner<'t> {
         &self.text[self.at..]
     }
 
-    pub fn is_at_end(&self) -> bool {
+    pub(super) fn is_at_end(&self) -> bool {
         self.at == self.text.len()
     }
 
-    pub fn peek(&self) -> Option<char> {
+    pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    pub fn span_from(&self, start: usize) -> Span {
+    pub(crate) fn span_from(&self, start: usize) -> Span {
         Span::new(self.source, start, self.at)
     }
 
     /// Passes over blanks and comments.
-    pub fn skip(&mut self) {
+    pub(super) fn skip(&mut self) {
         self.blank_before = false;
         loop {
             let rest = self.rest();
@@ -69,7 +69,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Takes `token` if it stands here.
-    pub fn take(&mut self, token: &str) -> bool {
+    pub(super) fn take(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
             self.at += token.len();
@@ -78,7 +78,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Takes `word` if it stands here and ends here.
-    pub fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         let ends = |rest: &str| !rest.starts_with(is_word);
         match self.rest().strip_prefix(word) {
             Some(rest) if ends(rest) => {
@@ -89,12 +89,12 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    pub fn expect(&mut self, token: &str, wanted: &str) -> Result<(), Failure> {
+    pub(super) fn expect(&mut self, token: &str, wanted: &str) -> Result<(), Failure> {
         if self.take(token) { Ok(()) } else { Err(self.unexpected(wanted)) }
     }
 
     /// The characters from here on for which `belongs` holds.
-    pub fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'t str {
+    pub(super) fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|character| !belongs(character)).unwrap_or(rest.len());
         self.at += end;
@@ -102,7 +102,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// `-12.5`
-    pub fn number(&mut self) -> Option<&'t str> {
+    pub(super) fn number(&mut self) -> Option<&'t str> {
         let rest = self.rest();
         let digits =
             |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -120,7 +120,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// A text in quotes, or between slashes: what stands between.
-    pub fn quoted(&mut self) -> Result<&'t str, Failure> {
+    pub(super) fn quoted(&mut self) -> Result<&'t str, Failure> {
         let start = self.at;
         let quote = self.peek().expect("the caller saw a quote");
         let inside = &self.text[start + 1..];
@@ -144,7 +144,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// The inside of `[…]` if that holds no bracket and no comma: a step of a field reference.
-    pub fn selector_step(&mut self) -> Option<&'t str> {
+    pub(crate) fn selector_step(&mut self) -> Option<&'t str> {
         let inside = self.rest().strip_prefix('[')?;
         let end = inside.find(['[', ']', ','])?;
         if end == 0 || !inside[end..].starts_with(']') {
@@ -155,7 +155,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// What is wrong here.
-    pub fn unexpected(&self, wanted: &str) -> Failure {
+    pub(super) fn unexpected(&self, wanted: &str) -> Failure {
         let rest = self.rest();
         let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let first = rest.chars().next().map_or(0, char::len_utf8);
@@ -169,7 +169,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// Goes on behind the end of the block that is `depth` braces deep here, or at the end.
-    pub fn leave_block(&mut self, mut depth: usize) {
+    pub(crate) fn leave_block(&mut self, mut depth: usize) {
         while let Some(character) = self.peek() {
             match character {
                 '"' | '\'' => {

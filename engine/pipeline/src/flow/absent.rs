@@ -49,12 +49,12 @@ const ABSENT: &[Instead] = &[
 ];
 
 /// The names of all of them.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
     ABSENT.iter().flat_map(|one| one.kinds.iter().copied())
 }
 
 /// What is said about one of them; `None` for a kind that nobody has.
-pub fn diagnostic(kind: &str, span: Span) -> Option<Diagnostic> {
+pub(super) fn diagnostic(kind: &str, span: Span) -> Option<Diagnostic> {
     let found = ABSENT.iter().find(|one| one.kinds.contains(&kind))?;
     let message = format!("the connector `{kind}` is known but not part of this build yet");
     Some(Diagnostic::error("E0524", span, message).with_help(found.advice))

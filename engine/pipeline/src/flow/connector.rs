@@ -32,7 +32,7 @@ pub const KINDS: [&str; 8] =
 const CHUNK_BYTES_MAX: u64 = 16 << 20;
 
 /// Adds the sources and sinks that a connector stands for.
-pub fn lower(
+pub(super) fn lower(
     connector: &FlowConnector,
     registry: &Registry,
     graph: &mut Graph,

@@ -17,9 +17,9 @@ use temblor_lang::syntax::tree::{Define, EndpointRole, Ident, PipelineDef, Progr
 use temblor_lang::value::{Frozen, Value};
 
 /// Pipelines inside of pipelines, at the most.
-pub const PIPELINE_DEPTH_MAX: usize = 64;
+pub(super) const PIPELINE_DEPTH_MAX: usize = 64;
 /// Nodes of one graph, at the most.
-pub const NODES_MAX: usize = 100_000;
+pub(super) const NODES_MAX: usize = 100_000;
 
 /// Whose rules hold for names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,13 +110,13 @@ pub(super) enum Instance {
 }
 
 impl Level {
-    pub fn definition(&self, namespace: Namespace, name: &str) -> Option<&Definition> {
+    pub(super) fn definition(&self, namespace: Namespace, name: &str) -> Option<&Definition> {
         self.definitions.iter().find(|one| {
             Namespace::of(&one.define.kind) == namespace && one.define.name.text == name
         })
     }
 
-    pub fn names(&self, namespace: Namespace) -> impl Iterator<Item = &str> {
+    pub(super) fn names(&self, namespace: Namespace) -> impl Iterator<Item = &str> {
         self.definitions
             .iter()
             .filter(move |one| Namespace::of(&one.define.kind) == namespace)

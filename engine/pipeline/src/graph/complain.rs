@@ -5,7 +5,7 @@ use temblor_lang::diagnostic::{Class, Diagnostic};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::Ident;
 
-pub fn not_defined<'n>(
+pub(super) fn not_defined<'n>(
     what: &str,
     name: &str,
     span: Span,
@@ -15,7 +15,7 @@ pub fn not_defined<'n>(
         .with_nearest(name, known)
 }
 
-pub fn stream_not_defined<'n>(
+pub(super) fn stream_not_defined<'n>(
     name: &str,
     port: &str,
     span: Span,
@@ -25,7 +25,7 @@ pub fn stream_not_defined<'n>(
     Diagnostic::error("E0502", span, message).with_nearest(name, known)
 }
 
-pub fn unknown_name(name: &Ident, known: Vec<&str>) -> Diagnostic {
+pub(super) fn unknown_name(name: &Ident, known: Vec<&str>) -> Diagnostic {
     let text = &name.text;
     let message =
         format!("`{text}` is no step, and no stream, port or sink is declared by this name");
@@ -39,38 +39,38 @@ pub fn unknown_name(name: &Ident, known: Vec<&str>) -> Diagnostic {
     }
 }
 
-pub fn created_later(name: &Ident) -> Diagnostic {
+pub(super) fn created_later(name: &Ident) -> Diagnostic {
     let message = format!("`{}` is created further down", name.text);
     Diagnostic::error("E0530", name.span, message)
         .with_help("move its `create` in front of the chains that use it")
 }
 
-pub fn step_as_port(name: &Ident) -> Diagnostic {
+pub(super) fn step_as_port(name: &Ident) -> Diagnostic {
     let message = format!("`{}` is a step, but here stands where events go", name.text);
     Diagnostic::error("E0530", name.span, message).with_help(
         "name a stream, port or sink, and begin a chain with it: `else rest`, `rest |> …`",
     )
 }
 
-pub fn misspelt_port(name: &Ident, near: &str) -> Diagnostic {
+pub(super) fn misspelt_port(name: &Ident, near: &str) -> Diagnostic {
     let message = format!("no stream, port or sink is declared as `{}`", name.text);
     Diagnostic::error("E0530", name.span, message).with_help(format!("did you mean `{near}`?"))
 }
 
-pub fn nothing_comes(before: Span, here: Span) -> Diagnostic {
+pub(super) fn nothing_comes(before: Span, here: Span) -> Diagnostic {
     Diagnostic::error("E0531", here, "no event comes here")
         .with_place(before, "this step lets none go on")
         .with_help("let the chain end there, or begin one of its own with the stream that you mean")
 }
 
-pub fn leads_nowhere(word: &str, port: &Ident) -> Diagnostic {
+pub(super) fn leads_nowhere(word: &str, port: &Ident) -> Diagnostic {
     let name = &port.text;
     let message = format!("what `{word}` sends to `{name}` leads nowhere");
     Diagnostic::error("E0531", port.span, message)
         .with_help(format!("declare it: `create stream {name};`, or `sink {name} into …`"))
 }
 
-pub fn wrong_way(name: &str, is_input: bool, span: Span) -> Diagnostic {
+pub(super) fn wrong_way(name: &str, is_input: bool, span: Span) -> Diagnostic {
     let (message, help) = match is_input {
         true => (
             format!("`{name}` is an input: events come from it, and none can be sent to it"),
@@ -93,21 +93,21 @@ pub fn wrong_way(name: &str, is_input: bool, span: Span) -> Diagnostic {
     Diagnostic::error("E0532", span, message).with_help(help)
 }
 
-pub fn dead_end(name: &str, span: Span) -> Diagnostic {
+pub(super) fn dead_end(name: &str, span: Span) -> Diagnostic {
     let message = format!("events go into `{name}`, and nothing comes of them");
     Diagnostic::warning("E0533", Class::General, span, message)
         .with_help(format!("go on with it: `{name} |> out`"))
 }
 
-pub fn cycle(names: &[&str], span: Span) -> Diagnostic {
+pub(super) fn cycle(names: &[&str], span: Span) -> Diagnostic {
     Diagnostic::error("E0503", span, format!("the graph has a cycle: {}", names.join(" -> ")))
 }
 
-pub fn name_taken(what: &str, name: &str, span: Span) -> Diagnostic {
+pub(super) fn name_taken(what: &str, name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0504", span, format!("the name `{name}` is already in use, for a {what}"))
 }
 
-pub fn unknown_operator<'n>(
+pub(super) fn unknown_operator<'n>(
     name: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -115,7 +115,7 @@ pub fn unknown_operator<'n>(
     Diagnostic::error("E0505", span, format!("unknown operator `{name}`")).with_nearest(name, known)
 }
 
-pub fn unknown_setting<'n>(
+pub(super) fn unknown_setting<'n>(
     name: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -123,16 +123,16 @@ pub fn unknown_setting<'n>(
     Diagnostic::error("E0506", span, format!("unknown setting `{name}`")).with_nearest(name, known)
 }
 
-pub fn missing_setting(name: &str, doc: &str, span: Span) -> Diagnostic {
+pub(super) fn missing_setting(name: &str, doc: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0507", span, format!("the setting `{name}` is missing")).with_help(doc)
 }
 
-pub fn missing_argument(name: &str, span: Span) -> Diagnostic {
+pub(super) fn missing_argument(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0508", span, format!("missing required argument: {name}"))
         .with_help(format!("give it: `with {name} = … end`"))
 }
 
-pub fn unknown_argument<'n>(
+pub(super) fn unknown_argument<'n>(
     name: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -140,18 +140,18 @@ pub fn unknown_argument<'n>(
     Diagnostic::error("E0509", span, format!("unknown argument: {name}")).with_nearest(name, known)
 }
 
-pub fn bad_setting(name: &str, expected: &str, got: &str, span: Span) -> Diagnostic {
+pub(super) fn bad_setting(name: &str, expected: &str, got: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0510", span, format!("`{name}` must be {expected}, got {got}"))
 }
 
 /// A word of a step that is none of those which stand there.
-pub fn unknown_choice(setting: &str, name: &Ident, words: &[&str]) -> Diagnostic {
+pub(super) fn unknown_choice(setting: &str, name: &Ident, words: &[&str]) -> Diagnostic {
     let message = format!("there is no {setting} `{}`", name.text);
     Diagnostic::error("E0510", name.span, message).with_known(&name.text, words)
 }
 
 /// `source tcp` is no step, and not a whole declaration.
-pub fn declaration_as_step(role: &str, span: Span) -> Diagnostic {
+pub(super) fn declaration_as_step(role: &str, span: Span) -> Diagnostic {
     let example = match role {
         "source" => "source lines from file \"in.log\" with codec = \"string\" end;",
         "sink" => "sink lines into file \"out.ndjson\";",
@@ -161,11 +161,11 @@ pub fn declaration_as_step(role: &str, span: Span) -> Diagnostic {
         .with_help(format!("write the name, the kind and the place: `{example}`"))
 }
 
-pub fn bad_window(message: &str, span: Span) -> Diagnostic {
+pub(super) fn bad_window(message: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0511", span, message.to_string())
 }
 
-pub fn window_kind<'n>(
+pub(super) fn window_kind<'n>(
     name: &str,
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
@@ -174,19 +174,19 @@ pub fn window_kind<'n>(
         .with_nearest(name, known)
 }
 
-pub fn reserved_port(span: Span) -> Diagnostic {
+pub(super) fn reserved_port(span: Span) -> Diagnostic {
     Diagnostic::error("E0512", span, "the port `in` is reserved for the unnamed script")
 }
 
-pub fn port_defined_already(name: &str, span: Span) -> Diagnostic {
+pub(super) fn port_defined_already(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0513", span, format!("there is a script for the port `{name}` already"))
 }
 
-pub fn only_tick(name: &str, span: Span) -> Diagnostic {
+pub(super) fn only_tick(name: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0514", span, format!("windows have scripts from `tick` only, not `{name}`"))
 }
 
-pub fn unknown_port<'n>(
+pub(super) fn unknown_port<'n>(
     node: &str,
     port: &str,
     span: Span,
@@ -196,23 +196,23 @@ pub fn unknown_port<'n>(
         .with_nearest(port, known)
 }
 
-pub fn nested_too_deep(limit: usize, span: Span) -> Diagnostic {
+pub(super) fn nested_too_deep(limit: usize, span: Span) -> Diagnostic {
     Diagnostic::error("E0516", span, format!("more than {limit} pipelines are nested"))
 }
 
-pub fn unexpected_value(word: &str, span: Span) -> Diagnostic {
+pub(super) fn unexpected_value(word: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0517", span, format!("`{word}` takes no further value here"))
 }
 
-pub fn not_a_path(span: Span) -> Diagnostic {
+pub(super) fn not_a_path(span: Span) -> Diagnostic {
     Diagnostic::error("E0518", span, "this must be a name or a path with constant keys")
 }
 
-pub fn unused(what: &str, name: &str, span: Span) -> Diagnostic {
+pub(super) fn unused(what: &str, name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning("E0521", Class::General, span, format!("the {what} `{name}` is never used"))
 }
 
-pub fn unconnected(what: &str, name: &str, span: Span) -> Diagnostic {
+pub(super) fn unconnected(what: &str, name: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         "E0522",
         Class::General,
@@ -222,7 +222,7 @@ pub fn unconnected(what: &str, name: &str, span: Span) -> Diagnostic {
     .with_help("add a `connect` statement, or leave it out")
 }
 
-pub fn select_without_end(span: Span) -> Diagnostic {
+pub(super) fn select_without_end(span: Span) -> Diagnostic {
     Diagnostic::error("E0525", span, "a `select` in a query needs `from` and `into`")
         .with_help("write `select event from in into out`")
 }
@@ -234,22 +234,22 @@ pub fn connector_setting(name: &str, span: Span) -> Diagnostic {
         .with_help(format!("the settings are {}", super::CONNECTOR_KEYS.join(", ")))
 }
 
-pub fn misplaced(what: &str, rule: &str, span: Span) -> Diagnostic {
+pub(super) fn misplaced(what: &str, rule: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0523", span, format!("a {what} is not defined here"))
         .with_help(rule.to_string())
 }
 
-pub fn connector_in_pipeline(span: Span) -> Diagnostic {
+pub(super) fn connector_in_pipeline(span: Span) -> Diagnostic {
     Diagnostic::error("E0523", span, "pipelines create streams, scripts, operators and pipelines")
         .with_help("create the connector in a flow, and connect it to a port of the pipeline")
 }
 
-pub fn operator_path(path: &str, span: Span) -> Diagnostic {
+pub(super) fn operator_path(path: &str, span: Span) -> Diagnostic {
     Diagnostic::error("E0523", span, format!("`{path}` cannot be the name of a kind of operators"))
         .with_help("they have two words, such as `generic::batch`")
 }
 
-pub fn not_in_flow(span: Span) -> Diagnostic {
+pub(super) fn not_in_flow(span: Span) -> Diagnostic {
     Diagnostic::error("E0523", span, "flows create connectors and pipelines only")
         .with_help("create it inside of a pipeline")
 }

@@ -16,7 +16,7 @@ pub(super) enum Namespace {
 }
 
 impl Namespace {
-    pub fn of(kind: &DefineKind) -> Self {
+    pub(super) fn of(kind: &DefineKind) -> Self {
         match kind {
             DefineKind::Window(_) => Namespace::Window,
             DefineKind::Operator(_) => Namespace::Operator,
@@ -27,7 +27,7 @@ impl Namespace {
         }
     }
 
-    pub fn created(kind: CreateKind) -> Option<Self> {
+    pub(super) fn created(kind: CreateKind) -> Option<Self> {
         match kind {
             CreateKind::Stream => None,
             CreateKind::Script => Some(Namespace::Script),
@@ -37,7 +37,7 @@ impl Namespace {
         }
     }
 
-    pub fn word(self) -> &'static str {
+    pub(super) fn word(self) -> &'static str {
         match self {
             Namespace::Window => "window",
             Namespace::Operator => "operator",

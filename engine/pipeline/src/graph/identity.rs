@@ -33,7 +33,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// That of an operator; `rows` are the settings of its kind.
-    pub fn of_operator(def: &OperatorDef, rows: &[Setting]) -> Self {
+    pub(super) fn of_operator(def: &OperatorDef, rows: &[Setting]) -> Self {
         let mut with = def.with.clone();
         with.sort_by(|one, other| one.name.text.cmp(&other.name.text));
         let hash = |with: Vec<Binding>| {
@@ -49,7 +49,7 @@ impl Identity {
     }
 
     /// That of a script: its text may change, the state that it begins with is what it is about.
-    pub fn of_script(def: &ScriptDef) -> Self {
+    pub(super) fn of_script(def: &ScriptDef) -> Self {
         let bare = ScriptDef { main: Script::default(), ports: Vec::new(), ..def.clone() };
         let (settings, core) =
             (hash(DefineKind::Script(def.clone())), hash(DefineKind::Script(bare)));
@@ -57,7 +57,7 @@ impl Identity {
     }
 
     /// That of a select over the windows that are defined: how long these are may change.
-    pub fn of_select(select: &Select, windows: &[Arc<Define>]) -> Self {
+    pub(super) fn of_select(select: &Select, windows: &[Arc<Define>]) -> Self {
         let end = StreamRef { node: name(), port: None, span: Span::default() };
         let select = Select { from: end.clone(), into: end, ..select.clone() };
         let windows = windows.iter().map(|one| Define { docs: Vec::new(), ..Define::clone(one) });
@@ -68,7 +68,7 @@ impl Identity {
     }
 
     /// The same, created with arguments.
-    pub fn with(self, arguments: &[Binding]) -> Self {
+    pub(super) fn with(self, arguments: &[Binding]) -> Self {
         let settings = match arguments {
             [] => self.settings,
             _ => {

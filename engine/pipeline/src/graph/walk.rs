@@ -12,7 +12,7 @@ use temblor_runtime::ack::Token;
 
 /// Arrivals at nodes that one event may bring about: branches that part and meet again and again double
 /// it each time.
-pub const ARRIVALS_MAX: usize = 100_000_000;
+const ARRIVALS_MAX: usize = 100_000_000;
 
 /// An event that is about to enter a node.
 #[derive(Clone, Copy, Debug)]

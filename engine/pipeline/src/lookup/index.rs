@@ -42,7 +42,7 @@ pub(super) struct Prefixes {
 }
 
 impl Index {
-    pub fn build(matching: Matching, rows: &Rows) -> Result<Self, String> {
+    pub(super) fn build(matching: Matching, rows: &Rows) -> Result<Self, String> {
         match matching {
             Matching::Exact => Ok(Index::Exact(exact(rows))),
             Matching::Network => networks(rows).map(Index::Network),
@@ -52,7 +52,7 @@ impl Index {
     }
 
     /// Number of the row for a key.
-    pub fn find(&self, key: Value<'_>, rows: &Rows) -> Option<usize> {
+    pub(super) fn find(&self, key: Value<'_>, rows: &Rows) -> Option<usize> {
         match self {
             Index::Exact(table) => table.get(hash(key)).map(|row| row as usize),
             Index::Network(lengths) => {
@@ -64,7 +64,7 @@ impl Index {
         }
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Index::Exact(table) => table.bytes(),
             Index::Network(lengths) => lengths.iter().map(|length| length.rows.bytes()).sum(),

@@ -19,7 +19,11 @@ pub(super) struct Rows {
 const VALUE: &str = "value";
 
 impl Rows {
-    pub fn read(path: &Path, key: Option<&str>, until: Option<&str>) -> Result<Self, String> {
+    pub(super) fn read(
+        path: &Path,
+        key: Option<&str>,
+        until: Option<&str>,
+    ) -> Result<Self, String> {
         let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
         if size > LOOKUP_BYTES_MAX {
             return Err(format!(
@@ -46,7 +50,7 @@ impl Rows {
     }
 
     /// The rows of a record, given as JSON, whose names are the keys.
-    pub fn of_record(record: &str) -> Result<Self, String> {
+    pub(super) fn of_record(record: &str) -> Result<Self, String> {
         let arena = Arena::new();
         json_rows(record, None, None, &arena).map(|rows| Self::of(&rows))
     }
@@ -56,11 +60,11 @@ impl Rows {
         Self { all: Frozen::new(all), bytes: footprint(all) }
     }
 
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.all.get().size().unwrap_or(0)
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
@@ -68,20 +72,20 @@ impl Rows {
         self.all.get().at(row).and_then(|row| row.at(part)).unwrap_or(Value::Null)
     }
 
-    pub fn key(&self, row: usize) -> Value<'_> {
+    pub(super) fn key(&self, row: usize) -> Value<'_> {
         self.part(row, 0)
     }
 
-    pub fn until(&self, row: usize) -> Value<'_> {
+    pub(super) fn until(&self, row: usize) -> Value<'_> {
         self.part(row, 1)
     }
 
-    pub fn row(&self, row: usize) -> Value<'_> {
+    pub(super) fn row(&self, row: usize) -> Value<'_> {
         self.part(row, 2)
     }
 
     /// The row, or the value of one that was no record.
-    pub fn value(&self, row: usize) -> Value<'_> {
+    pub(super) fn value(&self, row: usize) -> Value<'_> {
         let row = self.row(row);
         match (row.size(), row.get(&Key::new(VALUE))) {
             (Some(1), Some(value)) => value,

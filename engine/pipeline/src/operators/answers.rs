@@ -28,7 +28,7 @@ impl Watcher for Inbox {
 
 /// The answers that one operator waits for.
 #[derive(Debug)]
-pub struct Answers {
+pub(super) struct Answers {
     inbox: Arc<Inbox>,
     /// The batch that was asked about last.
     asked: Option<(SourceId, u64)>,
@@ -37,13 +37,13 @@ pub struct Answers {
 impl Answers {
     /// Answers that take longer than this are bad.
     #[must_use]
-    pub fn within(timeout_ns: u64) -> Self {
+    pub(super) fn within(timeout_ns: u64) -> Self {
         let inbox = Arc::new(Inbox { timeout_ns, answers: Mutex::default() });
         Self { inbox, asked: None }
     }
 
     /// Asks how the batch of the event that passes now will fare.
-    pub fn ask(&mut self, around: &Surroundings<'_>) {
+    pub(super) fn ask(&mut self, around: &Surroundings<'_>) {
         let Some(token) = around.token else { return };
         let batch = Some(token.identity());
         if self.asked != batch {
@@ -53,13 +53,13 @@ impl Answers {
     }
 
     /// Takes the answers that have come: whether each is good.
-    pub fn take(&mut self) -> Vec<bool> {
+    pub(super) fn take(&mut self) -> Vec<bool> {
         std::mem::take(&mut *self.inbox.answers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// For tests: an answer has come.
     #[cfg(test)]
-    pub fn answer(&self, took_ns: u64, acknowledged: bool) {
+    pub(super) fn answer(&self, took_ns: u64, acknowledged: bool) {
         self.inbox.answered(took_ns, acknowledged);
     }
 }

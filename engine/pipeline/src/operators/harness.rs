@@ -16,17 +16,17 @@ use temblor_lang::value::{Arena, Frozen, Value, to_json};
 use temblor_stdlib::formats::json;
 
 /// Nanoseconds of a second.
-pub const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 
 /// An operator with its state.
-pub struct Harness {
+pub(super) struct Harness {
     operator: Box<dyn AnyOperator>,
     state: Box<dyn Any + Send>,
     seed: u64,
 }
 
 /// Compiles an expression.
-pub fn formula(text: &str) -> Formula {
+pub(super) fn formula(text: &str) -> Formula {
     let registry = temblor_stdlib::registry();
     let mut compiler = Compiler::new(registry, &NoModules);
     let source = compiler.sources.add("setting", text);
@@ -53,7 +53,10 @@ fn given(takes: Takes, text: &str) -> Given {
 }
 
 /// Builds an operator from settings written as expressions (words and places as they are).
-pub fn build(name: &str, settings: &[(&str, &str)]) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+pub(super) fn build(
+    name: &str,
+    settings: &[(&str, &str)],
+) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let kind = Registry::of_this_crate()
         .operator(name)
         .unwrap_or_else(|| panic!("no operator is named {name}"));
@@ -67,24 +70,24 @@ pub fn build(name: &str, settings: &[(&str, &str)]) -> Result<Box<dyn AnyOperato
 }
 
 /// The message of an operator that cannot be built.
-pub fn refusal(name: &str, settings: &[(&str, &str)]) -> String {
+pub(super) fn refusal(name: &str, settings: &[(&str, &str)]) -> String {
     build(name, settings).expect_err("the settings are wrong").message
 }
 
 impl Harness {
-    pub fn new(name: &str, settings: &[(&str, &str)]) -> Self {
+    pub(super) fn new(name: &str, settings: &[(&str, &str)]) -> Self {
         let operator = build(name, settings).unwrap_or_else(|error| panic!("{}", error.message));
         let state = operator.start();
         Self { operator, state, seed: 0 }
     }
 
     /// Sends an event without metadata that arrives at `now_ns`.
-    pub fn send(&mut self, now_ns: u64, event: &str) -> Vec<String> {
+    pub(super) fn send(&mut self, now_ns: u64, event: &str) -> Vec<String> {
         self.send_with(now_ns, event, "{}")
     }
 
     /// Sends an event with metadata. Each result is `port data`, and ` $ metadata` if there is any.
-    pub fn send_with(&mut self, now_ns: u64, event: &str, meta: &str) -> Vec<String> {
+    pub(super) fn send_with(&mut self, now_ns: u64, event: &str, meta: &str) -> Vec<String> {
         let arena = Arena::new();
         let value = json::parse(event, &arena).expect("the event is JSON");
         let meta = json::parse(meta, &arena).expect("the metadata is JSON");
@@ -92,7 +95,7 @@ impl Harness {
     }
 
     /// Sends an event that lives in `arena`.
-    pub fn send_value(&mut self, arena: &Arena, event: Event<'_>) -> Vec<String> {
+    pub(super) fn send_value(&mut self, arena: &Arena, event: Event<'_>) -> Vec<String> {
         let event =
             Event::new(event.value.copy_into(arena), event.meta.copy_into(arena), event.ingest_ns);
         let facts = self.facts(event.ingest_ns);
@@ -102,7 +105,7 @@ impl Harness {
         render(result, &mut out)
     }
 
-    pub fn tick(&mut self, now_ns: u64) -> Vec<String> {
+    pub(super) fn tick(&mut self, now_ns: u64) -> Vec<String> {
         let (arena, facts) = (Arena::new(), self.facts(now_ns));
         let around = surroundings(&arena, &facts);
         let mut out = Emitter::new(&arena);
@@ -110,7 +113,7 @@ impl Harness {
         render(result, &mut out)
     }
 
-    pub fn flush(&mut self, now_ns: u64) -> Vec<String> {
+    pub(super) fn flush(&mut self, now_ns: u64) -> Vec<String> {
         let (arena, facts) = (Arena::new(), self.facts(now_ns));
         let around = surroundings(&arena, &facts);
         let mut out = Emitter::new(&arena);
@@ -123,12 +126,12 @@ impl Harness {
     }
 
     /// What is kept.
-    pub fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> Usage {
         self.operator.usage(self.state.as_ref()).expect("the operator reports its memory")
     }
 
     /// Saves the state as JSON text, forgets it, and restores it.
-    pub fn restart(&mut self) {
+    pub(super) fn restart(&mut self) {
         let text = to_json(self.operator.save(self.state.as_ref(), &Arena::new()));
         self.state = self.operator.start();
         let arena = Arena::new();
@@ -137,7 +140,7 @@ impl Harness {
     }
 
     /// Why a saved state is refused.
-    pub fn refuses(&self, saved: &str) -> String {
+    pub(super) fn refuses(&self, saved: &str) -> String {
         let arena = Arena::new();
         let saved = json::parse(saved, &arena).expect("the test gives JSON");
         match self.operator.restore(saved) {

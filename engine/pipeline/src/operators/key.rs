@@ -30,7 +30,7 @@ pub(super) struct Key(pub Option<Arc<Formula>>);
 
 impl Key {
     /// The hash of the key under the key of a hash.
-    pub fn keyed_hash<'a>(
+    pub(super) fn keyed_hash<'a>(
         &'a self,
         event: &Event<'a>,
         around: &Surroundings<'a>,
@@ -44,7 +44,7 @@ impl Key {
     }
 
     /// The canonical hash of the key.
-    pub fn hash<'a>(
+    pub(super) fn hash<'a>(
         &'a self,
         event: &Event<'a>,
         around: &Surroundings<'a>,
@@ -62,7 +62,7 @@ pub(super) struct Group(pub Option<Arc<Formula>>);
 
 impl Group {
     /// The canonical hash of the key; the same for all events when there is none.
-    pub fn hash<'a>(
+    pub(super) fn hash<'a>(
         &'a self,
         event: &Event<'a>,
         around: &Surroundings<'a>,

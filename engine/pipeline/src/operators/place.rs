@@ -23,7 +23,7 @@ pub(super) struct Place {
 
 impl Place {
     /// Reads the text of a place; `None` when it is none.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let (root, path) = match text.strip_prefix('$') {
             Some(path) => (Root::Meta, path),
             None if text == "event" => (Root::Event, ""),
@@ -38,7 +38,7 @@ impl Place {
     }
 
     /// The place that a setting names, if it is set.
-    pub fn of(settings: &Settings, name: &str) -> Result<Option<Self>, Diagnostic> {
+    pub(super) fn of(settings: &Settings, name: &str) -> Result<Option<Self>, Diagnostic> {
         let Some(text) = settings.text(name) else { return Ok(None) };
         match Self::parse(&text) {
             Some(place) => Ok(Some(place)),
@@ -49,7 +49,7 @@ impl Place {
     }
 
     /// What stands at this place, if anything does.
-    pub fn get<'a>(&self, event: &Event<'a>) -> Option<Value<'a>> {
+    pub(super) fn get<'a>(&self, event: &Event<'a>) -> Option<Value<'a>> {
         let root = match self.root {
             Root::Event => event.value,
             Root::Meta => event.meta,
@@ -61,7 +61,7 @@ impl Place {
     ///
     /// # Errors
     /// When there is something on the way that is not a record.
-    pub fn put<'a>(
+    pub(super) fn put<'a>(
         &'a self,
         arena: &'a Arena,
         event: Event<'a>,

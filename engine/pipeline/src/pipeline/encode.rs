@@ -8,7 +8,7 @@ use crate::operator::ERR;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use temblor_codec::Encoding;
-use temblor_connect::sink::file::is_place;
+use temblor_connect::sink::is_place;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::run::Context;
@@ -89,35 +89,35 @@ pub(super) struct Encoder<'p, 'o> {
 }
 
 impl<'p, 'o> Encoder<'p, 'o> {
-    pub fn new(pipeline: &'p Pipeline, out: &'o mut Outputs, arena: &'p Arena) -> Self {
+    pub(super) fn new(pipeline: &'p Pipeline, out: &'o mut Outputs, arena: &'p Arena) -> Self {
         let returned = VecDeque::new();
         Self { pipeline, out, arena, returned, is_returning: false, frame: None, stopped: None }
     }
 
     /// Takes the next event that could not be written, and the node that takes it.
-    pub fn next_returned(&mut self) -> Option<(usize, Event<'p>)> {
+    pub(super) fn next_returned(&mut self) -> Option<(usize, Event<'p>)> {
         self.is_returning = !self.returned.is_empty();
         self.returned.pop_front()
     }
 
-    pub fn finish(self) -> Result<(), Error> {
+    pub(super) fn finish(self) -> Result<(), Error> {
         self.stopped.map_or(Ok(()), Err)
     }
 
     /// A frame that is no event.
     #[cold]
-    pub fn undecodable(&mut self, reason: &str) {
+    pub(super) fn undecodable(&mut self, reason: &str) {
         self.report("decode", reason.to_string(), None);
     }
 
     /// An event that brought out a mistake of Temblor's.
     #[cold]
-    pub fn bug(&mut self, reason: &str) {
+    pub(super) fn bug(&mut self, reason: &str) {
         self.report("bug", reason.to_string(), None);
     }
 
     /// An error that went to a port.
-    pub fn routed(&mut self, kind: &'static str) {
+    pub(super) fn routed(&mut self, kind: &'static str) {
         self.out.routed_error(kind);
     }
 

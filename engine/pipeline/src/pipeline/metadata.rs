@@ -14,7 +14,7 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// Takes up the connection of a batch.
-    pub fn of(&mut self, origin: &Arc<Origin>) {
+    pub(super) fn of(&mut self, origin: &Arc<Origin>) {
         if self.origin.as_ref().is_some_and(|known| Arc::ptr_eq(known, origin)) {
             return;
         }
@@ -26,7 +26,7 @@ impl Metadata {
     }
 
     /// The metadata of an event: that of the connection, with its own (`text`, JSON) over it.
-    pub fn event<'a>(&'a self, text: &'a [u8], arena: &'a Arena) -> Value<'a> {
+    pub(super) fn event<'a>(&'a self, text: &'a [u8], arena: &'a Arena) -> Value<'a> {
         let shared = self.record.as_ref().map(Frozen::get);
         let own = if text.is_empty() { None } else { read(text, arena) };
         match (shared, own) {

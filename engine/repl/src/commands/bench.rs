@@ -14,7 +14,7 @@ use temblor_pipeline::load::Language;
 const PRESENT: &str = ".";
 const BEFORE: &str = "-";
 
-pub fn run(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn run(session: &mut Session, _: &str) -> Result<String, String> {
     let (samples, mode) = (&mut session.samples, session.mode);
     match &mut session.pipeline {
         Some(pipeline) => pipeline.overview(samples, mode),
@@ -66,13 +66,13 @@ fn outcome(
     }
 }
 
-pub fn send(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn send(session: &mut Session, _: &str) -> Result<String, String> {
     let (sample, mode) = (session.samples.current()?, session.mode);
     Ok(pipeline(&mut session.pipeline)?.send_one(&sample, mode))
 }
 
 /// Puts a step, or without a pipeline an entry, on or off.
-pub fn switch(session: &mut Session, text: &str, on: bool) -> Result<String, String> {
+pub(crate) fn switch(session: &mut Session, text: &str, on: bool) -> Result<String, String> {
     let number = number(text)?;
     let Some(pipeline) = &mut session.pipeline else {
         let count = session.kept.len();
@@ -95,7 +95,7 @@ pub fn switch(session: &mut Session, text: &str, on: bool) -> Result<String, Str
 }
 
 /// Two programs over the same samples.
-pub fn compare(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn compare(session: &mut Session, text: &str) -> Result<String, String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let (old, new) = match words.as_slice() {
         [] => (BEFORE, PRESENT),
@@ -157,7 +157,7 @@ impl Session {
     }
 }
 
-pub fn clock(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn clock(session: &mut Session, text: &str) -> Result<String, String> {
     if !text.is_empty() {
         return move_clock(session, 0, text);
     }
@@ -169,7 +169,7 @@ pub fn clock(session: &mut Session, text: &str) -> Result<String, String> {
     Ok(format!("{date} ({now_ns} ns since 1970)\n"))
 }
 
-pub fn advance(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn advance(session: &mut Session, text: &str) -> Result<String, String> {
     move_clock(session, session.clock_ns(), text)
 }
 

@@ -5,7 +5,7 @@ use temblor_lang::value::Kind;
 use temblor_stdlib::grok::Library;
 
 /// The page about a name.
-pub fn doc(name: &str) -> Result<String, String> {
+pub(crate) fn doc(name: &str) -> Result<String, String> {
     let registry = temblor_stdlib::registry();
     if let Some(function) = function(name) {
         return Ok(function_page(function));
@@ -50,7 +50,7 @@ fn aggregate(name: &str) -> Option<&'static Aggregate> {
 }
 
 /// Name, parameters and result of a function or aggregate.
-pub fn signature(name: &str) -> Option<String> {
+pub(crate) fn signature(name: &str) -> Option<String> {
     if let Some(function) = function(name) {
         return Some(head(function.path, function.params, function.arity, function.returns));
     }

@@ -19,13 +19,13 @@ const TEST_SAMPLES_MAX: usize = 100;
 /// Where tests go that are saved without a file.
 const TESTS: &str = "tests.txt";
 /// In front of the further lines of an entry in a saved session.
-pub const CONTINUES: &str = "| ";
+pub(crate) const CONTINUES: &str = "| ";
 /// The editor where none is chosen.
 const EDITOR: &str = "vi";
 
 /// A file that is looked at, and how it was when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watched {
+pub(crate) struct Watched {
     /// The file.
     pub file: PathBuf,
     /// Time of the last change and size; `None` while it is not there.
@@ -35,7 +35,7 @@ pub struct Watched {
 impl Watched {
     /// The file as it is now.
     #[must_use]
-    pub fn now(file: &Path) -> Self {
+    pub(crate) fn now(file: &Path) -> Self {
         let stamp =
             std::fs::metadata(file).ok().and_then(|one| Some((one.modified().ok()?, one.len())));
         Self { file: file.to_path_buf(), stamp }
@@ -43,7 +43,7 @@ impl Watched {
 }
 
 /// Samples or a program, by the ending of the name.
-pub fn load(session: &mut Session, text: &str) -> Result<String, String> {
+pub(super) fn load(session: &mut Session, text: &str) -> Result<String, String> {
     if text.is_empty() {
         return Err(
             "error: write the file behind the command, such as `:load a.ndjson`".to_string()
@@ -62,7 +62,7 @@ pub fn load(session: &mut Session, text: &str) -> Result<String, String> {
 }
 
 /// The program in a file; `wishes` hold for configurations of Logstash.
-pub fn program_of(name: &str, wishes: &Wishes) -> Result<Program, String> {
+pub(crate) fn program_of(name: &str, wishes: &Wishes) -> Result<Program, String> {
     let file = Path::new(name);
     if is_configuration(file) {
         return logstash::program_of(file, wishes);
@@ -78,7 +78,7 @@ fn told(file: &str, error: &std::io::Error) -> String {
 }
 
 /// Runs a program again whenever its file is saved.
-pub fn watch(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn watch(session: &mut Session, text: &str) -> Result<String, String> {
     if matches!(text, "" | "off") {
         session.watched = None;
         return Ok("nothing is watched\n".to_string());
@@ -108,7 +108,7 @@ impl Session {
 }
 
 /// Opens the editor of the user on a file, or on what is on the bench.
-pub fn edit(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn edit(session: &mut Session, text: &str) -> Result<String, String> {
     if !text.is_empty() {
         open_editor(Path::new(text))?;
         return load(session, text);
@@ -164,7 +164,7 @@ fn open_editor(file: &Path) -> Result<(), String> {
 }
 
 /// `:save test NAME [FILE]`, `:save session FILE`
-pub fn save(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn save(session: &mut Session, text: &str) -> Result<String, String> {
     if let Some(file) = text.strip_prefix("session ") {
         let lines: String = session.log.iter().map(|entry| written(entry)).collect();
         std::fs::write(file, lines).map_err(|error| told(file, &error))?;
@@ -249,7 +249,7 @@ fn kind_of(program: &Program) -> Result<String, String> {
 }
 
 /// Enters the lines of a file.
-pub fn source(session: &mut Session, file: &str) -> Result<String, String> {
+pub(crate) fn source(session: &mut Session, file: &str) -> Result<String, String> {
     let text = std::fs::read_to_string(file).map_err(|error| told(file, &error))?;
     let mut entries: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with(":source")) {

@@ -15,7 +15,7 @@ const TIMED_RUNS: u32 = 1_000;
 const TIMED_RUNS_MAX: u32 = 10_000_000;
 
 /// An expression, or without one the steps of the pipeline.
-pub fn time(session: &mut Session, text: &str) -> Result<String, String> {
+pub(super) fn time(session: &mut Session, text: &str) -> Result<String, String> {
     if text.is_empty() {
         let pipeline = super::pipeline(&mut session.pipeline)?;
         return pipeline.show_times(&mut session.samples);
@@ -39,7 +39,7 @@ pub fn time(session: &mut Session, text: &str) -> Result<String, String> {
 }
 
 /// The kind of a value, or without one the kinds of fields behind each step.
-pub fn kinds(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn kinds(session: &mut Session, text: &str) -> Result<String, String> {
     if let (true, Some(pipeline)) = (text.is_empty(), &session.pipeline) {
         return pipeline.show_kinds(&mut session.samples);
     }
@@ -59,7 +59,7 @@ pub fn kinds(session: &mut Session, text: &str) -> Result<String, String> {
 }
 
 /// Arms, steps, patterns and ports that no sample reached.
-pub fn coverage(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn coverage(session: &mut Session, _: &str) -> Result<String, String> {
     if session.samples.is_empty() {
         return Err("error: there are no samples: :load FILE, or :sample JSON".to_string());
     }
@@ -87,13 +87,13 @@ pub fn coverage(session: &mut Session, _: &str) -> Result<String, String> {
 }
 
 /// A line of coverage: what was missed stands out.
-pub fn branch_line(line: &str, colour: Colour) -> String {
+pub(crate) fn branch_line(line: &str, colour: Colour) -> String {
     let is_missed = line.starts_with("not reached");
     if is_missed { paint(colour, "31", line) } else { line.to_string() }
 }
 
 /// How many of the branches of the user's texts were taken, and which were not.
-pub fn branches(coverage: &Coverage, sources: &Sources) -> String {
+pub(crate) fn branches(coverage: &Coverage, sources: &Sources) -> String {
     let mut shown = String::new();
     let (mut all, mut missed) = (0, 0);
     for branch in coverage.branches() {

@@ -20,7 +20,7 @@ const FORMS: &str = "error: write `:state`, `:state clear`, `:state STEP = EXPR`
 
 /// `:state`, `:state clear`, `:state STEP = EXPR`, `:state STEP set KEY = EXPR`,
 /// `:state STEP forget KEY`
-pub fn state(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn state(session: &mut Session, text: &str) -> Result<String, String> {
     let (step, what) = split_step(session, text);
     let (verb, rest) = what.trim().split_once(char::is_whitespace).unwrap_or((what.trim(), ""));
     match (step, verb) {

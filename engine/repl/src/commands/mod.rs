@@ -9,11 +9,15 @@ mod memory;
 mod reasons;
 mod samples;
 
-pub use documentation::{doc, signature};
-pub use files::Watched;
-pub use files::program_of;
-pub use measure::{branch_line, branches};
-pub use samples::take as take_samples;
+pub(crate) use documentation::doc;
+
+pub(crate) use documentation::signature;
+pub(crate) use files::Watched;
+pub(crate) use files::program_of;
+
+pub(crate) use measure::branch_line;
+pub(crate) use measure::branches;
+pub(crate) use samples::take as take_samples;
 
 use super::Session;
 use super::evaluate::Evaluator;
@@ -23,7 +27,7 @@ use temblor_lang::syntax::tree::Item;
 use temblor_pipeline::load::Directories;
 
 /// A command.
-pub struct Command {
+pub(crate) struct Command {
     /// Its name, without the colon.
     pub name: &'static str,
     /// What is typed behind it.
@@ -43,7 +47,7 @@ const fn command(
 }
 
 /// All commands, as `:help` lists them.
-pub const COMMANDS: &[Command] = &[
+pub(crate) const COMMANDS: &[Command] = &[
     command("help", "[NAME]", "list the commands", |_, name| help(name)),
     command("load", "FILE", "take samples, or a program, from a file", files::load),
     command("sample", "TEXT", "add a sample a line and go to the last", samples::add),
@@ -189,7 +193,7 @@ impl Session {
 }
 
 /// A line about a name that can be completed to.
-pub fn hint(word: &str) -> Option<String> {
+pub(crate) fn hint(word: &str) -> Option<String> {
     if let Some(name) = word.strip_prefix(':') {
         let command = COMMANDS.iter().find(|one| one.name == name)?;
         return Some(command.help.to_string());

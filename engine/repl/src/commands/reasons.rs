@@ -10,7 +10,7 @@ use temblor_lang::syntax::tree::{Expr, ExprKind, Item};
 use temblor_lang::value::{Arena, Owned};
 use temblor_pipeline::load::Directories;
 
-pub fn explain(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn explain(session: &mut Session, text: &str) -> Result<String, String> {
     if text.is_empty() {
         return explain_last(session);
     }
@@ -87,7 +87,7 @@ fn literal_end(text: &str) -> Option<usize> {
     None
 }
 
-pub fn diff(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn diff(session: &mut Session, _: &str) -> Result<String, String> {
     let before = session.samples.current()?.event();
     if let Some(pipeline) = &session.pipeline {
         let sample = session.samples.current()?;
@@ -102,7 +102,7 @@ pub fn diff(session: &mut Session, _: &str) -> Result<String, String> {
 }
 
 /// The event behind each step of the pipeline, or behind each assignment, as what changed.
-pub fn steps(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn steps(session: &mut Session, _: &str) -> Result<String, String> {
     let sample = session.samples.current()?;
     if let Some(pipeline) = &session.pipeline {
         return pipeline.show_steps(&sample);

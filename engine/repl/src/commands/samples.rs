@@ -13,7 +13,7 @@ const ODD_SHOWN: usize = 5;
 /// Characters of a broken line that are shown.
 const BROKEN_CHARS_MAX: usize = 200;
 
-pub fn add(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn add(session: &mut Session, text: &str) -> Result<String, String> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     if lines.is_empty() {
         return Err(
@@ -24,7 +24,7 @@ pub fn add(session: &mut Session, text: &str) -> Result<String, String> {
 }
 
 /// Adds lines as samples; says which are odd.
-pub fn take(session: &mut Session, lines: &[&str]) -> Result<String, String> {
+pub(crate) fn take(session: &mut Session, lines: &[&str]) -> Result<String, String> {
     let mut odd = Vec::new();
     for line in lines {
         // Text keeps its blanks in front: they tell that a line continues the one before it.
@@ -47,12 +47,12 @@ pub fn take(session: &mut Session, lines: &[&str]) -> Result<String, String> {
 }
 
 /// The entries that follow are samples, until `:end`.
-pub fn paste(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn paste(session: &mut Session, _: &str) -> Result<String, String> {
     session.pasted = Some(Vec::new());
     Ok("paste lines; `:end` ends\n".to_string())
 }
 
-pub fn show(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn show(session: &mut Session, _: &str) -> Result<String, String> {
     let sample = session.samples.current()?;
     let colour = session.setup.colour;
     let mut text = String::new();
@@ -79,19 +79,19 @@ fn move_to(session: &mut Session, number: usize) -> Result<String, String> {
     show(session, "")
 }
 
-pub fn next(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn next(session: &mut Session, _: &str) -> Result<String, String> {
     move_to(session, session.samples.number() + 1)
 }
 
-pub fn previous(session: &mut Session, _: &str) -> Result<String, String> {
+pub(crate) fn previous(session: &mut Session, _: &str) -> Result<String, String> {
     move_to(session, session.samples.number() - 1)
 }
 
-pub fn go_to(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn go_to(session: &mut Session, text: &str) -> Result<String, String> {
     move_to(session, number(text)?)
 }
 
-pub fn find(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn find(session: &mut Session, text: &str) -> Result<String, String> {
     let now_ns = session.now_ns;
     let from = session.samples.number();
     let found = session.with_expression(text, |evaluator, items, session| {
@@ -114,7 +114,7 @@ pub fn find(session: &mut Session, text: &str) -> Result<String, String> {
 }
 
 /// Proposes patterns for the samples, or for an expression of each.
-pub fn suggest(session: &mut Session, text: &str) -> Result<String, String> {
+pub(crate) fn suggest(session: &mut Session, text: &str) -> Result<String, String> {
     let expression = if text.is_empty() { "event" } else { text };
     let now_ns = session.now_ns;
     let lines = session.with_expression(expression, |evaluator, items, session| {

@@ -24,7 +24,7 @@ pub struct RangeRef(pub(super) u32);
 pub struct ClosureRef(pub(super) u32);
 /// The variables of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScopeRef(pub(super) u32);
+pub(crate) struct ScopeRef(pub(super) u32);
 
 impl TextRef {
     pub(crate) fn content(self, heap: &Heap) -> Content {

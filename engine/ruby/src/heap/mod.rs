@@ -6,7 +6,17 @@ mod collect;
 mod handle;
 mod slab;
 
-pub use handle::{ClosureRef, HashRef, ListRef, RangeRef, ScopeRef, TextRef};
+pub(crate) use handle::ClosureRef;
+
+pub(crate) use handle::HashRef;
+
+pub(crate) use handle::ListRef;
+
+pub(crate) use handle::RangeRef;
+
+pub(crate) use handle::ScopeRef;
+
+pub(crate) use handle::TextRef;
 
 use super::budget::{Breach, Budget, Limits};
 use super::dictionary::Dictionary;
@@ -59,7 +69,7 @@ impl Heap {
     }
 
     /// A text that is shared with what it was taken from.
-    pub fn shared_text(&self, text: &Arc<str>) -> Value {
+    pub(crate) fn shared_text(&self, text: &Arc<str>) -> Value {
         self.text_of(Content::Plain(text.clone()))
     }
 

@@ -158,7 +158,7 @@ impl Parser {
             self.advance();
             call.arguments = self.arguments(")")?;
             self.passed(&mut call)?;
-        } else if self.starts_argument() {
+        } else if self.starts_argument() || self.is_value_behind_mark(&call.name) {
             self.bare_arguments(&mut call)?;
         }
         if self.is_operator("{") {
@@ -179,6 +179,25 @@ impl Parser {
             self.expect_operator(")")?;
         }
         Ok(())
+    }
+
+    /// `include?"a"`, `include?b`: the mark ends the name, so that no blank must stand between.
+    fn is_value_behind_mark(&self, name: &str) -> bool {
+        let is_value = match self.peek() {
+            Token::Text(_) | Token::Symbol(_) | Token::Int(_) => true,
+            Token::Name(word) => !KEYWORDS.contains(&word.as_str()),
+            _ => false,
+        };
+        is_value && name.ends_with(['?', '!']) && !self.lexeme().space
+    }
+
+    /// `then`, which may stand in a line of its own.
+    fn take_then(&mut self) {
+        let at = self.at;
+        self.skip_newlines();
+        if !self.take_word("then") {
+            self.at = at;
+        }
     }
 
     /// Whether an argument without parentheses follows.
@@ -292,7 +311,7 @@ impl Parser {
     /// Behind `if` or `elsif`.
     fn branch(&mut self, at: usize, negated: bool) -> Parsed {
         let condition = Box::new(self.logic()?);
-        let _ = self.take_word("then");
+        self.take_then();
         let then = Box::new(self.nested(Self::body)?);
         let otherwise = Box::new(if self.is_word("elsif") {
             let at = self.place();
@@ -356,7 +375,7 @@ impl Parser {
                 self.skip_newlines();
                 values.push(self.argument()?);
             }
-            let _ = self.take_word("then");
+            self.take_then();
             arms.push((values, self.nested(Self::body)?));
         }
         let otherwise = match self.take_word("else") {

@@ -49,6 +49,31 @@ pub(super) fn make(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     })
 }
 
+/// `Socket.sockaddr_in(80, "127.0.0.1")`: family, port and address, as Linux has them in memory.
+pub(super) fn packed(heap: &Heap, arguments: &[Value]) -> Found1 {
+    let [port, host] = arguments else { return Ok(None) };
+    let port = port.print(heap).parse::<u16>().unwrap_or(0).to_be_bytes();
+    let host = host.print(heap);
+    let Ok(address) = host.parse::<IpAddr>() else {
+        let message = "getaddrinfo: Name or service not known";
+        return Err(Stop::raise("SocketError", message));
+    };
+    let mut bytes = Vec::with_capacity(28);
+    match address {
+        IpAddr::V4(four) => {
+            bytes.extend([2, 0, port[0], port[1]]);
+            bytes.extend(four.octets());
+            bytes.extend([0; 8]);
+        }
+        IpAddr::V6(six) => {
+            bytes.extend([10, 0, port[0], port[1], 0, 0, 0, 0]);
+            bytes.extend(six.octets());
+            bytes.extend([0; 4]);
+        }
+    }
+    Ok(Some(heap.binary(&bytes)))
+}
+
 fn whole(number: u128, four: bool) -> Value {
     match u32::try_from(number) {
         Ok(number) if four => Value::Address(Ipv4Addr::from(number).into(), 32),

@@ -185,6 +185,12 @@ impl Machine<'_, '_> {
             "Socket" if name == "gethostname" => {
                 Ok(Some(heap.text(&gethostname::gethostname().to_string_lossy())))
             }
+            "Socket" if name == "sockaddr_in" || name == "pack_sockaddr_in" => {
+                super::address::packed(heap, arguments)
+            }
+            "Addressable::URI" if name == "parse" => {
+                super::locator::addressable(heap, arguments).map(Some)
+            }
             "ENV" => Ok(environment(heap, name, arguments)),
             "URI" | "CGI" | "URI::DEFAULT_PARSER" | "ERB::Util" => {
                 uri(heap, name, arguments, constant == "CGI")

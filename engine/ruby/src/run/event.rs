@@ -31,6 +31,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         ],
     ),
     takes(0, ANY, &["to_json"]),
+    takes(0, 1, &["initialize"]),
     takes(
         1,
         1,
@@ -78,6 +79,13 @@ impl Machine<'_, '_> {
         arguments: &[Value],
     ) -> Found1 {
         let heap = self.heap;
+        if name == "initialize" {
+            let fields = arguments.first().cloned().unwrap_or_else(|| heap.hash([]));
+            if let Value::Event(new) = self.event_of(&fields)? {
+                self.events[number] = self.events[new].clone();
+            }
+            return Ok(Some(Value::Nil));
+        }
         let Some(event) = self.events.get_mut(number) else { return Ok(None) };
         Ok(Some(match (name, arguments) {
             ("get" | "[]" | "getField" | "get_field", [name]) => {

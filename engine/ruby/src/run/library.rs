@@ -119,7 +119,7 @@ impl Machine<'_, '_> {
             class if class.contains("Digest::") => digest_method(heap, object, name, arguments),
             "StringIO" | "Zlib::GzipReader" => self.reader_method(object, name, arguments, given),
             "Zlib::Inflate" => inflate_method(heap, object, name, arguments),
-            class if class.starts_with("URI::") => {
+            class if class.starts_with("URI::") || class == "Addressable::URI" => {
                 Ok(locator_method(heap, object, name, arguments))
             }
             "Enumerator" => self.enumerator_method(object, name, arguments, given),

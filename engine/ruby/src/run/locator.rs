@@ -12,14 +12,39 @@ const PARTS: &[&str] = &[
 ];
 
 /// The methods of addresses of pages: their parts.
-pub(super) const METHODS: &[Methods] = &[takes(0, 0, PARTS)];
+pub(super) const METHODS: &[Methods] = &[takes(0, 0, PARTS), takes(0, 0, &["query_values"])];
 
 /// Characters that have no place in an address.
 const REFUSED: &[char] = &[' ', '"', '<', '>', '\\', '^', '`', '{', '|', '}'];
 
+/// `Addressable::URI.parse(text)`: whatever the text, and a port only where it stands there.
+pub(super) fn addressable(heap: &Heap, arguments: &[Value]) -> Answer {
+    let text = match arguments {
+        [Value::Text(text)] => text.str(heap).to_string(),
+        [Value::Nil] => return Ok(Value::Nil),
+        _ => {
+            let message = "Can't convert this into String.";
+            return Err(Stop::raise("TypeError", message));
+        }
+    };
+    let (parts, _) = parts_of(heap, &text, false);
+    let query = cut(cut(&text, '#').0, '?').1;
+    let decoded = |part: &str| heap.text(&super::module::decoded(&part.replace('+', " ")));
+    let values = query.map_or(Value::Nil, |query| {
+        let pairs = query.split('&').filter(|pair| !pair.is_empty());
+        let pairs = pairs.map(|pair| match cut(pair, '=') {
+            (name, Some(value)) => (decoded(name), decoded(value)),
+            (name, None) => (decoded(name), Value::Nil),
+        });
+        heap.hash(pairs.collect::<Vec<_>>())
+    });
+    let mut fields = fields_of(heap, parts, &text);
+    fields.push((Value::Symbol("query_values".into()), values));
+    Ok(super::library::object(heap, "Addressable::URI", fields))
+}
+
 /// `URI.parse(text)`
 pub(super) fn parse(heap: &Heap, text: &str) -> Answer {
-    let text_of = text;
     let refused = |c: char| REFUSED.contains(&c) || !c.is_ascii() || c.is_control();
     let first = text.split(['/', '?', '#']).next().unwrap_or_default();
     let is_odd = first.split_once(':').is_some_and(|(scheme, _)| !is_scheme(scheme));
@@ -27,6 +52,31 @@ pub(super) fn parse(heap: &Heap, text: &str) -> Answer {
         let message = format!("bad URI(is not URI?): {text:?}");
         return Err(Stop::raise("URI::InvalidURIError", message));
     }
+    let (parts, scheme) = parts_of(heap, text, true);
+    let class = match scheme.as_deref() {
+        Some("http") => "URI::HTTP",
+        Some("https") => "URI::HTTPS",
+        Some("ftp") => "URI::FTP",
+        Some("ldap") => "URI::LDAP",
+        Some("mailto") => "URI::MailTo",
+        Some("file") => "URI::File",
+        Some("ws") => "URI::WS",
+        Some("wss") => "URI::WSS",
+        _ => "URI::Generic",
+    };
+    Ok(super::library::object(heap, class, fields_of(heap, parts, text)))
+}
+
+/// The parts as fields of an object.
+fn fields_of(heap: &Heap, parts: [Value; 10], text: &str) -> Vec<(Value, Value)> {
+    let names = PARTS.iter().map(|name| Value::Symbol((*name).into()));
+    let mut fields: Vec<_> = names.zip(parts).collect();
+    fields.push((Value::Symbol("to_s".into()), heap.text(text)));
+    fields
+}
+
+/// The parts of an address, and its scheme; with `usual`, the port and the path are those that the scheme has.
+fn parts_of(heap: &Heap, text: &str, usual: bool) -> ([Value; 10], Option<String>) {
     let (rest, fragment) = cut(text, '#');
     let (rest, query) = cut(rest, '?');
     let (scheme, rest) = match rest.split_once(':') {
@@ -46,7 +96,7 @@ pub(super) fn parse(heap: &Heap, text: &str) -> Answer {
         Some(at) => (&place[..at], place[at + 1..].parse().ok()),
         None => (place, None),
     };
-    let default = match scheme.as_deref() {
+    let default = match scheme.as_deref().filter(|_| usual) {
         Some("http" | "ws") => Some(80),
         Some("https" | "wss") => Some(443),
         Some("ftp") => Some(21),
@@ -65,27 +115,13 @@ pub(super) fn parse(heap: &Heap, text: &str) -> Answer {
         port.or(default).map_or(Value::Nil, Value::Int),
         // The path of `ftp` is relative to where one arrives.
         heap.text(match scheme.as_deref() {
-            Some("ftp") => path.strip_prefix('/').unwrap_or(path),
+            Some("ftp") if usual => path.strip_prefix('/').unwrap_or(path),
             _ => path,
         }),
         text(query),
         text(fragment),
     ];
-    let class = match scheme.as_deref() {
-        Some("http") => "URI::HTTP",
-        Some("https") => "URI::HTTPS",
-        Some("ftp") => "URI::FTP",
-        Some("ldap") => "URI::LDAP",
-        Some("mailto") => "URI::MailTo",
-        Some("file") => "URI::File",
-        Some("ws") => "URI::WS",
-        Some("wss") => "URI::WSS",
-        _ => "URI::Generic",
-    };
-    let names = PARTS.iter().map(|name| Value::Symbol((*name).into()));
-    let mut fields: Vec<_> = names.zip(parts).collect();
-    fields.push((Value::Symbol("to_s".into()), heap.text(text_of)));
-    Ok(super::library::object(heap, class, fields))
+    (parts, scheme)
 }
 
 fn cut(text: &str, at: char) -> (&str, Option<&str>) {

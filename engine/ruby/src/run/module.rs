@@ -404,6 +404,6 @@ fn query(heap: &Heap, text: &str) -> Value {
 }
 
 /// Without the escapes; a text that is no UTF-8 then stays as it was.
-fn decoded(text: &str) -> String {
+pub(super) fn decoded(text: &str) -> String {
     crate::plain::decode_percent(text).unwrap_or_else(|| text.to_string())
 }

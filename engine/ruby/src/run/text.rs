@@ -107,6 +107,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         ],
     ),
     takes(0, 2, &["split"]),
+    takes(0, 1, &["parse_csv"]),
     takes(
         0,
         ANY,
@@ -208,6 +209,10 @@ impl Machine<'_, '_> {
             return Ok(Some(found));
         }
         Ok(Some(match (name, arguments) {
+            ("parse_csv", options) => {
+                let arguments = [&[heap.shared_text(text)], options].concat();
+                return super::module::csv(heap, "parse_line", &arguments);
+            }
             ("split", arguments) => {
                 let items = self.split(text, arguments)?;
                 match given {

@@ -38,7 +38,7 @@ const OFFER: &str = concat!(
 
 /// A sink that sends RELP.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub(super) struct Client {
     /// Whom to send to: the first one that works.
     pub peers: Vec<Peer>,
     /// How to connect.

@@ -7,11 +7,11 @@ const DIGITS_MAX: usize = 9;
 /// Length of a command.
 const COMMAND_BYTES_MAX: usize = 32;
 /// The largest number of a transaction; the next one is 1.
-pub const TRANSACTION_MAX: u64 = 999_999_999;
+pub(super) const TRANSACTION_MAX: u64 = 999_999_999;
 
 /// A head that has come whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head<'a> {
+pub(super) struct Head<'a> {
     /// Number of the transaction; an answer has that of its request.
     pub transaction: u64,
     /// `open`, `syslog`, `close`, `rsp`, `serverclose`.
@@ -24,7 +24,7 @@ pub struct Head<'a> {
 
 impl Head<'_> {
     /// Length of the frame with its line feed.
-    pub fn frame_bytes(&self) -> usize {
+    pub(super) fn frame_bytes(&self) -> usize {
         self.start + self.length + 1
     }
 }
@@ -33,7 +33,7 @@ impl Head<'_> {
 ///
 /// # Errors
 /// What is there instead.
-pub fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, String> {
+pub(super) fn head(bytes: &[u8]) -> Result<Option<Head<'_>>, String> {
     let wrong = || {
         let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(40)]).into_owned();
         Err(format!("no frame of RELP: {begin:?}"))
@@ -75,7 +75,7 @@ fn number(digits: &[u8]) -> Option<u64> {
 }
 
 /// Appends a frame.
-pub fn push(transaction: u64, command: &str, data: &[u8], to: &mut Vec<u8>) {
+pub(super) fn push(transaction: u64, command: &str, data: &[u8], to: &mut Vec<u8>) {
     to.extend_from_slice(format!("{transaction} {command} {}", data.len()).as_bytes());
     if !data.is_empty() {
         to.push(b' ');

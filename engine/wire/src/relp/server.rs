@@ -42,7 +42,7 @@ const OFFER: &str = concat!(
 
 /// A source that listens for RELP.
 #[derive(Clone, Debug)]
-pub struct Server {
+pub(super) struct Server {
     /// Where.
     pub address: Address,
     /// How connections are made safe.

@@ -23,11 +23,11 @@ const SLOW_MAX: Duration = Duration::from_secs(30);
 const LAST_ANSWERS_MAX: Duration = Duration::from_secs(5);
 
 /// The writing side of a connection, which source and sink share.
-pub type Shared = Arc<Mutex<Option<WriteSide>>>;
+pub(super) type Shared = Arc<Mutex<Option<WriteSide>>>;
 
 /// The connections of a server by the name of their peer.
 #[derive(Default)]
-pub struct Connections(StdMutex<HashMap<String, Shared>>);
+pub(super) struct Connections(StdMutex<HashMap<String, Shared>>);
 
 impl std::fmt::Debug for Connections {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -58,7 +58,7 @@ impl Connections {
 }
 
 /// Serves a connection until its peer has ended and its answers are written.
-pub async fn serve(
+pub(super) async fn serve(
     (mut read, write): Sides,
     key: &str,
     connections: &Connections,
@@ -86,7 +86,7 @@ pub async fn serve(
 }
 
 /// Writes events to the connections that their metadata name; `key` reads the name from it.
-pub async fn answer(
+pub(super) async fn answer(
     outlet: Arc<Outlet>,
     connections: Arc<Connections>,
     errors: Arc<Feedback>,

@@ -105,7 +105,7 @@ fn loggen_loses_nothing_over_tcp_and_tls() {
 }
 
 /// rsyslogd with a configuration of its own.
-pub fn rsyslogd(program: &str, folder: &Folder, configuration: &str) -> Process {
+pub(crate) fn rsyslogd(program: &str, folder: &Folder, configuration: &str) -> Process {
     let path = folder.write("rsyslog.conf", configuration);
     let mut command = Command::new(program);
     command.arg("-n").arg("-f").arg(path).arg("-i").arg(folder.file("rsyslog.pid"));

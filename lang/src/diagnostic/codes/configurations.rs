@@ -34,14 +34,6 @@ even where escapes are not read."###,
         right: r###"filter { if ([a] xor [b]) or [c] { drop { } } }"###,
     },
     Page {
-        code: "E0705",
-        title: "a key twice in one hash",
-        text: r###"Two values for one key of one hash are a mistake. The same option may stand twice; then both
-values count."###,
-        wrong: r###"filter { mutate { rename => { "a" => "b" "a" => "c" } } }"###,
-        right: r###"filter { mutate { copy => { "a" => "b" } rename => { "a" => "c" } } }"###,
-    },
-    Page {
         code: "E0706",
         title: "a plugin that nobody knows",
         text: r###"No plugin of this kind has the name; the nearest one is named. A plugin that Logstash has and

@@ -19,7 +19,7 @@ use crate::span::{SourceId, Span};
 
 /// The depth that operators in a row, and those in the expressions around them, give to a tree; long
 /// rows of `or` and `and` give next to none. It bounds the recursion of everything that walks trees.
-pub const OPERATORS_MAX: usize = 512;
+pub(crate) const OPERATORS_MAX: usize = 512;
 
 /// Builds the trees of one source and collects what is wrong with them.
 pub(super) struct Builder {

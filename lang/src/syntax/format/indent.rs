@@ -14,7 +14,7 @@ const BEGINNERS: [&str; 12] =
     ["of", "with", "then", "else", "=>", "script", "pipeline", "flow", "args", ";", "do", "|>"];
 
 /// What is known about the forms of a text.
-pub struct Indents<'s, 't> {
+pub(crate) struct Indents<'s, 't> {
     scan: &'s Scan<'t>,
     /// For each form, the level of the line that it opens on.
     opened_at: Vec<usize>,
@@ -34,7 +34,7 @@ pub struct Indents<'s, 't> {
 
 impl<'s, 't> Indents<'s, 't> {
     /// `wraps`: for each token, whether it starts a line although the text does not ask for it.
-    pub fn new(scan: &'s Scan<'t>, wraps: &[bool]) -> Self {
+    pub(super) fn new(scan: &'s Scan<'t>, wraps: &[bool]) -> Self {
         let (forms, count) = (scan.frames.len(), scan.tokens.len());
         let mut indents = Self {
             scan,
@@ -80,21 +80,21 @@ impl<'s, 't> Indents<'s, 't> {
         }
     }
 
-    pub fn is_opener(&self, index: usize) -> bool {
+    pub(crate) fn is_opener(&self, index: usize) -> bool {
         self.opens[index].is_some()
     }
 
-    pub fn is_closer(&self, index: usize) -> bool {
+    pub(crate) fn is_closer(&self, index: usize) -> bool {
         self.closes[index]
     }
 
     /// The token stands on the line of the one before.
-    pub fn go_on(&mut self, index: usize) {
+    pub(super) fn go_on(&mut self, index: usize) {
         self.pass(index);
     }
 
     /// The token starts a line: its level, and that of comments in front of it.
-    pub fn start_line(&mut self, index: usize) -> (usize, usize) {
+    pub(super) fn start_line(&mut self, index: usize) -> (usize, usize) {
         let level = self.level(index);
         let inner =
             if self.closes[index] { self.inside(self.scan.tokens[index].frame) } else { level };
@@ -217,7 +217,7 @@ impl<'s, 't> Indents<'s, 't> {
     }
 
     /// Whether a line ends in front of this token, whatever the text has.
-    pub fn must_break(&self, index: usize) -> bool {
+    pub(crate) fn must_break(&self, index: usize) -> bool {
         let (token, before) = (self.scan.tokens[index], self.scan.tokens[index - 1]);
         let form = token.frame;
         let (text, previous) = (self.scan.text(&token), self.scan.text(&before));

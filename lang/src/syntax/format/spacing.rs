@@ -17,7 +17,7 @@ const BETWEEN: [&str; 20] = [
 
 /// Whether a blank stands in front of the token `index`, which is not the first; `had` says whether
 /// one stood there.
-pub fn is_spaced(scan: &Scan<'_>, index: usize, had: bool) -> bool {
+pub(crate) fn is_spaced(scan: &Scan<'_>, index: usize, had: bool) -> bool {
     let (left, right) = (scan.tokens[index - 1], scan.tokens[index]);
     let (before, after) = (scan.text(&left), scan.text(&right));
     let sign = |kind: Kind, text: &str, any: &[&str]| kind == Kind::Sign && any.contains(&text);

@@ -11,7 +11,7 @@ use crate::span::{SourceId, Span};
 
 /// Brackets, forms, assignments and strings nested in each other. Every level costs the parser
 /// some kilobytes of stack; this many fit a thread of two mebibytes also in debug builds.
-pub const NESTING_MAX: usize = 128;
+pub(crate) const NESTING_MAX: usize = 128;
 
 /// More errors of this kind in one text tell nothing new.
 const LEXICAL_ERRORS_MAX: usize = 20;

@@ -165,11 +165,6 @@ impl Dissect {
         self.scan(text, &mut Nothing).is_ok()
     }
 
-    /// The names of the fields that the pattern may set, as far as they are known.
-    pub fn field_names(&self) -> impl Iterator<Item = &str> {
-        self.keys.iter()
-    }
-
     fn scan<'t>(&self, text: &'t str, sink: &mut impl Sink<'t>) -> Result<(), FormatError> {
         let mut remembered = vec![""; self.remembered];
         let mut rest = text;

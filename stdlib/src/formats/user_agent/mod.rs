@@ -11,9 +11,9 @@ use std::sync::LazyLock;
 use ua_parser::{Extractor, Regexes, device, os, user_agent};
 
 /// Only so much of a text is read, in bytes.
-pub const TEXT_BYTES_MAX: usize = 4096;
+pub(crate) const TEXT_BYTES_MAX: usize = 4096;
 /// Agents that a thread remembers, since few different ones make up most of any log.
-pub const REMEMBERED_MAX: usize = 4096;
+pub(crate) const REMEMBERED_MAX: usize = 4096;
 
 static EXPRESSIONS: &str = include_str!("regexes.yaml");
 static EXTRACTOR: LazyLock<Extractor<'static>> = LazyLock::new(|| {
@@ -36,7 +36,7 @@ pub struct Device {
     /// `iPhone`; `Spider` for robots.
     pub name: Box<str>,
     /// `Apple`
-    pub brand: Option<Box<str>>,
+    pub(crate) brand: Option<Box<str>>,
     /// `iPhone`
     pub model: Option<Box<str>>,
 }

@@ -9,7 +9,7 @@ use chrono::{NaiveDate, NaiveDateTime};
 pub(super) struct Written {
     pub local: NaiveDateTime,
     /// East of UTC, where the format says so.
-    pub offset_seconds: Option<i64>,
+    pub(crate) offset_seconds: Option<i64>,
 }
 
 /// Reads `text` by `format`; `None`: that takes chrono.

@@ -9,7 +9,7 @@ use temblor_lang::value::Kind::{Any, Array, Integer, String};
 use temblor_lang::value::Value;
 
 /// The functions of `std::datetime` that read text and other clocks.
-pub static FUNCTIONS: &[Function] = &[
+pub(crate) static FUNCTIONS: &[Function] = &[
     pure(
         "std::datetime::parse",
         &[("text", String), ("format", String)],

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 /// A server and what it has said.
-pub struct Client {
+pub(super) struct Client {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -22,13 +22,13 @@ pub struct Client {
 }
 
 /// The text of a test, in which `^` marks the place that is asked about.
-pub fn marked(text: &str) -> (String, usize) {
+pub(super) fn marked(text: &str) -> (String, usize) {
     let at = text.find('^').expect("the text has a mark");
     (text.replacen('^', "", 1), at)
 }
 
 /// The position of a byte of a text.
-pub fn position(text: &str, offset: usize) -> Value {
+pub(super) fn position(text: &str, offset: usize) -> Value {
     let before = &text[..offset];
     let line = before.matches('\n').count();
     let column = before.rsplit('\n').next().unwrap_or("").encode_utf16().count();
@@ -36,7 +36,7 @@ pub fn position(text: &str, offset: usize) -> Value {
 }
 
 /// The piece of a text that a range covers.
-pub fn piece<'t>(text: &'t str, range: &Value) -> &'t str {
+pub(super) fn piece<'t>(text: &'t str, range: &Value) -> &'t str {
     let offset = |place: &Value| {
         let line = place["line"].as_u64().expect("a line") as usize;
         let units = place["character"].as_u64().expect("a column") as usize;
@@ -54,7 +54,7 @@ pub fn piece<'t>(text: &'t str, range: &Value) -> &'t str {
 
 impl Client {
     /// Starts a server for an empty folder of this name.
-    pub fn start(name: &str) -> Self {
+    pub(super) fn start(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lsp").join(name);
         // It is not there at the first run.
         let _ = std::fs::remove_dir_all(&folder);
@@ -79,12 +79,12 @@ impl Client {
     }
 
     /// The URI of a file in the folder.
-    pub fn uri(&self, file: &str) -> String {
+    pub(super) fn uri(&self, file: &str) -> String {
         format!("file://{}", self.folder.join(file).display()).trim_end_matches('/').to_string()
     }
 
     /// Writes a file to disk.
-    pub fn write(&self, file: &str, text: &str) {
+    pub(super) fn write(&self, file: &str, text: &str) {
         let path = self.folder.join(file);
         std::fs::create_dir_all(path.parent().expect("it is in the folder")).expect("it is made");
         std::fs::write(path, text).expect("the file can be written");
@@ -94,7 +94,7 @@ impl Client {
         message.write(&mut self.input).expect("the server reads");
     }
 
-    pub fn notify(&mut self, method: &str, params: Value) {
+    pub(super) fn notify(&mut self, method: &str, params: Value) {
         self.send(Notification::new(method.to_string(), params).into());
     }
 
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// Asks and waits for the answer: the result, or the message of the error.
-    pub fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
+    pub(super) fn request(&mut self, method: &str, params: Value) -> Result<Value, String> {
         self.requests += 1;
         let id = RequestId::from(self.requests);
         self.send(Request::new(id.clone(), method.to_string(), params).into());
@@ -128,7 +128,7 @@ impl Client {
     }
 
     /// Opens a text.
-    pub fn open(&mut self, file: &str, text: &str) {
+    pub(super) fn open(&mut self, file: &str, text: &str) {
         let uri = self.uri(file);
         self.versions.insert(uri.clone(), 1);
         let one = json!({"uri": uri, "languageId": "temblor", "version": 1, "text": text});
@@ -136,7 +136,7 @@ impl Client {
     }
 
     /// Changes an open text.
-    pub fn change(&mut self, file: &str, changes: Value) {
+    pub(super) fn change(&mut self, file: &str, changes: Value) {
         let uri = self.uri(file);
         let version = self.versions.entry(uri.clone()).or_default();
         *version += 1;
@@ -146,7 +146,7 @@ impl Client {
     }
 
     /// What is wrong with the latest state of a text.
-    pub fn problems(&mut self, file: &str) -> Vec<Value> {
+    pub(super) fn problems(&mut self, file: &str) -> Vec<Value> {
         let uri = self.uri(file);
         let wanted = self.versions.get(&uri).copied().map(i64::from);
         loop {
@@ -158,18 +158,18 @@ impl Client {
     }
 
     /// Forgets what was wrong with a text: it is to be told again.
-    pub fn forget(&mut self, file: &str) {
+    pub(super) fn forget(&mut self, file: &str) {
         let uri = self.uri(file);
         self.diagnostics.remove(&uri);
     }
 
     /// Asks about a byte of an open text.
-    pub fn ask(&mut self, method: &str, file: &str, (text, at): (&str, usize)) -> Value {
+    pub(super) fn ask(&mut self, method: &str, file: &str, (text, at): (&str, usize)) -> Value {
         self.try_ask(method, file, (text, at), json!({})).expect("it is answered")
     }
 
     /// As [`Client::ask`], with more parameters.
-    pub fn try_ask(
+    pub(super) fn try_ask(
         &mut self,
         method: &str,
         file: &str,
@@ -187,27 +187,27 @@ impl Client {
     }
 
     /// Asks about a whole open text.
-    pub fn ask_all(&mut self, method: &str, file: &str) -> Result<Value, String> {
+    pub(super) fn ask_all(&mut self, method: &str, file: &str) -> Result<Value, String> {
         let params = json!({"textDocument": {"uri": self.uri(file)}, "options": {}});
         self.request(&format!("textDocument/{method}"), params)
     }
 
     /// Opens a text with a mark and asks about it there.
-    pub fn open_and_ask(&mut self, method: &str, file: &str, text: &str) -> Value {
+    pub(super) fn open_and_ask(&mut self, method: &str, file: &str, text: &str) -> Value {
         let (text, at) = marked(text);
         self.open(file, &text);
         self.ask(method, file, (&text, at))
     }
 
     /// The labels of what can be written at the mark of a text.
-    pub fn labels(&mut self, file: &str, text: &str) -> Vec<String> {
+    pub(super) fn labels(&mut self, file: &str, text: &str) -> Vec<String> {
         let items = self.open_and_ask("completion", file, text);
         let items = items.as_array().expect("a list");
         items.iter().map(|item| item["label"].as_str().expect("a label").to_string()).collect()
     }
 
     /// Sends a body that is no message; the code of the refusal.
-    pub fn refused(&mut self, body: &[u8]) -> i64 {
+    pub(super) fn refused(&mut self, body: &[u8]) -> i64 {
         let head = format!("Content-Length: {}\r\n\r\n", body.len());
         let sent = self.input.write_all(head.as_bytes()).and_then(|()| self.input.write_all(body));
         sent.and_then(|()| self.input.flush()).expect("the server reads");
@@ -226,13 +226,13 @@ impl Client {
     }
 
     /// Says goodbye as the protocol asks.
-    pub fn stop(mut self) {
+    pub(super) fn stop(mut self) {
         self.request("shutdown", Value::Null).expect("it is answered");
         self.leave();
     }
 
     /// Leaves a server that was told to shut down.
-    pub fn leave(mut self) {
+    pub(super) fn leave(mut self) {
         self.notify("exit", Value::Null);
         let status = self.child.wait().expect("it ends");
         assert_eq!(status.code(), Some(0));

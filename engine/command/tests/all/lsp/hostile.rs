@@ -74,7 +74,7 @@ const QUESTIONS: [&str; 7] = [
 const SHAPES: [&str; 4] = ["semanticTokens/full", "documentSymbol", "foldingRange", "formatting"];
 
 /// The program texts of the repository's examples and modules.
-pub fn programs() -> Vec<(String, String)> {
+pub(super) fn programs() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut folders = vec![root.join("examples"), root.join("stdlib/src/modules")];
     let mut found = Vec::new();

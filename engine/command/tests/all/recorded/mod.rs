@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 /// The folder of the cases: beside the checkout, or beside the folder of all checkouts.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let mut places = here.ancestors().map(|place| place.join("shared/data/logstash-cases"));
     places.find(|place| place.is_dir()).unwrap_or_else(|| here.join("../../shared/data"))
@@ -41,7 +41,7 @@ fn setting(value: &Value, out: &mut String) {
 }
 
 /// The filter of a case, with its parameters, as the text of a configuration.
-pub fn configuration(case: &Map<String, Value>) -> String {
+pub(crate) fn configuration(case: &Map<String, Value>) -> String {
     let mut config = format!("filter {{ {} {{\n", case["plugin"].as_str().unwrap_or_default());
     for (name, value) in case["params"].as_object().expect("parameters") {
         let _ = write!(config, "{name} => ");

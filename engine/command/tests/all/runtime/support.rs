@@ -19,7 +19,7 @@ use temblor_runtime::run::{NamedSink, RunPlan, Summary, run};
 use temblor_runtime::turnstile::Turn;
 
 /// Copies lines to sink 0; a line that starts with `!` is an error.
-pub struct Copy;
+pub(super) struct Copy;
 
 impl Processor for Copy {
     fn process(
@@ -54,21 +54,21 @@ impl Processor for Copy {
 }
 
 /// A directory that goes away with its value.
-pub struct Directory(pub PathBuf);
+pub(super) struct Directory(pub PathBuf);
 
 impl Directory {
-    pub fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("temblor-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Directory(path)
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
-    pub fn write(&self, name: &str, content: &[u8]) -> PathBuf {
+    pub(super) fn write(&self, name: &str, content: &[u8]) -> PathBuf {
         std::fs::write(self.path(name), content).unwrap();
         self.path(name)
     }
@@ -80,12 +80,12 @@ impl Drop for Directory {
     }
 }
 
-pub fn file_source(pattern: &Path) -> SourceConfig {
+pub(super) fn file_source(pattern: &Path) -> SourceConfig {
     let patterns = vec![pattern.display().to_string()];
     SourceConfig::File(FileConfig::once(patterns, Framing::Lines))
 }
 
-pub fn file_sink(path: &Path) -> NamedSink {
+pub(super) fn file_sink(path: &Path) -> NamedSink {
     let config = SinkConfig::File {
         path: path.to_path_buf(),
         mode: FileMode::Append,
@@ -94,7 +94,7 @@ pub fn file_sink(path: &Path) -> NamedSink {
     NamedSink::new("out", config)
 }
 
-pub fn plan(input: &Path, output: &Path) -> RunPlan {
+pub(super) fn plan(input: &Path, output: &Path) -> RunPlan {
     RunPlan {
         sources: vec![Arc::new(file_source(input))],
         sinks: vec![file_sink(output)],
@@ -104,12 +104,12 @@ pub fn plan(input: &Path, output: &Path) -> RunPlan {
     }
 }
 
-pub fn copy(plan: RunPlan) -> Summary {
+pub(super) fn copy(plan: RunPlan) -> Summary {
     run(plan, |_| Ok(Box::new(Copy))).unwrap()
 }
 
 /// Lines of different lengths, each with its number.
-pub fn lines(count: usize) -> Vec<u8> {
+pub(super) fn lines(count: usize) -> Vec<u8> {
     let mut text = Vec::new();
     for number in 0..count {
         let width = number * 7919 % 300;

@@ -20,12 +20,12 @@ const AGAIN: Duration = Duration::from_secs(2);
 /// What a program sends to learn where the cursor is (ECMA-48, DSR).
 const WHERE: &[u8] = b"\x1b[6n";
 /// Clears the screen.
-pub const CTRL_L: &str = "\x0c";
+pub(super) const CTRL_L: &str = "\x0c";
 /// Interrupts.
-pub const CTRL_C: &str = "\x03";
+pub(super) const CTRL_C: &str = "\x03";
 
 /// A terminal in which `temblor` runs.
-pub struct Terminal {
+pub(super) struct Terminal {
     pty: Arc<Pty>,
     parser: Arc<Mutex<vt100::Parser>>,
     child: Child,
@@ -33,7 +33,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// Starts `temblor` in a folder of its own; history goes there, too.
-    pub fn start((columns, rows): (u16, u16), folder: &Path, arguments: &[&str]) -> Self {
+    pub(super) fn start((columns, rows): (u16, u16), folder: &Path, arguments: &[&str]) -> Self {
         let (pty, pts) = open().expect("there is a pseudo-terminal");
         pty.resize(Size::new(rows, columns)).expect("it can be resized");
         let child = Command::new(env!("CARGO_BIN_EXE_temblor"))
@@ -53,24 +53,24 @@ impl Terminal {
         Self { pty, parser, child }
     }
 
-    pub fn parser(&self) -> MutexGuard<'_, vt100::Parser> {
+    pub(super) fn parser(&self) -> MutexGuard<'_, vt100::Parser> {
         self.parser.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What can be read on the screen, without blanks at the ends of lines.
-    pub fn screen(&self) -> String {
+    pub(super) fn screen(&self) -> String {
         let parser = self.parser();
         let lines: Vec<_> =
             parser.screen().contents().lines().map(|line| line.trim_end().to_string()).collect();
         lines.join("\n").trim_end().to_string()
     }
 
-    pub fn press(&self, keys: &str) {
+    pub(super) fn press(&self, keys: &str) {
         (&*self.pty).write_all(keys.as_bytes()).expect("the terminal is there");
     }
 
     /// Waits until the screen is as wanted; gives it.
-    pub fn wait(&self, what: &str, mut is_so: impl FnMut(&str) -> bool) -> String {
+    pub(super) fn wait(&self, what: &str, mut is_so: impl FnMut(&str) -> bool) -> String {
         let started = Instant::now();
         loop {
             let screen = self.screen();
@@ -82,7 +82,7 @@ impl Terminal {
         }
     }
 
-    pub fn wait_for(&self, text: &str) -> String {
+    pub(super) fn wait_for(&self, text: &str) -> String {
         self.wait(text, |screen| screen.contains(text))
     }
 
@@ -101,7 +101,7 @@ impl Terminal {
     }
 
     /// Types an entry on an empty screen and waits for the next prompt; gives what stands between.
-    pub fn enter(&self, entry: &str) -> String {
+    pub(super) fn enter(&self, entry: &str) -> String {
         self.clear();
         self.press(entry);
         self.press("\r");
@@ -112,7 +112,7 @@ impl Terminal {
     }
 
     /// Gives up the entry that is being typed.
-    pub fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         self.press(CTRL_C);
         // Keys that come together with Ctrl-C would be lost with the entry.
         self.wait("prompt", ends_in_prompt);
@@ -120,7 +120,7 @@ impl Terminal {
     }
 
     /// The most memory that `temblor` has taken so far; `None` where the system does not tell.
-    pub fn memory_bytes(&self) -> Option<u64> {
+    pub(super) fn memory_bytes(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         let kibibytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
@@ -128,7 +128,7 @@ impl Terminal {
     }
 
     /// Whether `temblor` has ended, waiting for it.
-    pub fn ends(&mut self) -> bool {
+    pub(super) fn ends(&mut self) -> bool {
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
             if self.child.try_wait().expect("it is our child").is_some() {
@@ -148,7 +148,7 @@ impl Drop for Terminal {
 }
 
 /// Whether the last line is an empty prompt.
-pub fn ends_in_prompt(screen: &str) -> bool {
+pub(super) fn ends_in_prompt(screen: &str) -> bool {
     let last = screen.lines().last().unwrap_or_default();
     let number = last.strip_suffix('>').unwrap_or("no");
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())

@@ -26,13 +26,13 @@ pub struct Entry {
 }
 
 /// Gives `{"connector": "crononome", "ingest_ns": …, "id": …, "trigger": {"name": …, "payload": …}}`.
-pub struct CrononomeSource {
+pub(crate) struct CrononomeSource {
     entries: Vec<Entry>,
 }
 
 impl CrononomeSource {
     /// With at least one entry.
-    pub fn new(entries: Vec<Entry>) -> Self {
+    pub(crate) fn new(entries: Vec<Entry>) -> Self {
         Self { entries }
     }
 

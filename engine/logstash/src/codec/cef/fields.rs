@@ -2,7 +2,7 @@
 //! Elastic Common Schema. What has no short form has its long name twice.
 
 /// A field of the extension.
-pub struct Field {
+pub(crate) struct Field {
     /// `src`
     pub short: &'static str,
     /// `sourceAddress`
@@ -20,7 +20,7 @@ const fn same(long: &'static str, place: &'static str) -> Field {
 }
 
 /// The fields of the extension.
-pub const FIELDS: &[Field] = &[
+pub(crate) const FIELDS: &[Field] = &[
     field("act", "deviceAction", "[event][action]"),
     field("agt", "agentAddress", "[agent][ip]"),
     same("agentDnsDomain", "[cef][agent][registered_domain]"),
@@ -155,7 +155,7 @@ const TIMES: &[&str] = &[
 ];
 
 /// Names of the header: those of the format's parser, Logstash's, and places in the schema.
-pub const HEADER: &[(&str, &str, &str)] = &[
+pub(crate) const HEADER: &[(&str, &str, &str)] = &[
     ("cef_version", "cefVersion", "[cef][version]"),
     ("device_vendor", "deviceVendor", "[observer][vendor]"),
     ("device_product", "deviceProduct", "[observer][product]"),
@@ -177,13 +177,13 @@ const OF_HOST: &[(&str, &str)] = &[
 ];
 
 /// The field of a key, which is its short or its long name.
-pub fn of_key(key: &str) -> Option<&'static Field> {
+pub(crate) fn of_key(key: &str) -> Option<&'static Field> {
     let short = FIELDS.iter().find(|field| field.short == key);
     short.or_else(|| FIELDS.iter().find(|field| field.long == key))
 }
 
 /// Whether the field of a key holds a time.
-pub fn is_time(key: &str) -> bool {
+pub(crate) fn is_time(key: &str) -> bool {
     let is_custom = |stem: &str| {
         key.strip_prefix(stem).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
     };
@@ -192,12 +192,12 @@ pub fn is_time(key: &str) -> bool {
 }
 
 /// The place of a field of the device when the device is the host.
-pub fn host_place(place: &'static str) -> &'static str {
+pub(crate) fn host_place(place: &'static str) -> &'static str {
     OF_HOST.iter().find(|(observer, _)| *observer == place).map_or(place, |(_, host)| host)
 }
 
 /// `cs1`, `cs1Label`, `cn2`, `cfp1`, `flexString1` …
-pub fn custom(key: &str, ecs: bool) -> Option<String> {
+pub(crate) fn custom(key: &str, ecs: bool) -> Option<String> {
     let (stem, is_label) = key.strip_suffix("Label").map_or((key, false), |stem| (stem, true));
     let digit = stem.find(|one: char| one.is_ascii_digit())?;
     let (kind, number) = stem.split_at(digit);

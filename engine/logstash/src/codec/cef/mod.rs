@@ -47,7 +47,7 @@ pub struct Cef {
 
 impl Cef {
     /// Reads the options.
-    pub fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
+    pub(crate) fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
         let header = DEFAULTS.iter().map(|(name, default)| {
             Template::parse(arguments.text(name).as_deref().unwrap_or(default))
         });
@@ -67,7 +67,7 @@ impl Cef {
     }
 
     /// The fields of a text, if it is an event.
-    pub fn decode<'a>(&self, text: &'a str, moment: Moment<'a>) -> Option<Map<'a>> {
+    pub(crate) fn decode<'a>(&self, text: &'a str, moment: Moment<'a>) -> Option<Map<'a>> {
         let arena = moment.arena;
         let parsed = cef::parse(text, arena).ok()?;
         let mut event = LogEvent::default();
@@ -108,7 +108,7 @@ impl Cef {
     }
 
     /// Appends an event.
-    pub fn encode<'a>(
+    pub(crate) fn encode<'a>(
         &'a self,
         event: &LogEvent<'a>,
         arena: &'a Arena,

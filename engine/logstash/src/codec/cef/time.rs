@@ -11,7 +11,7 @@ const FORMATS: [&str; 4] =
 
 /// Reads times.
 #[derive(Debug)]
-pub struct Clock {
+pub(crate) struct Clock {
     formats: Vec<Format>,
     /// Of times that say none, from devices that say none.
     zone: Zone,
@@ -20,7 +20,7 @@ pub struct Clock {
 
 impl Clock {
     /// Reads the options `default_timezone` and `locale`.
-    pub fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
+    pub(super) fn compile(arguments: &mut Arguments<'_>) -> Option<Self> {
         let zone = match arguments.text("default_timezone") {
             None => Some(Zone::UTC),
             Some(name) => Zone::named(&name),
@@ -38,7 +38,7 @@ impl Clock {
     }
 
     /// The moment of a text; `zone` is what the device says of itself.
-    pub fn read(
+    pub(super) fn read(
         &self,
         text: &str,
         zone: Option<Zone>,

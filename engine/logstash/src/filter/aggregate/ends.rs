@@ -25,13 +25,13 @@ pub(super) struct Ends {
     tags: Vec<Template>,
     id_field: Option<FieldRef>,
     pub time_field: Option<FieldRef>,
-    pub push_on_timeout: bool,
-    pub push_previous: bool,
+    pub(crate) push_on_timeout: bool,
+    pub(crate) push_previous: bool,
 }
 
 impl Ends {
     /// What the options of a filter say.
-    pub fn of(arguments: &mut Arguments<'_>) -> Option<Self> {
+    pub(super) fn of(arguments: &mut Arguments<'_>) -> Option<Self> {
         let seconds = |seconds: f64| Duration::milliseconds((seconds * 1e3) as i64);
         let timeout_code = match arguments.text("timeout_code") {
             Some(code) => Some(script(arguments, &code, "timeout_code", &[])?),
@@ -66,12 +66,12 @@ impl Ends {
     }
 
     /// Whether a map becomes an event at the end.
-    pub fn makes_event(&self) -> bool {
+    pub(crate) fn makes_event(&self) -> bool {
         self.push_on_timeout || self.push_previous || self.code.is_some()
     }
 
     /// Whether the task has ended by its age or by its silence.
-    pub fn is_over(&self, heap: &Heap, task: &Task, now: DateTime<Utc>) -> bool {
+    pub(super) fn is_over(&self, heap: &Heap, task: &Task, now: DateTime<Utc>) -> bool {
         let own = |name: &str| match task.meta.entry(heap, name) {
             Some(Value::Int(seconds)) => Duration::try_seconds(seconds),
             _ => None,
@@ -83,7 +83,7 @@ impl Ends {
     }
 
     /// The event that a map becomes.
-    pub fn event<'a>(
+    pub(super) fn event<'a>(
         &'a self,
         id: &str,
         task: &Task,

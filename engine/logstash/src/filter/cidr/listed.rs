@@ -25,7 +25,11 @@ pub(super) struct Listed {
 
 impl Listed {
     /// Reads the file. The error is a sentence about it.
-    pub fn open(path: &str, separator: String, every: Duration) -> Result<Arc<Self>, String> {
+    pub(super) fn open(
+        path: &str,
+        separator: String,
+        every: Duration,
+    ) -> Result<Arc<Self>, String> {
         let watch = Watch::of(Path::new(path));
         let networks = RwLock::new(Arc::new(read(path, &separator)?));
         let path = path.to_string();
@@ -33,7 +37,7 @@ impl Listed {
     }
 
     /// The networks as they were read last.
-    pub fn newest(self: &Arc<Self>) -> Arc<Vec<Network>> {
+    pub(super) fn newest(self: &Arc<Self>) -> Arc<Vec<Network>> {
         self.first_event.call_once(|| {
             if let Err(reason) = self.watch.start(self, self.every) {
                 eprintln!("warning: {} is not read again: {reason}", self.path);

@@ -28,7 +28,7 @@ pub(super) struct Answers {
     pub failed: Limit,
     /// Whether an event that finds a remembered failure is told of no time-out: in Logstash that holds for
     /// whoever sets a `failed_cache_size`.
-    pub hides_failures: bool,
+    pub(crate) hides_failures: bool,
     by_question: Mutex<HashMap<Question, Remembered>>,
 }
 
@@ -41,7 +41,7 @@ struct Remembered {
 }
 
 impl Answers {
-    pub fn new(found: Limit, failed: Limit, hides_failures: bool) -> Self {
+    pub(super) fn new(found: Limit, failed: Limit, hides_failures: bool) -> Self {
         Self { found, failed, hides_failures, by_question: Mutex::default() }
     }
 
@@ -50,12 +50,12 @@ impl Answers {
     }
 
     /// Whether nobody needs to be asked.
-    pub fn knows(&self, question: &Question, now: DateTime<Utc>) -> bool {
+    pub(super) fn knows(&self, question: &Question, now: DateTime<Utc>) -> bool {
         self.lock().get(question).is_some_and(|known| known.until > now)
     }
 
     /// What is remembered, for one event.
-    pub fn tell(
+    pub(super) fn tell(
         &self,
         question: &Question,
         now: DateTime<Utc>,
@@ -71,7 +71,7 @@ impl Answers {
     }
 
     /// Remembers answers that were asked for ahead of their events.
-    pub fn keep_ahead(&self, asked: Vec<(Question, Answer)>, now: DateTime<Utc>) {
+    pub(crate) fn keep_ahead(&self, asked: Vec<(Question, Answer)>, now: DateTime<Utc>) {
         let ahead = |limit: Limit| Limit {
             size: limit.size.max(AHEAD_MIN),
             keep: limit.keep.max(Duration::seconds(AHEAD_SECONDS_MIN)),
@@ -82,7 +82,7 @@ impl Answers {
     }
 
     /// Remembers an answer that an event was told.
-    pub fn keep(&self, question: Question, answer: Answer, now: DateTime<Utc>) {
+    pub(super) fn keep(&self, question: Question, answer: Answer, now: DateTime<Utc>) {
         self.put(question, answer, now, |limit| limit, true);
     }
 

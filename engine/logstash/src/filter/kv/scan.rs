@@ -13,9 +13,9 @@ pub(super) struct Tooling {
     pub lenient: bool,
     /// Whether blanks in front of the value separator never belong to a key: a key ends in front of what a
     /// regular expression finds, but a set of characters ends it only where blanks are in the set.
-    pub blanks_end_keys: bool,
+    pub(crate) blanks_end_keys: bool,
     pub brackets: bool,
-    pub allow_empty: bool,
+    pub(crate) allow_empty: bool,
 }
 
 /// A walk over the pairs of a text.
@@ -41,7 +41,7 @@ const QUOTES: [(char, char); 2] = [('"', '"'), ('\'', '\'')];
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('<', '>')];
 
 impl<'p, 't> Scanner<'p, 't> {
-    pub fn new(tooling: &'p Tooling, text: &'t str) -> Self {
+    pub(super) fn new(tooling: &'p Tooling, text: &'t str) -> Self {
         Self { tooling, text, at: 0, next_field: None, next_value: None }
     }
 
@@ -82,7 +82,7 @@ impl<'p, 't> Scanner<'p, 't> {
     }
 
     /// The next key and its value.
-    pub fn next(&mut self) -> Result<Option<(&'t str, &'t str)>, TooLong> {
+    pub(super) fn next(&mut self) -> Result<Option<(&'t str, &'t str)>, TooLong> {
         loop {
             let split = self.value_at(self.at)?;
             if split.from == usize::MAX {

@@ -5,7 +5,7 @@ use crate::complain;
 use crate::options::{Arguments, Setting};
 
 /// The operations as they run; the options of all filters come last.
-pub const SEQUENCE: [&str; 16] = [
+pub(crate) const SEQUENCE: [&str; 16] = [
     "coerce",
     "rename",
     "update",

@@ -26,7 +26,7 @@ pub(super) struct DictionaryFile {
 
 impl DictionaryFile {
     /// To be made before the file is read, so that no change is missed.
-    pub fn new(path: &str, matching: Matching, merges: bool) -> Self {
+    pub(super) fn new(path: &str, matching: Matching, merges: bool) -> Self {
         let watch = Watch::of(Path::new(path));
         Self { path: path.to_string(), matching, merges, watch }
     }
@@ -45,7 +45,7 @@ pub(super) struct Refreshed {
 
 impl Refreshed {
     /// With what the file holds now.
-    pub fn new(
+    pub(super) fn new(
         file: DictionaryFile,
         every: Duration,
         entries: Vec<Entry>,
@@ -62,7 +62,7 @@ impl Refreshed {
     }
 
     /// What stands for `text` in the newest dictionary.
-    pub fn find<'a>(
+    pub(super) fn find<'a>(
         self: &Arc<Self>,
         text: &str,
         event: &LogEvent<'_>,

@@ -32,7 +32,7 @@ pub(super) enum Search {
 impl Search {
     /// Of the entries, in their order. Patterns that cannot be read go to `failed`, with the reason, and are
     /// left out.
-    pub fn build(
+    pub(super) fn build(
         entries: &[Entry],
         matching: Matching,
         mut failed: impl FnMut(&str, &str),
@@ -62,7 +62,7 @@ impl Search {
     }
 
     /// What stands for `text`.
-    pub fn find<'a>(
+    pub(super) fn find<'a>(
         &'a self,
         text: &str,
         event: &LogEvent<'a>,

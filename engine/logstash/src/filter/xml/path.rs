@@ -28,7 +28,7 @@ pub(super) struct Step {
     /// Whether it looks at all depths below.
     pub deep: bool,
     pub test: Test,
-    pub predicates: Vec<Path>,
+    pub(crate) predicates: Vec<Path>,
 }
 
 /// What a step takes.

@@ -13,7 +13,7 @@ pub(super) struct Style {
     /// `force_content`
     pub content: bool,
     /// `suppress_empty`
-    pub suppress_empty: bool,
+    pub(crate) suppress_empty: bool,
 }
 
 /// Where text goes that is not alone.

@@ -11,7 +11,7 @@ use temblor_lang::value::{Arena, Frozen, Value};
 use temblor_stdlib::grok::Prefilter;
 
 /// Formats of one step, at the most.
-pub const FORMATS_MAX: usize = 65_536;
+pub(super) const FORMATS_MAX: usize = 65_536;
 /// Formats whose reasons are told when none of them reads a text.
 const REASONS_MAX: usize = 3;
 /// Settings that are not of a format, but of the step.
@@ -25,7 +25,7 @@ pub(super) struct FirstOf {
 }
 
 impl FirstOf {
-    pub fn compile(settings: &Settings) -> Result<Self, Diagnostic> {
+    pub(super) fn compile(settings: &Settings) -> Result<Self, Diagnostic> {
         let wrong = |message: String| settings.error("first", message);
         if settings.has("format") {
             return Err(settings.error("format", "`parse` takes a format or `first`, not both"));
@@ -51,7 +51,7 @@ impl FirstOf {
     }
 
     /// The value by the first format that reads the text, and its number.
-    pub fn read<'a>(
+    pub(super) fn read<'a>(
         &'a self,
         text: &'a str,
         scratch: &mut Scratch,

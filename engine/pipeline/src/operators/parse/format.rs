@@ -41,13 +41,13 @@ const OWN_SETTINGS: &[(&str, &[&str])] = &[
 
 /// Memory that parsing uses again and again.
 #[derive(Debug)]
-pub struct Scratch {
+pub(super) struct Scratch {
     pub captures: Captures,
     pub hits: Hits,
 }
 
 impl Scratch {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { captures: Captures::new(), hits: Hits::default() }
     }
 }
@@ -62,11 +62,11 @@ pub(super) struct Problem {
 
 impl Problem {
     #[cold]
-    pub fn new(reason: impl Into<String>) -> Self {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), at: None }
     }
 
-    pub fn at(self, at: usize) -> Self {
+    pub(super) fn at(self, at: usize) -> Self {
         Self { at: Some(at), ..self }
     }
 }
@@ -102,7 +102,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    pub fn compile(settings: &Settings) -> Result<Self, Diagnostic> {
+    pub(super) fn compile(settings: &Settings) -> Result<Self, Diagnostic> {
         if settings.has("first") {
             return Ok(Format::First(FirstOf::compile(settings)?));
         }
@@ -143,7 +143,7 @@ impl Format {
     }
 
     /// Literals that every text has which it can read; none when that is not known.
-    pub fn required_literals(&self) -> Vec<String> {
+    pub(super) fn required_literals(&self) -> Vec<String> {
         match self {
             Format::Grok(groks) => groks.required_literals(),
             _ => Vec::new(),
@@ -151,7 +151,7 @@ impl Format {
     }
 
     /// The value of a text, and the number of the pattern that it matched.
-    pub fn read<'a>(
+    pub(super) fn read<'a>(
         &'a self,
         text: &'a str,
         scratch: &mut Scratch,

@@ -19,7 +19,7 @@ pub(super) struct Groks {
 }
 
 impl Groks {
-    pub fn new(list: Vec<GrokPattern>) -> Self {
+    pub(super) fn new(list: Vec<GrokPattern>) -> Self {
         let prefilter = (list.len() >= PREFILTERED_MIN).then(|| {
             let literals = list.iter().map(|pattern| pattern.grok.required_literals());
             Prefilter::new(&literals.collect::<Vec<_>>())
@@ -28,7 +28,7 @@ impl Groks {
     }
 
     /// Literals that every text has that a single pattern matches.
-    pub fn required_literals(&self) -> Vec<String> {
+    pub(super) fn required_literals(&self) -> Vec<String> {
         match self.list.as_slice() {
             [only] => only.grok.required_literals(),
             _ => Vec::new(),
@@ -36,7 +36,7 @@ impl Groks {
     }
 
     /// The captures of the first pattern that matches, and its number.
-    pub fn read<'a>(
+    pub(super) fn read<'a>(
         &'a self,
         text: &'a str,
         scratch: &mut Scratch,
@@ -95,7 +95,7 @@ enum Shape {
 }
 
 impl GrokPattern {
-    pub fn compile(text: &str, settings: &Settings) -> Result<Self, String> {
+    pub(super) fn compile(text: &str, settings: &Settings) -> Result<Self, String> {
         let anchor = match settings.text("anchor").as_deref() {
             Some("start") => Anchor::Start,
             Some("whole") => Anchor::Whole,
@@ -113,7 +113,7 @@ impl GrokPattern {
     }
 
     /// The captures as a record, if the pattern matches.
-    pub fn read<'a>(
+    pub(super) fn read<'a>(
         &'a self,
         text: &'a str,
         captures: &mut Captures,

@@ -14,40 +14,40 @@ const FRACTION_BITS: u32 = 64;
 
 impl Exact {
     /// Whole nanoseconds and the part behind the point.
-    pub fn new(ns: u64, fraction: u64) -> Self {
+    pub(super) fn new(ns: u64, fraction: u64) -> Self {
         Self(u128::from(ns) << FRACTION_BITS | u128::from(fraction))
     }
 
     /// Nanoseconds.
-    pub fn of_ns(ns: u64) -> Self {
+    pub(super) fn of_ns(ns: u64) -> Self {
         Self::new(ns, 0)
     }
 
     /// What `units` take when `rate` of them take `per_ns`; the longest there is when it has no room. The
     /// error is below 2^-64 ns, so that decisions are those of exact fractions for 2^64 / `rate` events in
     /// a row.
-    pub fn time_of(units: u64, per_ns: u64, rate: u64) -> Self {
+    pub(super) fn time_of(units: u64, per_ns: u64, rate: u64) -> Self {
         let (product, rate) = (u128::from(units) * u128::from(per_ns), u128::from(rate));
         let Ok(whole) = u64::try_from(product / rate) else { return Self(u128::MAX) };
         let fraction = ((product % rate) << FRACTION_BITS) / rate;
         Self(u128::from(whole) << FRACTION_BITS | fraction)
     }
 
-    pub fn plus(self, other: Self) -> Self {
+    pub(super) fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    pub fn minus(self, other: Self) -> Self {
+    pub(super) fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
     /// The whole nanoseconds and the part behind the point.
-    pub fn parts(self) -> (u64, u64) {
+    pub(super) fn parts(self) -> (u64, u64) {
         ((self.0 >> FRACTION_BITS) as u64, self.0 as u64)
     }
 
     /// The first whole nanosecond that is not before it.
-    pub fn ceil_ns(self) -> u64 {
+    pub(super) fn ceil_ns(self) -> u64 {
         let (ns, fraction) = self.parts();
         ns.saturating_add(u64::from(fraction > 0))
     }
@@ -68,7 +68,7 @@ impl State {
     /// Forgets some keys whose allowance is whole: they are as good as new. If the table is full
     /// all the same, one of a few keys gives way, that which lacks least. The hand goes on from
     /// event to event, so it comes to every key.
-    pub fn make_room(&mut self, now_ns: u64, keys_max: usize) {
+    pub(super) fn make_room(&mut self, now_ns: u64, keys_max: usize) {
         for _ in 0..EXPIRY_SAMPLE {
             match self.next() {
                 Some((hash, arrival)) if arrival <= Exact::of_ns(now_ns) => {

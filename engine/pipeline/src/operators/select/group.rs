@@ -39,7 +39,7 @@ pub(super) enum Identity {
 
 impl Identity {
     /// A copy of the dimensions.
-    pub fn of(dimensions: &[Value<'_>]) -> Self {
+    pub(super) fn of(dimensions: &[Value<'_>]) -> Self {
         if dimensions.iter().all(|value| value.size().is_none()) {
             Self::Scalars(dimensions.iter().map(|value| Owned::from(*value)).collect())
         } else {
@@ -48,12 +48,12 @@ impl Identity {
     }
 
     /// From the value of `group`, whose last element is text.
-    pub fn restore(group: &[Value<'_>]) -> Self {
+    pub(super) fn restore(group: &[Value<'_>]) -> Self {
         Self::of(group.split_last().map_or(&[], |(_, dimensions)| dimensions))
     }
 
     /// The value of `group`.
-    pub fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
+    pub(super) fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
         let dimensions = match self {
             Self::Scalars(scalars) => arena.slice(scalars.iter().map(|one| one.read(arena))),
             Self::Any(frozen) => frozen.get().copy_into(arena).as_array(arena).unwrap_or_default(),
@@ -62,7 +62,7 @@ impl Identity {
     }
 
     /// Bytes that it takes beside itself, near enough.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Scalars(scalars) => {
                 let text = |one: &Owned| if let Owned::Str(text) = one { text.len() } else { 0 };

@@ -127,7 +127,7 @@ pub(super) struct Item<'a> {
 }
 
 impl Level {
-    pub fn new(spec: &WindowSpec, accumulators: Accumulators) -> Self {
+    pub(super) fn new(spec: &WindowSpec, accumulators: Accumulators) -> Self {
         let closing = match &spec.kind {
             WindowKind::Size { .. } => Closing::Weight(0),
             WindowKind::Sliding { slide: Slide::Count(_), .. } => Closing::Weight(0),
@@ -142,13 +142,13 @@ impl Level {
     }
 
     /// Whether forgetting the level would lose nothing.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         let no_carry = !matches!(self.closing, Closing::Weight(carried) if carried > 0);
         !self.holds_data && no_carry && self.panes.as_ref().is_none_or(|panes| panes.0.is_empty())
     }
 
     /// What `item` does; `first` says whether this is the level that gets events.
-    pub fn decide<'a>(
+    pub(super) fn decide<'a>(
         &mut self,
         spec: &'a WindowSpec,
         item: Item<'a>,
@@ -220,7 +220,7 @@ impl Level {
     }
 
     /// Whether the level closes now, without an event.
-    pub fn decide_tick<'a>(
+    pub(super) fn decide_tick<'a>(
         &mut self,
         spec: &'a WindowSpec,
         around: &crate::operator::Surroundings<'a>,
@@ -246,7 +246,7 @@ impl Level {
     }
 
     /// Empties the level after it has emitted. A sliding window keeps its last slides.
-    pub fn clear(&mut self, spec: &WindowSpec, fresh: impl FnOnce() -> Accumulators) {
+    pub(super) fn clear(&mut self, spec: &WindowSpec, fresh: impl FnOnce() -> Accumulators) {
         match &spec.kind {
             WindowKind::Sliding { panes, .. } => {
                 let full = std::mem::replace(&mut self.accumulators, fresh());
@@ -262,7 +262,7 @@ impl Level {
     }
 
     /// The accumulators that a result is computed from: for a sliding window all slides together.
-    pub fn covered(
+    pub(super) fn covered(
         &self,
         fresh: impl FnOnce() -> Accumulators,
     ) -> Result<Option<Accumulators>, CallError> {

@@ -76,6 +76,7 @@ pub(in crate::run) const NAMES: &[&str] = &[
     "Float::NAN",
     "Math::PI",
     "Math::E",
+    "Addressable::URI",
     "URI",
     "CGI",
     "ENV",
@@ -233,6 +234,8 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         0,
         ANY,
         &[
+            "sockaddr_in",
+            "pack_sockaddr_in",
             "Integer",
             "Float",
             "String",
