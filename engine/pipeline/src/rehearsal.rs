@@ -27,6 +27,8 @@ pub struct Rehearsal {
     facts: Facts,
     decoder: Decoder,
     style: JsonStyle,
+    /// What the last event took of its budget.
+    spent: (usize, usize),
     /// The time of the next event, in nanoseconds since 1970-01-01 UTC.
     now_ns: u64,
 }
@@ -82,6 +84,7 @@ impl Rehearsal {
             sources,
             facts: Facts::default(),
             decoder: Decoder::default(),
+            spent: (0, 0),
             now_ns: 0,
         }
     }
@@ -160,6 +163,12 @@ impl Rehearsal {
     #[must_use]
     pub fn sources(&self) -> &Sources {
         &self.sources
+    }
+
+    /// What the last event took of its budget: bytes of memory, and steps of work.
+    #[must_use]
+    pub fn spent(&self) -> (usize, usize) {
+        self.spent
     }
 
     /// The time of the next event.
@@ -244,6 +253,7 @@ impl Rehearsal {
                 }
             }
         }
+        self.spent = EventBudget::WHOLE.less(arena.event_budget());
         self.now_ns = self.now_ns.max(log.not_before_ns);
         Some(log.happenings)
     }

@@ -55,6 +55,12 @@ impl EventBudget {
     /// That of an event which has just been read.
     pub const WHOLE: Self =
         Self { bytes: EVENT_BYTES_MAX, steps: EVENT_STEPS_MAX, has_reserve: true };
+
+    /// What was taken when so much is left, in bytes and steps.
+    #[must_use]
+    pub fn less(self, left: Self) -> (usize, usize) {
+        (self.bytes.saturating_sub(left.bytes), self.steps.saturating_sub(left.steps))
+    }
 }
 
 /// What a meter allows; see [`super::Arena::begin`].

@@ -46,6 +46,8 @@ pub struct Builder<'c, 'r> {
     pub(super) made_up: HashSet<String>,
     /// Selects that the program named, by their places.
     pub(super) named_selects: HashMap<Span, String>,
+    /// Ports by which pipelines are left, and the statements that made the pipelines.
+    pub(super) pipeline_ends: Vec<(usize, Span)>,
     /// Nodes that a `create` of the program made.
     pub(super) created: Vec<usize>,
     /// The statement that is being built.
@@ -152,6 +154,7 @@ impl<'c, 'r> Builder<'c, 'r> {
             unnamed: 0,
             made_up: HashSet::new(),
             named_selects: HashMap::new(),
+            pipeline_ends: Vec::new(),
             created: Vec::new(),
             at: Span::default(),
             spans: HashMap::new(),
@@ -185,6 +188,7 @@ impl<'c, 'r> Builder<'c, 'r> {
     pub(super) fn reset(&mut self, mark: Mark) {
         self.graph.nodes.truncate(mark.nodes);
         self.created.retain(|node| *node < mark.nodes);
+        self.pipeline_ends.retain(|(node, _)| *node < mark.nodes);
         // Two flows of one name share the ends of their connectors: older nodes may lead to newer ones.
         for (_, edges) in self.graph.nodes.iter_mut().flat_map(|node| &mut node.edges) {
             edges.retain(|edge| edge.node < mark.nodes);

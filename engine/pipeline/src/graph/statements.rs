@@ -242,6 +242,9 @@ impl Builder<'_, '_> {
         for name in port_names(def.into.as_deref(), &DEFAULT_OUTPUTS) {
             let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
             inner.instances.push((name.clone(), Instance::Output(node)));
+            if name != ERR {
+                self.pipeline_ends.push((node, self.at));
+            }
             outputs.push((name, node));
         }
         self.depth += 1;
