@@ -10,6 +10,8 @@ pub fn registry() -> &'static Registry {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         Registry::built_in()
             .with_operators(temblor_logstash::steps::kinds())
+            .with_connectors(temblor_connect::CONNECTORS.iter().copied())
+            .with_connectors(temblor_generate::CONNECTORS.iter().copied())
             .with_connectors(temblor_wire::CONNECTORS.iter().copied())
             .with_connectors(temblor_brokers::CONNECTORS.iter().copied())
             .with_shared_counts(temblor_brokers::redis::counts::open)

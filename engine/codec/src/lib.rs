@@ -12,4 +12,5 @@ pub mod names;
 
 pub use decode::{Decoder, InputCodec};
 pub use encode::{Encoding, OutputCodec};
-pub use format::{FORMATS, Format};
+pub use format::Format;
+pub use names::Codec;

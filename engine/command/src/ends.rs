@@ -3,16 +3,18 @@
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
-use temblor_codec::interceptor::{
-    PLAIN_POSTPROCESSORS, PREPROCESSORS, Postprocessor, Preprocessor,
-};
+use std::sync::Arc;
+use temblor_codec::interceptor::{Postprocessor, Preprocessor};
 use temblor_codec::names;
 use temblor_codec::{Encoding, InputCodec, OutputCodec};
 use temblor_connect::sink::{Care, FileMode, SinkConfig};
 use temblor_connect::source::SourceConfig;
 use temblor_connect::source::chained::ChainedConfig;
 use temblor_connect::source::file::FileConfig;
-use temblor_pipeline::endpoint::{EndpointSource, SourceEndpoint};
+use temblor_declare::interceptor::Interceptor;
+use temblor_declare::interceptor::after::POSTPROCESSORS;
+use temblor_declare::interceptor::before::PREPROCESSORS;
+use temblor_pipeline::endpoint::SourceEndpoint;
 use temblor_pipeline::operator::IN;
 use temblor_runtime::run::NamedSink;
 
@@ -56,14 +58,16 @@ fn preprocessors() -> impl TypedValueParser<Value = Preprocessor> {
 }
 
 fn postprocessors() -> impl TypedValueParser<Value = Postprocessor> {
-    one_of(PLAIN_POSTPROCESSORS)
+    one_of(POSTPROCESSORS)
 }
 
-/// What the names of a table stand for.
-fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
-    table: [(&'static str, T); N],
+/// What names stand for that need no configuration.
+fn one_of<T: Clone + Send + Sync + 'static>(
+    rows: &'static [Interceptor<T>],
 ) -> impl TypedValueParser<Value = T> {
-    let names = table.each_ref().map(|(name, _)| *name);
+    let plain = rows.iter().filter_map(|row| Some((row.name, row.plain()?)));
+    let table: Vec<_> = plain.collect();
+    let names = table.iter().map(|(name, _)| *name).collect::<Vec<_>>();
     PossibleValuesParser::new(names).map(move |name| {
         let found = table.iter().find(|(known, _)| *known == name);
         found.expect("only these names are let through").1.clone()
@@ -88,8 +92,7 @@ impl EndArgs {
                 SourceConfig::Chained(ChainedConfig::once(path.clone(), chain.to_vec()))
             }
         };
-        let config = EndpointSource::Local(config);
-        SourceEndpoint { port: IN.to_string(), config, codec: self.codec, errors: None }
+        SourceEndpoint::new(IN, Arc::new(config), self.codec)
     }
 
     /// Whether every event leaves with the port that it leaves by.

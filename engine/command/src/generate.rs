@@ -10,6 +10,7 @@ use temblor_generate::envelope::EnvelopeParts;
 use temblor_generate::eventgen::outputs::Output;
 use temblor_generate::eventgen::rotation::Rotation;
 use temblor_generate::eventgen::{self, Loaded, Stanza};
+use temblor_generate::spec::SETTINGS;
 use temblor_generate::{Spec, Stream};
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Formula;
@@ -153,8 +154,8 @@ fn spec(args: &GenerateArgs) -> Result<Spec, String> {
     for pair in &args.set {
         let (name, text) = pair.split_once('=').ok_or(format!("`{pair}` is not NAME=VALUE"))?;
         let name = name.trim();
-        if !temblor_generate::spec::SETTINGS.contains(&name) {
-            let known = temblor_generate::spec::SETTINGS.join(", ");
+        if !SETTINGS.iter().any(|row| row.name == name) {
+            let known = SETTINGS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
             return Err(format!("there is no setting `{name}`; known are {known}"));
         }
         record.insert(arena.str(name), value(text, &arena));

@@ -11,8 +11,9 @@ use temblor_connect::source::file::FileConfig;
 use temblor_generate::inject::{
     Frames, InjectConfig, Load, Outcome, Recorder, Schedule, SystemTicker, Ticker,
 };
+use temblor_generate::source::Generated;
 use temblor_generate::{Spec, Stream};
-use temblor_pipeline::endpoint::{EndpointSource, SinkEndpoint, SourceEndpoint, wire_sinks};
+use temblor_pipeline::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use temblor_pipeline::graph::Graph;
 use temblor_pipeline::load::Loaded;
 use temblor_pipeline::operator::IN;
@@ -101,28 +102,28 @@ impl BenchPlan {
         recorder: &Arc<Recorder>,
         plan: &mut RunPlan,
     ) -> Result<Vec<Input>, Error> {
-        let places: Vec<(String, InputCodec, Option<EndpointSource>)> = match declared.is_empty() {
+        let places: Vec<(String, InputCodec, Option<SourceEndpoint>)> = match declared.is_empty() {
             true => vec![(IN.to_string(), self.codec, None)],
             false => declared
                 .into_iter()
-                .map(|source| (source.port, source.codec, Some(source.config)))
+                .map(|source| (source.port.clone(), source.codec, Some(source)))
                 .collect(),
         };
         let schedule = shared(self.schedule, places.len());
         let mut inputs = Vec::with_capacity(places.len());
-        for (name, codec, config) in places {
+        for (name, codec, source) in places {
             let node = graph.input(&name).ok_or_else(|| {
                 Error::config(name.clone(), "the program has no input port of this name")
             })?;
             inputs.push(Input::new(node, codec));
-            let config = match (&self.feeding, config) {
-                (Feeding::Own, Some(config)) => {
-                    plan.sources.push(config.into_open());
+            let source = match (&self.feeding, source) {
+                (Feeding::Own, Some(source)) => {
+                    plan.sources.push(source.config);
                     continue;
                 }
-                (_, config) => config,
+                (_, source) => source,
             };
-            let frames = frames(&self.feeding, config.as_ref())?;
+            let frames = frames(&self.feeding, source.as_ref())?;
             let recorder = Arc::clone(recorder);
             plan.sources.push(Arc::new(InjectConfig { name, frames, schedule, recorder }));
         }
@@ -167,7 +168,7 @@ fn shared(schedule: Schedule, injectors: usize) -> Schedule {
 }
 
 /// What is injected in the place of a source.
-fn frames(feeding: &Feeding, source: Option<&EndpointSource>) -> Result<Arc<Frames>, Error> {
+fn frames(feeding: &Feeding, source: Option<&SourceEndpoint>) -> Result<Arc<Frames>, Error> {
     match feeding {
         Feeding::Frames(frames) => Ok(Arc::clone(frames)),
         Feeding::File(path) => Frames::read(path).map(Arc::new),
@@ -175,17 +176,16 @@ fn frames(feeding: &Feeding, source: Option<&EndpointSource>) -> Result<Arc<Fram
     }
 }
 
-fn declared(source: Option<&EndpointSource>) -> Result<Frames, Error> {
-    match source {
-        Some(EndpointSource::Local(SourceConfig::File(FileConfig { patterns, .. }))) => {
-            match patterns.first() {
-                Some(path) => Frames::read(Path::new(path)),
-                None => Err(nothing_to_inject()),
-            }
-        }
-        Some(EndpointSource::Generated(name, spec)) => generated(name, spec),
-        _ => Err(nothing_to_inject()),
+fn declared(source: Option<&SourceEndpoint>) -> Result<Frames, Error> {
+    let source = source.ok_or_else(nothing_to_inject)?;
+    if let Some(Generated { name, spec }) = source.config_as() {
+        return generated(name, spec);
     }
+    let path = match source.config_as() {
+        Some(SourceConfig::File(FileConfig { patterns, .. })) => patterns.first(),
+        _ => None,
+    };
+    Frames::read(Path::new(path.ok_or_else(nothing_to_inject)?))
 }
 
 /// So many bytes of generated events are repeated; making them is no part of what is measured.

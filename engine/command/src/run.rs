@@ -5,7 +5,7 @@ use super::{RunArgs, StatsFormat};
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-use temblor_pipeline::endpoint::{EndpointSource, SinkEndpoint, SourceEndpoint, wire_sinks};
+use temblor_pipeline::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use temblor_pipeline::graph::Graph;
 use temblor_pipeline::load::{Language, Loaded};
 use temblor_pipeline::operator::ERR;
@@ -137,7 +137,7 @@ fn inputs(
     plan: &mut RunPlan,
 ) -> Result<Vec<Input>, Error> {
     let (back, declared): (Vec<_>, Vec<_>) =
-        declared.into_iter().partition(|one| matches!(one.config, EndpointSource::Feedback(_)));
+        declared.into_iter().partition(SourceEndpoint::is_feedback);
     let sources = if declared.is_empty() { vec![args.ends.source()] } else { declared };
     let mut inputs = Vec::with_capacity(sources.len());
     for source in back {
@@ -145,7 +145,7 @@ fn inputs(
         let refused = source.port.ends_with("/err");
         let node = graph.input(&source.port).or(dead_letters.filter(|_| refused));
         if let Some(node) = node {
-            plan.sources.push(source.config.into_open());
+            plan.sources.push(source.config);
             inputs.push(Input::new(node, source.codec));
         }
     }
@@ -163,7 +163,7 @@ fn inputs(
                 let node = dead_letters?;
                 Some(ErrorInput { node, source: source.port.clone(), with_frame: true })
             });
-        plan.sources.push(source.config.into_open());
+        plan.sources.push(source.config);
         inputs.push(Input { node, codec: source.codec, errors });
     }
     Ok(inputs)

@@ -4,7 +4,9 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use temblor_codec::InputCodec;
-use temblor_codec::interceptor::Preprocessor;
+use temblor_codec::interceptor::{Packing, Postprocessor, Preprocessor};
+use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::program::Formula;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::outlet::Feedback;
 use temblor_runtime::sink::OpenSink;
@@ -95,6 +97,24 @@ pub struct Build<'a> {
     pub framing_is_chosen: bool,
     /// What is done to bytes before they are messages; each connection has its own chain.
     pub preprocessors: &'a [Preprocessor],
+    /// How all that a sink gets is compressed as one stream, and with which level. Only sinks that are a
+    /// [stream](BuiltSink::is_stream) are asked to.
+    pub stream: Option<(Packing, Option<i64>)>,
+}
+
+impl Build<'_> {
+    /// Refuses settings that the program sets and that have no meaning beside something else.
+    ///
+    /// # Errors
+    /// The first of them; `help` says why.
+    pub fn refuse(&self, names: &[&'static str], beside: &str, help: &str) -> Result<(), Wrong> {
+        match names.iter().find(|name| self.settings.says(name)) {
+            Some(name) => {
+                Err(Wrong::at(name, format!("`{name}` does not go with `{beside}`"), help))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 /// What a connector became.
@@ -119,18 +139,42 @@ pub struct BuiltSink {
     pub errors: Option<Arc<Feedback>>,
     /// Where answers of the other side go: the port `out` of the sink.
     pub answers: Option<Arc<Feedback>>,
+    /// Whether its bytes are one stream on this machine, such as a file, which may be compressed as a whole.
+    pub is_stream: bool,
+    /// Whether events wait for it in a queue of its own, since it confirms later.
+    pub has_queue: bool,
+    /// Its place, where that depends on the event.
+    pub place: Option<Arc<Formula>>,
+    /// What is done to each encoded event behind the postprocessors of the program.
+    pub finishing: &'static [Postprocessor],
+    /// Sinks behind further input ports of a connector in a flow, by the names of the ports.
+    pub beside: Vec<(&'static str, BuiltSink)>,
 }
 
 impl BuiltSink {
     /// A sink that takes bytes as they come.
     pub fn of_bytes(open: impl OpenSink + 'static) -> Self {
-        Self { open: Arc::new(open), tells_events_apart: false, errors: None, answers: None }
+        Self {
+            open: Arc::new(open),
+            tells_events_apart: false,
+            errors: None,
+            answers: None,
+            is_stream: false,
+            has_queue: true,
+            place: None,
+            finishing: &[],
+            beside: Vec::new(),
+        }
     }
 
     /// A sink that takes events one by one, and gives back what the other side refuses.
     pub fn of_events(open: impl OpenSink + 'static, errors: Arc<Feedback>) -> Self {
-        let errors = Some(errors);
-        Self { open: Arc::new(open), tells_events_apart: true, errors, answers: None }
+        Self { tells_events_apart: true, errors: Some(errors), ..Self::of_bytes(open) }
+    }
+
+    /// A sink on this machine that writes at once.
+    pub fn of_stream(open: impl OpenSink + 'static) -> Self {
+        Self { is_stream: true, has_queue: false, ..Self::of_bytes(open) }
     }
 }
 
@@ -149,5 +193,15 @@ impl Wrong {
     /// A complaint about one setting.
     pub fn at(setting: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self { setting: Some(setting), message: message.into(), help: help.into() }
+    }
+
+    /// The complaint where the setting stands.
+    #[must_use]
+    pub fn diagnostic(self, settings: &Settings) -> Diagnostic {
+        let span = self.setting.map_or(settings.span, |setting| settings.span_of(setting));
+        let is_no_place = self.setting == Some("address") && !settings.has("address");
+        let code = if is_no_place { "E0520" } else { "E0510" };
+        let complaint = Diagnostic::error(code, span, self.message);
+        if self.help.is_empty() { complaint } else { complaint.with_help(self.help) }
     }
 }

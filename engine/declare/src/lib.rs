@@ -8,8 +8,11 @@ pub mod setting;
 pub mod settings;
 pub mod read;
 pub mod connector;
+pub mod codec;
+pub mod interceptor;
+pub mod shared;
 
 pub use connector::{Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Wrong};
 pub use secret::Secret;
-pub use setting::{Setting, Takes};
-pub use settings::{Given, PerEvent, Settings};
+pub use setting::{InChain, Setting, Takes};
+pub use settings::{Given, Named, PerEvent, Settings, Template};

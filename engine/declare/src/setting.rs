@@ -11,15 +11,36 @@ pub struct Setting {
     pub required: bool,
     /// What holds when it is not set, as a user would write it.
     pub default: Option<&'static str>,
+    /// How a step of a chain writes it; only operators have such settings.
+    pub chain: InChain,
     /// For the manual: one or more sentences.
     pub doc: &'static str,
+}
+
+/// How a step of a chain writes a setting, besides `with name = value end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InChain {
+    /// The value alone, in the order of the declaration: `rate_limit 1000`.
+    Positional,
+    /// A word in front: `by event.a`.
+    Clause(&'static str),
+    /// Only the word, which means true: `refresh`.
+    Flag(&'static str),
+    /// Only in `with`.
+    No,
 }
 
 impl Setting {
     /// A setting that may be left out.
     #[must_use]
     pub const fn new(name: &'static str, takes: Takes, doc: &'static str) -> Self {
-        Self { name, takes, required: false, default: None, doc }
+        Self { name, takes, required: false, default: None, chain: InChain::No, doc }
+    }
+
+    /// The same setting, as a step of a chain writes it.
+    #[must_use]
+    pub const fn in_chain(self, chain: InChain) -> Self {
+        Self { chain, ..self }
     }
 
     /// The same setting, which must be set.
@@ -49,12 +70,30 @@ pub enum Takes {
         /// The most.
         most: u64,
     },
+    /// A whole number within bounds, which may be negative.
+    Signed {
+        /// The least.
+        least: i64,
+        /// The most.
+        most: i64,
+    },
     /// A number.
     Number,
+    /// A number within bounds.
+    Between {
+        /// The least.
+        least: f64,
+        /// The most.
+        most: f64,
+    },
+    /// A text, or a number as a text: `200` or `"200/s"`.
+    Scalar,
     /// `true` or `false`.
     Flag,
     /// A duration such as `10s`, or a whole number of nanoseconds.
     Duration,
+    /// A duration that may be negative: `-500ms`.
+    Offset,
     /// A size such as `64KiB`, or a whole number of bytes.
     Bytes,
     /// One of these words.
@@ -69,6 +108,19 @@ pub enum Takes {
     Map,
     /// Any value.
     Any,
+    /// A name, or `{"name": …, "config": {…}}`: a codec.
+    Named,
+    /// An array of such names: interceptors.
+    NamedList,
+    /// A place that is written to, below `event` or `$`: `event.a.b`, or plainly `a.b` for a field of the
+    /// event. A chain writes it without quotes.
+    Place,
+    /// A text in which `#{…}` is evaluated for each event.
+    Template,
+    /// The same as a path. No event leads out of the directory that the text begins with.
+    PathTemplate,
+    /// An expression that is evaluated for each event.
+    Formula,
     /// An expression that is evaluated for each event, as a text; `null` is none.
     PerEvent,
     /// An expression that is evaluated for each event, as JSON.
@@ -84,6 +136,12 @@ impl Takes {
         matches!(self, Self::PerEvent | Self::PerEventJson | Self::Hidden(_))
     }
 
+    /// Whether users cannot set it.
+    #[must_use]
+    pub fn is_hidden(self) -> bool {
+        matches!(self, Self::Hidden(_))
+    }
+
     /// What users are told that it takes.
     #[must_use]
     pub fn describe(self) -> String {
@@ -92,9 +150,13 @@ impl Takes {
             Self::Texts => "a text or an array of texts".to_string(),
             Self::Whole { least, most: u64::MAX } => format!("a whole number from {least}"),
             Self::Whole { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Signed { least, most } => format!("a whole number from {least} to {most}"),
             Self::Number => "a number".to_string(),
+            Self::Between { least, most } => format!("a number from {least} to {most}"),
+            Self::Scalar => "a text or a number".to_string(),
             Self::Flag => "true or false".to_string(),
             Self::Duration => "a duration such as 10s".to_string(),
+            Self::Offset => "a duration such as 2s or -500ms".to_string(),
             Self::Bytes => "a size such as 64KiB".to_string(),
             Self::Word(words) => format!("one of {}", words.join(", ")),
             Self::Secret => "a text, env:NAME or file:PATH".to_string(),
@@ -102,7 +164,11 @@ impl Takes {
             Self::Records(_) => "an array of records".to_string(),
             Self::Map => "a record of texts".to_string(),
             Self::Any => "any value".to_string(),
-            Self::PerEvent | Self::PerEventJson | Self::Hidden(_) => {
+            Self::Named => "a name, or {\"name\": …, \"config\": {…}}".to_string(),
+            Self::NamedList => "an array of names".to_string(),
+            Self::Place => "a place such as event.a.b".to_string(),
+            Self::Template | Self::PathTemplate => "a text, which may hold #{…}".to_string(),
+            Self::Formula | Self::PerEvent | Self::PerEventJson | Self::Hidden(_) => {
                 "an expression, evaluated for each event".to_string()
             }
         }

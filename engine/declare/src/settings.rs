@@ -1,4 +1,4 @@
-//! The settings of one connector, checked against its declaration.
+//! The settings of one connector, operator, codec or generator, checked against its declaration.
 //!
 //! Invariant: every setting with a default is there; a reader that asks for another kind than the
 //! declaration has is a bug, and says so.
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use temblor_lang::program::Formula;
 use temblor_lang::span::Span;
+use temblor_lang::value::Frozen;
 
 use crate::secret::Secret;
 
@@ -36,8 +37,39 @@ pub enum Given {
     Map(Vec<(String, String)>),
     /// Any value, as JSON.
     Any(String),
-    /// Evaluated for each event.
+    /// A whole number that may be negative; of a duration, its nanoseconds.
+    Signed(i64),
+    /// Names of a codec or of interceptors, each with its configuration.
+    Named(Vec<Named>),
+    /// A text, as a whole or by an expression.
+    Template(Template),
+    /// An expression that is evaluated for each event.
+    Formula(Arc<Formula>),
+    /// Evaluated for each event, for a sink.
     PerEvent(PerEvent),
+}
+
+/// A name and its configuration: `"json"` or `{"name": "json", "config": {…}}`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// The record `config`, where there is one.
+    pub config: Option<Arc<Frozen>>,
+}
+
+/// A text in which `#{…}` may stand.
+#[derive(Clone, Debug)]
+pub enum Template {
+    /// Nothing is evaluated for each event.
+    Constant(String),
+    /// It depends on the event.
+    PerEvent {
+        /// The directory that a path begins with; empty for texts that are no paths.
+        directory: String,
+        /// The rest.
+        formula: Arc<Formula>,
+    },
 }
 
 /// An expression that is evaluated for each event.
@@ -55,19 +87,37 @@ pub struct Settings {
     /// The whole declaration, for messages.
     pub span: Span,
     entries: Vec<(&'static str, Span, Given)>,
+    /// What the program sets, right or wrong.
+    said: Vec<&'static str>,
 }
 
 impl Settings {
     /// No settings yet.
     #[must_use]
     pub fn new(span: Span) -> Self {
-        Self { span, entries: Vec::new() }
+        Self { span, ..Self::default() }
     }
 
     /// Adds a setting, over an earlier one.
     pub fn insert(&mut self, name: &'static str, span: Span, given: Given) {
         self.entries.retain(|(known, ..)| *known != name);
         self.entries.push((name, span, given));
+    }
+
+    /// Notes that the program sets it, whatever becomes of its value: a default does not take its place.
+    pub fn note(&mut self, name: &'static str) {
+        self.said.push(name);
+    }
+
+    /// Whether the program sets it; a default does not count.
+    #[must_use]
+    pub fn says(&self, name: &str) -> bool {
+        self.said.contains(&name)
+    }
+
+    /// All that is set or has a default: names, places and values.
+    pub fn entries(&self) -> impl Iterator<Item = (&'static str, Span, &Given)> {
+        self.entries.iter().map(|(name, span, given)| (*name, *span, given))
     }
 
     /// The value of a setting, if it is set or has a default.
@@ -221,7 +271,44 @@ impl Settings {
         }
     }
 
+    /// A whole number, or nanoseconds, that may be negative, if it is set.
+    #[must_use]
+    pub fn optional_signed(&self, name: &str) -> Option<i64> {
+        match self.get(name)? {
+            Given::Signed(number) => Some(*number),
+            other => mismatch(name, other),
+        }
+    }
+
+    /// Names with their configurations; none when it is not set.
+    #[must_use]
+    pub fn named(&self, name: &str) -> &[Named] {
+        match self.get(name) {
+            Some(Given::Named(named)) => named,
+            Some(other) => mismatch(name, other),
+            None => &[],
+        }
+    }
+
+    /// A text that may depend on the event, if it is set.
+    #[must_use]
+    pub fn template(&self, name: &str) -> Option<&Template> {
+        match self.get(name)? {
+            Given::Template(template) => Some(template),
+            other => mismatch(name, other),
+        }
+    }
+
     /// An expression that is evaluated for each event, if it is set.
+    #[must_use]
+    pub fn formula(&self, name: &str) -> Option<Arc<Formula>> {
+        match self.get(name)? {
+            Given::Formula(formula) => Some(Arc::clone(formula)),
+            other => mismatch(name, other),
+        }
+    }
+
+    /// An expression that is evaluated for each event of a sink, if it is set.
     #[must_use]
     pub fn per_event(&self, name: &str) -> Option<&PerEvent> {
         match self.get(name)? {

@@ -32,9 +32,11 @@ mod settings;
 pub mod eventgen;
 mod stream;
 pub mod source;
+mod connector;
 pub mod inject;
 mod injected;
 
+pub use connector::CONNECTORS;
 pub use spec::Spec;
 pub use stream::Stream;
 

@@ -13,14 +13,17 @@ use super::rate::{Rate, Tables};
 use super::relative::TimeWord;
 use super::replay::{Clockwork, Recording, Replay, Rounds};
 use super::sample::{Sample, SampleEvent, SampleParts};
-use super::settings::Settings;
+use super::settings::spec;
 use super::template::{Template, TemplateParts};
 use super::{Generator, Random};
 use std::collections::VecDeque;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use temblor_declare::shared::READING;
+use temblor_declare::{Given, Settings, read};
 use temblor_lang::program::Formula;
+use temblor_lang::span::Span;
 use temblor_lang::value::{Arena, Value};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
@@ -202,7 +205,25 @@ impl Spec {
         settings: Value<'_>,
         template: Option<Formula>,
     ) -> Result<Self, SettingError> {
-        Settings::of(settings, &Arena::new()).spec(kind, template)
+        let arena = Arena::new();
+        let settings = settings.copy_into(&arena);
+        // What says how messages are read is no business of the generator.
+        let rows = [SETTINGS, READING];
+        let read = read::plain(&rows, settings, &arena);
+        let mut read = read.map_err(|(name, reason)| SettingError::of(&name, reason))?;
+        if let Some(template) = template {
+            let given = Given::Formula(Arc::new(template));
+            read.insert("template", Span::default(), given);
+        }
+        Self::of(kind, &read)
+    }
+
+    /// A spec of a kind, from settings that the rows have been held to.
+    ///
+    /// # Errors
+    /// Says which setting is wrong, and what is expected.
+    pub fn of(kind: &str, settings: &Settings) -> Result<Self, SettingError> {
+        spec(kind, settings)
     }
 }
 

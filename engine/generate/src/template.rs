@@ -86,7 +86,7 @@ pub enum Draw {
 #[derive(Debug)]
 pub struct TemplateParts {
     /// The text.
-    pub text: Formula,
+    pub text: Arc<Formula>,
     /// By the names that the text uses.
     pub tables: Vec<(String, Table)>,
     /// By the names that the text uses.

@@ -12,13 +12,14 @@ use super::output::{self, Destination, Outlet, PLACE};
 use super::settings::Settings;
 use super::syntax::tree::{Plugin, SectionKind, Statement};
 use std::path::Path;
+use std::sync::Arc;
 use temblor_codec::Format;
 use temblor_codec::{Encoding, OutputCodec};
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::{Source, Sources};
 use temblor_pipeline::connected;
-use temblor_pipeline::endpoint::{EndpointSource, Endpoints, SinkEndpoint, SourceEndpoint};
+use temblor_pipeline::endpoint::{Endpoints, SinkEndpoint, SourceEndpoint};
 use temblor_pipeline::graph::{Graph, Network};
 use temblor_pipeline::load::{Language, Loaded};
 use temblor_pipeline::operator::{IN, OUT};
@@ -199,24 +200,14 @@ impl<'w> Weaver<'w> {
                 Origin::Network(network::Sources { open, codec }) => {
                     operator.intakes.push((name.clone(), intake));
                     self.network.inputs.push((name.clone(), number));
-                    let endpoint = |source| SourceEndpoint {
-                        port: name.clone(),
-                        config: EndpointSource::Other(source),
-                        codec,
-                        errors: None,
-                    };
+                    let endpoint = |source| SourceEndpoint::new(name.clone(), source, codec);
                     self.endpoints.sources.extend(open.into_iter().map(endpoint));
                 }
                 Origin::Source(config, codec) => {
                     let port = name;
                     operator.intakes.push((port.clone(), intake));
                     self.network.inputs.push((port.clone(), number));
-                    let endpoint = SourceEndpoint {
-                        port,
-                        config: EndpointSource::Local(*config),
-                        codec,
-                        errors: None,
-                    };
+                    let endpoint = SourceEndpoint::new(port, Arc::new(*config), codec);
                     self.endpoints.sources.push(endpoint);
                 }
             }
@@ -317,7 +308,7 @@ impl<'w> Weaver<'w> {
                 self.endpoints.sinks.push(SinkEndpoint {
                     port,
                     config: std::sync::Arc::new(config),
-                    path,
+                    path: path.map(Arc::new),
                     encoding,
                     each_member: false,
                     attributes: None,

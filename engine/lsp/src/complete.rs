@@ -12,10 +12,9 @@ use lsp_types::{
 };
 use std::collections::BTreeSet;
 use temblor_catalog::registry;
+use temblor_declare::{Ends, Notation};
 use temblor_lang::index::{Direction, Maker, PartKind, Symbol, SymbolKind};
 use temblor_lang::syntax::KEYWORDS;
-use temblor_pipeline::endpoint::{SINK_KINDS, SOURCE_KINDS};
-use temblor_pipeline::flow::CONNECTOR_KINDS;
 use temblor_pipeline::operators::{self, InChain};
 use temblor_stdlib::grok::Library;
 
@@ -76,6 +75,20 @@ fn item_kind(kind: SymbolKind) -> CompletionItemKind {
     }
 }
 
+/// The kinds that can stand at such an end.
+fn connectors(notation: Notation, ends: Ends, out: &mut Proposals) {
+    let detail = match ends {
+        Ends::Source => "source",
+        Ends::Sink => "sink",
+        Ends::Both => "connector",
+    };
+    for kind in registry().kinds(notation, ends) {
+        let row = registry().connector(kind, notation);
+        let doc = row.map_or(String::new(), |row| hover::connector(row, ends));
+        out.add(kind, CompletionItemKind::CLASS, detail, doc);
+    }
+}
+
 /// A name as it is written: in backticks when it is no plain name.
 fn quoted(name: &str) -> String {
     let is_plain = name.chars().all(|one| one.is_alphanumeric() || one == '_')
@@ -122,9 +135,9 @@ impl Workspace {
                 }
             }
             Context::WindowKind => out.words(["tumbling", "sliding", "session"], "window"),
-            Context::ConnectorKind => out.words(CONNECTOR_KINDS, "connector"),
-            Context::Endpoint(true) => out.words(SOURCE_KINDS, "source"),
-            Context::Endpoint(false) => out.words(SINK_KINDS, "sink"),
+            Context::ConnectorKind => connectors(Notation::Tremor, Ends::Both, &mut out),
+            Context::Endpoint(true) => connectors(Notation::Temblor, Ends::Source, &mut out),
+            Context::Endpoint(false) => connectors(Notation::Temblor, Ends::Sink, &mut out),
             Context::Definition(word) => {
                 named(&known, offset, |kind| kind.noun() == word, &mut out);
                 named(&known, offset, |kind| kind == SymbolKind::Module, &mut out);

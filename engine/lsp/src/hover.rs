@@ -7,6 +7,7 @@ use super::workspace::Workspace;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Uri};
 use std::fmt::Write;
 use temblor_catalog::registry;
+use temblor_declare::{Connector, Ends};
 use temblor_lang::builtin::{Aggregate, Arity, Function};
 use temblor_lang::index::{Symbol, Target};
 use temblor_lang::span::{SourceId, Span};
@@ -184,6 +185,33 @@ pub(crate) fn operator(kind: &OperatorKind) -> String {
         let _ = write!(text, "\n\n{}", code(example));
     }
     text
+}
+
+/// A connector as a source, a sink or both, with its settings.
+#[must_use]
+pub(crate) fn connector(row: &Connector, ends: Ends) -> String {
+    let mut text = format!("**{}**\n\n{}", row.kind, row.doc);
+    if let Some(address) = row.address {
+        let _ = write!(text, "\n\nAddress: {address}.");
+    }
+    let rows = [(Ends::Source, row.source), (Ends::Sink, row.sink)];
+    let wanted = rows.into_iter().filter(|(end, _)| ends == *end || ends == Ends::Both);
+    text.push('\n');
+    for one in wanted.flat_map(|(_, rows)| rows).filter(|one| !one.takes.is_hidden()) {
+        let _ = write!(text, "\n- {}", set(one));
+    }
+    if let Some(example) = row.examples.first() {
+        let _ = write!(text, "\n\n{}", code(example));
+    }
+    text
+}
+
+/// One setting of a connector: what it takes, what holds without it, and what it does.
+#[must_use]
+pub(crate) fn set(row: &temblor_declare::Setting) -> String {
+    let default = row.default.map_or(String::new(), |default| format!(", `{default}` unless set"));
+    let required = if row.required { ", required" } else { "" };
+    format!("`{}`: {}{default}{required}. {}", row.name, row.takes.describe(), row.doc)
 }
 
 fn setting(setting: &Setting) -> String {

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use temblor_lang::value::push_json_string;
 
 use crate::graph::{Meter, MeterPlace};
+use temblor_connect::sink::SinkConfig;
 use temblor_connect::source::chained::block;
 use temblor_connect::source::metronome::wait_until;
+use temblor_declare::{Built, BuiltSink, CodecUse, Connector, Ends, Notation};
 use temblor_runtime::batch::Origin;
 use temblor_runtime::checkpoint::FileMark;
 use temblor_runtime::clock::{Clock, system_time};
@@ -34,6 +36,29 @@ pub struct MetricsConfig {
     /// Whether the run has other sources, whose end is the end of this one.
     pub has_others: bool,
 }
+
+/// Counts in flows.
+pub static METRICS: Connector = Connector {
+    kind: "metrics",
+    notation: Notation::Tremor,
+    doc: "What connectors and pipelines with `metrics_interval_s` have counted, at their intervals: `{\"measurement\", \
+          \"tags\", \"fields\", \"timestamp\"}`. What goes into it is left out. It does not look at its configuration.",
+    ends: Ends::Both,
+    address: None,
+    source: &[],
+    sink: &[],
+    codec: CodecUse::Structured,
+    writes_lines: false,
+    gives: &[],
+    meta: &[],
+    examples: &[],
+    build: |_| {
+        // What it counts is known when all connectors are.
+        let counted = MetricsConfig { meters: Vec::new(), peers: 0, has_others: false };
+        let sink = BuiltSink::of_stream(SinkConfig::Null);
+        Ok(Built { source: Some(Arc::new(counted)), sink: Some(sink), ..Built::default() })
+    },
+};
 
 /// Gives `{"measurement": …, "tags": {…}, "fields": {"count": …}, "timestamp": …}`.
 pub struct MetricsSource {

@@ -3,7 +3,7 @@
 //!
 //! Invariant: whoever loads a program says which registry holds; nothing looks one up by itself.
 
-use crate::endpoint::SINK_KINDS;
+use crate::metered::METRICS;
 use crate::operators::{self, OperatorKind};
 use std::sync::LazyLock;
 use temblor_declare::{Connector, Ends, Notation};
@@ -18,11 +18,11 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// The operators of this crate.
+    /// The operators of this crate, and the connector that tells what they have counted.
     #[must_use]
     pub fn built_in() -> Self {
         let operators = operators::KINDS.iter().flat_map(|file| file.iter()).collect();
-        Self { operators, ..Self::default() }
+        Self { operators, connectors: vec![&METRICS], ..Self::default() }
     }
 
     /// The registry of this crate alone, for programs that name nothing else.
@@ -72,11 +72,23 @@ impl Registry {
         self.connectors().find(|one| one.kind == kind && one.notation == notation)
     }
 
+    /// The names of the connectors of a notation that can be such an end, in the order of the alphabet.
+    #[must_use]
+    pub fn kinds(&self, notation: Notation, ends: Ends) -> Vec<&'static str> {
+        let is_such = |one: &&Connector| {
+            one.notation == notation
+                && (one.ends == ends || one.ends == Ends::Both || ends == Ends::Both)
+        };
+        let mut kinds: Vec<_> = self.connectors().filter(is_such).map(|one| one.kind).collect();
+        kinds.sort_unstable();
+        kinds
+    }
+
     /// Whether a `.tmb` file can have a sink of this kind.
     #[must_use]
     pub fn has_sink(&self, kind: &str) -> bool {
         let connector = self.connector(kind, Notation::Temblor);
-        SINK_KINDS.contains(&kind) || connector.is_some_and(|one| one.ends != Ends::Source)
+        connector.is_some_and(|one| one.ends != Ends::Source)
     }
 
     /// All kinds of operators, in the order of the manual.

@@ -45,22 +45,6 @@ pub enum Format {
     Tremor,
 }
 
-/// Names of the formats.
-pub const FORMATS: &[(&str, Format)] = &[
-    ("binary", Format::Binary),
-    ("binflux", Format::Binflux),
-    ("csv", Format::Csv),
-    ("dogstatsd", Format::Dogstatsd),
-    ("graphite-plaintext", Format::Graphite),
-    ("influx", Format::Influx),
-    ("msgpack", Format::MessagePack),
-    ("null", Format::Null),
-    ("statsd", Format::Statsd),
-    ("syslog", Format::Syslog),
-    ("tremor", Format::Tremor),
-    ("yaml", Format::Yaml),
-];
-
 static CSV: LazyLock<Csv> = LazyLock::new(|| {
     Csv::compile(&CsvOptions::default()).expect("comma and double quote are different")
 });

@@ -33,17 +33,6 @@ pub enum Postprocessor {
     },
 }
 
-/// The postprocessors that need no configuration, by name, as they are without one.
-pub const PLAIN_POSTPROCESSORS: [(&str, Postprocessor); 7] = [
-    ("base64", Postprocessor::Base64),
-    ("collect", Postprocessor::Join { bytes_max: 0 }),
-    ("gelf-chunking", Postprocessor::GelfChunking),
-    ("ingest-ns", Postprocessor::IngestNs),
-    ("length-prefixed", Postprocessor::LengthPrefixed),
-    ("separate", Postprocessor::Separate(b'\n')),
-    ("textual-length-prefixed", Postprocessor::TextualLengthPrefixed),
-];
-
 /// Runs the chain over the bytes from `start` to the end of `bytes`: one encoded event.
 ///
 /// # Errors

@@ -39,21 +39,6 @@ pub enum Preprocessor {
     IngestNs,
 }
 
-/// All preprocessors by name, as they are without configuration.
-pub const PREPROCESSORS: [(&str, Preprocessor); 8] = [
-    ("base64", Preprocessor::Base64),
-    ("decompress", Preprocessor::Decompress(None)),
-    ("gelf-chunking", Preprocessor::GelfChunking),
-    ("ingest-ns", Preprocessor::IngestNs),
-    ("length-prefixed", Preprocessor::LengthPrefixed),
-    ("remove-empty", Preprocessor::RemoveEmpty),
-    (
-        "separate",
-        Preprocessor::Separate { separator: b'\n', length_max: MESSAGE_BYTES_MAX, buffered: true },
-    ),
-    ("textual-length-prefixed", Preprocessor::TextualLengthPrefixed),
-];
-
 /// A message on its way through the chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {

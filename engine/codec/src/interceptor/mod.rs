@@ -6,10 +6,11 @@ mod before;
 mod gelf;
 mod packing;
 
-pub use after::{PLAIN_POSTPROCESSORS, Postprocessor};
+pub use after::Postprocessor;
+pub use before::{Chain, Message, Preprocessor};
 
 pub(crate) use after::finish_event;
-pub use before::{Chain, Message, PREPROCESSORS, Preprocessor};
+
 pub use packing::{PACKINGS, Packing};
 
 /// Messages longer than this are refused.

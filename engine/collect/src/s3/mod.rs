@@ -173,9 +173,8 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
             held_bytes_max: settings.size("max_held"),
         };
         let naming = Naming::Fresh { suffix };
-        let open = Arc::new(sink::Writing { store, retry, rotation, naming, is_packed });
-        built.sink =
-            Some(BuiltSink { open, tells_events_apart: true, errors: None, answers: None });
+        let open = sink::Writing { store, retry, rotation, naming, is_packed };
+        built.sink = Some(BuiltSink { tells_events_apart: true, ..BuiltSink::of_bytes(open) });
     }
     Ok(built)
 }

@@ -66,8 +66,8 @@ pub(crate) static S3_STREAMER: Connector = Connector {
             held_bytes_max: OBJECT_BYTES_MAX,
         };
         let (retry, naming) = (Retry::default(), Naming::OfMetadata);
-        let open = Arc::new(Writing { store, retry, rotation, naming, is_packed: false });
-        let sink = BuiltSink { open, tells_events_apart: true, errors: None, answers: None };
+        let open = Writing { store, retry, rotation, naming, is_packed: false };
+        let sink = BuiltSink { tells_events_apart: true, ..BuiltSink::of_bytes(open) };
         Ok(Built { sink: Some(sink), warnings, ..Built::default() })
     },
 };

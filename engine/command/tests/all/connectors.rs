@@ -4,7 +4,11 @@
 use std::fmt::Write;
 
 use temblor_catalog::registry;
-use temblor_declare::{Connector, Ends, Notation, Setting, Takes, read};
+use temblor_codec::names::CODECS;
+use temblor_declare::interceptor::Interceptor;
+use temblor_declare::interceptor::after::POSTPROCESSORS;
+use temblor_declare::interceptor::before::PREPROCESSORS;
+use temblor_declare::{Connector, Ends, Notation, Setting, Takes, codec, read, shared};
 use temblor_lang::lower::NoModules;
 use temblor_pipeline::load::{Language, LoadOptions};
 
@@ -12,10 +16,11 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../CONNECTORS.md");
 
 fn page() -> String {
     let mut text = String::from(
-        "# Connectors\n\nWhere events come from and go to over networks and brokers, made from the declarations \
-         beside their code. Files, standard input and output, commands and generators are in \
-         [the language's pages](../spec/README.md).\n",
+        "# Connectors\n\nWhere events come from and go to: files, commands, generators, networks and brokers. Made from the \
+         declarations beside their code. How sources and sinks are written is in \
+         [the language's pages](../spec/programs/ends.md).\n",
     );
+    shared(&mut text);
     for (notation, title) in [
         (Notation::Temblor, "In Temblor files: `source NAME from KIND …`, `sink NAME into KIND …`"),
         (
@@ -30,6 +35,36 @@ fn page() -> String {
         rows.into_iter().for_each(|one| section(&mut text, one));
     }
     text
+}
+
+/// What holds for every connector.
+fn shared(text: &mut String) {
+    for (title, rows) in [
+        ("Every source of a Temblor file that reads bytes", shared::READING),
+        ("Every sink of a Temblor file", shared::WRITING),
+        ("Sinks that are files, commands or standard output", shared::STREAM),
+        ("Sinks that confirm later", shared::QUEUE),
+        ("Every connector of a flow", shared::FLOW),
+    ] {
+        let _ = writeln!(text, "\n| {title} | takes | default | |\n|---|---|---|---|");
+        settings(text, "", rows);
+    }
+    let _ = writeln!(text, "\n| codec | a message | reads | writes |\n|---|---|---|---|");
+    for one in CODECS {
+        let mark = |does: bool| if does { "yes" } else { "" };
+        let (reads, writes) = (mark(one.reads.is_some()), mark(one.writes.is_some()));
+        let _ = writeln!(text, "| `{}` | {} | {reads} | {writes} |", one.name, one.doc);
+    }
+    interceptors(text, "preprocessor", PREPROCESSORS);
+    interceptors(text, "postprocessor", POSTPROCESSORS);
+}
+
+fn interceptors<T>(text: &mut String, what: &str, rows: &[Interceptor<T>]) {
+    let _ = writeln!(text, "\n| {what} | takes | default | |\n|---|---|---|---|");
+    for row in rows {
+        let _ = writeln!(text, "| `{}` | | | {} |", row.name, row.doc);
+        settings(text, &format!("{}.", row.name), row.settings);
+    }
 }
 
 fn section(text: &mut String, one: &Connector) {
@@ -55,10 +90,11 @@ fn section(text: &mut String, one: &Connector) {
 }
 
 fn settings(text: &mut String, prefix: &str, rows: &[Setting]) {
-    for row in rows.iter().filter(|row| !matches!(row.takes, Takes::Hidden(_))) {
+    // The address has a line of its own.
+    for row in rows.iter().filter(|row| !row.takes.is_hidden() && row.name != "address") {
         let default = match (row.default, row.required) {
             (_, true) => "required".to_string(),
-            (Some(default), _) => format!("`{default}`"),
+            (Some(default), _) => format!("`{}`", default.escape_debug()),
             (None, _) => String::new(),
         };
         let (takes, doc) = (row.takes.describe(), row.doc.replace('|', "\\|"));
@@ -96,6 +132,12 @@ fn every_default_is_what_its_setting_takes() {
         check(one.kind, one.source);
         check(one.kind, one.sink);
     }
+    for rows in [shared::READING, shared::WRITING, shared::STREAM, shared::QUEUE, shared::FLOW] {
+        check("every connector", rows);
+    }
+    check("json", codec::JSON);
+    PREPROCESSORS.iter().for_each(|row| check(row.name, row.settings));
+    POSTPROCESSORS.iter().for_each(|row| check(row.name, row.settings));
 }
 
 #[test]

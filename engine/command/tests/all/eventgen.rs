@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use temblor_generate::source::Generated;
 use temblor_generate::{Spec, Stream, eventgen};
-use temblor_pipeline::endpoint::EndpointSource;
 use temblor_pipeline::load::LoadOptions;
 
 /// Fewer cases than this were not all found.
@@ -183,13 +183,11 @@ fn programs_that_configurations_become_make_the_same() {
             let (program, _) = eventgen::convert::convert(&loaded, 0);
             let compiled = LoadOptions::new(temblor_catalog::registry()).text(&program);
             assert!(!compiled.has_errors(), "{}\n{program}\n{}", case.name, compiled.report(false));
-            let made = compiled.endpoints.sources.iter().filter_map(|one| match &one.config {
-                EndpointSource::Generated(_, spec) => Some(spec),
-                // What sinks give back.
-                _ => None,
-            });
-            for (stanza, spec) in loaded.stanzas.iter().zip(made) {
-                let (ours, theirs) = (events(&stanza.spec), events(spec));
+            // What sinks give back are sources, too.
+            let sources = compiled.endpoints.sources.iter();
+            let made = sources.filter_map(|one| one.config_as::<Generated>());
+            for (stanza, made) in loaded.stanzas.iter().zip(made) {
+                let (ours, theirs) = (events(&stanza.spec), events(&made.spec));
                 compared += usize::from(!ours.is_empty());
                 if ours != theirs {
                     differing.push(format!("{} [{}]\n{program}", case.name, stanza.section));

@@ -52,7 +52,7 @@ fn wrong_settings_are_refused_with_what_is_known() {
         "source a from generator \"syslog\" with loss = 7 end;\na |> out;\n",
     );
     let (_, err, code) = temblor(&["check", &program]);
-    assert!(err.contains("`loss`: must be a number from 0 to 1") && code != Some(0), "{err}");
+    assert!(err.contains("`loss` must be a number from 0 to 1") && code != Some(0), "{err}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::records;
 use super::super::replacement::Rows;
 use super::super::sample::{SampleEvent, cut};
-use super::{Read, Settings, wrong};
+use super::{Draft, Read, wrong};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,14 +46,14 @@ impl Shelf {
     }
 }
 
-impl<'a> Settings<'a> {
-    pub(super) fn file(&self) -> Read<&'a str> {
-        self.text("file")?.map_or_else(|| wrong("file", "the path of a file is missing"), Ok)
+impl<'s> Draft<'s> {
+    pub(super) fn file(&self) -> Read<&'s str> {
+        self.text("file").map_or_else(|| wrong("file", "the path of a file is missing"), Ok)
     }
 
     /// Whether the file is a table with columns.
     pub(super) fn is_csv(&self) -> Read<bool> {
-        match self.text("sampletype")? {
+        match self.text("sampletype") {
             None | Some("raw") => Ok(false),
             Some("csv") => Ok(true),
             Some(other) => wrong("sampletype", format!("`{other}` is neither raw nor csv")),
@@ -65,7 +65,7 @@ impl<'a> Settings<'a> {
         let path = self.file()?;
         let text = read_file(Path::new(path)).or_else(|reason| wrong("file", reason))?;
         let events = if self.is_csv()? {
-            let time_field = self.text("time_field")?;
+            let time_field = self.text("time_field");
             let events = table(&text, time_field);
             events.or_else(|reason| wrong("file", format!("{path}: {reason}")))?
         } else {

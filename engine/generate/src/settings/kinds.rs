@@ -13,11 +13,11 @@ use super::super::stamp::Stamp;
 use super::super::template::{Draw, Table, TemplateParts, sums};
 use super::super::tokens::Token;
 use super::files::{Shelf, read_file};
-use super::{KINDS, Read, Settings, wrong};
+use super::{Draft, KINDS, Read, wrong};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use temblor_lang::program::Formula;
-use temblor_lang::value::Value;
+use temblor_lang::value::{Arena, Value};
+use temblor_stdlib::formats::json;
 
 /// Times as most logs write them.
 const ISO_TIME: &str = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d";
@@ -31,8 +31,8 @@ pub(super) struct Described {
     clock: Option<Clock>,
 }
 
-impl<'a> Settings<'a> {
-    pub(super) fn kind(&self, kind: &str, template: Option<Formula>) -> Read<Kind> {
+impl Draft<'_> {
+    pub(super) fn kind(&self, kind: &str) -> Read<Kind> {
         if let Some((_, preset)) = PRESETS.iter().find(|(name, _)| *name == kind) {
             return Ok(Kind::Preset(*preset));
         }
@@ -41,8 +41,12 @@ impl<'a> Settings<'a> {
             "syslog" => Kind::Syslog,
             "json-app" => Kind::JsonApp,
             "windbag" => Kind::Windbag,
-            "lines" => Kind::Lines(self.lines()?, self.flag("shuffle")?, self.whole("rounds")?),
-            "template" => Kind::Template(Arc::new(self.template(template)?)),
+            "lines" => Kind::Lines(
+                self.lines()?,
+                self.settings.flag("shuffle"),
+                self.settings.optional_whole("rounds"),
+            ),
+            "template" => Kind::Template(Arc::new(self.template()?)),
             "jinja" => Kind::Jinja(Arc::new(self.jinja()?)),
             "sample" => Kind::Sample(Arc::new(self.sample()?)),
             "replay" => Kind::Replay(Arc::new(self.replay()?)),
@@ -55,14 +59,10 @@ impl<'a> Settings<'a> {
     }
 
     fn lines(&self) -> Read<Arc<[u8]>> {
-        let text = match self.get("lines") {
-            None => read_file(Path::new(self.file()?)).or_else(|reason| wrong("file", reason))?,
-            Some(list) => {
-                let list = list.as_array(self.arena).unwrap_or_default();
-                let lines: Option<Vec<&str>> = list.iter().map(|line| line.as_str()).collect();
-                let Some(lines) = lines else { return wrong("lines", "must be a list of strings") };
-                lines.join("\n").into_bytes()
-            }
+        let text = if self.settings.says("lines") {
+            self.settings.texts("lines").join("\n").into_bytes()
+        } else {
+            read_file(Path::new(self.file()?)).or_else(|reason| wrong("file", reason))?
         };
         match text.iter().any(|byte| *byte != b'\n') {
             true => Ok(text.into()),
@@ -70,20 +70,25 @@ impl<'a> Settings<'a> {
         }
     }
 
-    fn template(&self, text: Option<Formula>) -> Read<TemplateParts> {
-        let Some(text) = text else { return wrong("template", "the text of an event is missing") };
+    fn template(&self) -> Read<TemplateParts> {
+        let Some(text) = self.settings.formula("template") else {
+            return wrong("template", "the text of an event is missing");
+        };
         let mut tables = Vec::new();
-        for (name, path) in self.get("files").map_or(Vec::new(), |files| self.fields(files)) {
-            let path = path.as_str().unwrap_or_default();
+        for (name, path) in self.settings.map("files") {
             let text = read_file(Path::new(path)).and_then(|bytes| {
                 String::from_utf8(bytes).map_err(|_| format!("{path}: not UTF-8"))
             });
             let table = text.and_then(|text| Table::of(&text));
-            tables.push((name.to_string(), table.or_else(|reason| wrong("files", reason))?));
+            tables.push((name.clone(), table.or_else(|reason| wrong("files", reason))?));
         }
+        let arena = Arena::new();
+        let drawn = json::parse(self.settings.json("draws").unwrap_or("{}"), &arena);
+        let drawn = drawn.ok().and_then(|drawn| drawn.as_record(&arena));
+        let Some(drawn) = drawn else { return wrong("draws", "must be a record") };
         let mut draws = Vec::new();
-        for (name, draw) in self.get("draws").map_or(Vec::new(), |draws| self.fields(draws)) {
-            match self.draw(draw) {
+        for (name, value) in drawn.iter() {
+            match draw(value, &arena) {
                 Some(draw) => draws.push((name.to_string(), draw)),
                 None => {
                     let known = "uniform [a, b], normal [mean, deviation], zipf [ranks, exponent], \
@@ -95,40 +100,11 @@ impl<'a> Settings<'a> {
         Ok(TemplateParts { text, tables, draws })
     }
 
-    fn draw(&self, value: Value<'a>) -> Option<Draw> {
-        let (kind, value) = self.fields(value).first().copied()?;
-        if kind == "choice" {
-            let choices = self.fields(value);
-            let sums = sums(choices.iter().map(|(_, weight)| weight.as_f64())).ok()?;
-            let words = choices.iter().map(|(word, _)| (*word).to_string()).collect();
-            return Some(Draw::Choice(words, sums));
-        }
-        let &[first, second] = value.as_array(self.arena)? else { return None };
-        match kind {
-            "uniform" => {
-                let (low, high) = (first.as_i64()?, second.as_i64()?);
-                (low <= high).then_some(Draw::Uniform(low, high))
-            }
-            "normal" => Some(Draw::Normal(first.as_f64()?, second.as_f64()?)),
-            "zipf" => {
-                let exponent = second.as_f64().filter(|exponent| *exponent > 0.0)?;
-                Some(Draw::Zipf(first.as_u64().filter(|ranks| *ranks > 0)?, exponent))
-            }
-            "sequence" => Some(Draw::Sequence(first.as_i64()?, second.as_i64()?)),
-            "session" => Some(Draw::Session(first.as_u64()?, second.as_u64()?.min(SESSIONS_MAX))),
-            _ => None,
-        }
-    }
-
     fn jinja(&self) -> Read<JinjaParts> {
-        let directories = self.texts("directories")?.into_iter().map(PathBuf::from).collect();
-        let variables = self.get("variables").map_or(Ok(Default::default()), |value| {
-            let mut text = Vec::new();
-            temblor_lang::value::push_text(&mut text, value);
-            serde_json::from_slice(&text)
-                .or_else(|_| wrong("variables", "must be a record of variables"))
-        })?;
-        let count_type = match self.text("count_type")? {
+        let directories = self.settings.texts("directories").iter().map(PathBuf::from).collect();
+        let variables = serde_json::from_str(self.settings.json("variables").unwrap_or("{}"))
+            .or_else(|_| wrong("variables", "must be a record of variables"))?;
+        let count_type = match self.text("count_type") {
             None | Some("line_count" | "lines") => CountType::Lines,
             Some("cycles") => CountType::Cycles,
             Some(other) => {
@@ -148,9 +124,9 @@ impl<'a> Settings<'a> {
         Ok(SampleParts {
             events: self.events()?,
             tokens: self.tokens_of("tokens")?,
-            shuffle: self.flag("shuffle")?,
-            is_bundle: self.flag("bundle")?,
-            is_sequential: self.flag("sequential")?,
+            shuffle: self.settings.flag("shuffle"),
+            is_bundle: self.settings.flag("bundle"),
+            is_sequential: self.settings.flag("sequential"),
             zone: self.zone,
         })
     }
@@ -159,14 +135,14 @@ impl<'a> Settings<'a> {
         let described = self.described("tokens")?;
         let mut clocks: Vec<_> = described.iter().filter_map(|token| token.clock.clone()).collect();
         let mut tokens: Vec<_> = described.into_iter().map(|token| token.token).collect();
-        if clocks.is_empty() || self.get("time").is_some() {
-            let format = self.text("format")?.unwrap_or("%Y-%m-%dT%H:%M:%S");
+        if clocks.is_empty() || self.settings.says("time") {
+            let format = self.settings.text("format");
             let Some(reader) = TimeReader::compile(format) else {
                 return wrong("format", format!("`{format}` is no format of times"));
             };
             let iso = || Finder::new(ISO_TIME).expect("the pattern is tried by a test");
             let finder = self.finder("time")?.unwrap_or_else(iso);
-            if self.flag("restamp")? {
+            if self.settings.flag("restamp") {
                 let stamp = Stamp::new(format).or_else(|reason| wrong("restamp", reason))?;
                 let moved = vec![(reader.clone(), stamp.zone(self.zone))];
                 let replacement = Replacement::Moved(moved, self.zone);
@@ -177,18 +153,19 @@ impl<'a> Settings<'a> {
         let file = PathBuf::from(self.file()?);
         let metadata = std::fs::metadata(&file);
         metadata.or_else(|error| wrong("file", format!("{}: {error}", file.display())))?;
-        let is_cut = self.is_csv()? || self.get("breaker").is_some();
+        let is_cut = self.is_csv()? || self.settings.says("breaker");
         let events = is_cut.then(|| self.events()).transpose()?.map(Arc::new);
-        let slowness = 1.0 / self.number("speed", 1e-6, 1e9)?.unwrap_or(1.0);
+        let slowness = 1.0 / self.settings.optional_number("speed").unwrap_or(1.0);
         let clockwork = Clockwork { clocks, tokens, slowness, zone: self.zone };
         // 0 is for ever.
-        let count = Some(self.whole("rounds")?.unwrap_or(1)).filter(|count| *count > 0);
-        let pause_ns = self.duration("pause")?.unwrap_or(0);
+        let count =
+            Some(self.settings.optional_whole("rounds").unwrap_or(1)).filter(|count| *count > 0);
+        let pause_ns = self.duration("pause").unwrap_or(0);
         Ok(ReplayParts { file, events, clockwork, rounds: Rounds { count, pause_ns } })
     }
 
     pub(super) fn envelope(&self) -> Read<EnvelopeParts> {
-        let word = self.text("output")?.unwrap_or("raw");
+        let word = self.settings.text("output");
         let Some((_, form)) = FORMS.iter().find(|(name, _)| *name == word) else {
             let known = FORMS.map(|(name, _)| name).join(", ");
             return wrong("output", format!("`{word}` is none of {known}"));
@@ -196,33 +173,26 @@ impl<'a> Settings<'a> {
         if *form == Form::Raw {
             return Ok(EnvelopeParts::default());
         }
-        let text = |name, other: &str| Ok(self.text(name)?.unwrap_or(other).to_string());
-        let indexes = self.texts("index")?;
+        let text = |name| self.text(name).unwrap_or_default().to_string();
+        let indexes = self.settings.texts("index").to_vec();
         Ok(EnvelopeParts {
             form: *form,
-            host: text("host", "127.0.0.1")?,
+            host: text("host"),
             host_token: self.tokens_of("host_token")?.into_iter().next(),
             host_regex: self.finder("host_regex")?,
-            source: text("source", "")?,
-            sourcetype: text("sourcetype", "")?,
+            source: text("source"),
+            sourcetype: text("sourcetype"),
             indexes: if indexes.is_empty() { vec!["main".to_string()] } else { indexes },
         })
     }
 
     /// Tokens: a list of records with `token`, `type` and `replacement`.
     pub(super) fn described(&self, name: &'static str) -> Read<Vec<Described>> {
-        let Some(value) = self.get(name) else { return Ok(Vec::new()) };
-        let Some(list) = value.as_array(self.arena) else {
-            return wrong(name, "must be a list of records with token, type and replacement");
-        };
+        let list = self.settings.records(name);
         let mut shelf = Shelf::default();
         let mut tokens = Vec::with_capacity(list.len());
         for (number, token) in list.iter().enumerate() {
-            let field = |name: &str| {
-                let record = token.as_record(self.arena)?;
-                record.get(name)?.as_str()
-            };
-            let words = ["token", "type", "replacement"].map(field);
+            let words = ["token", "type", "replacement"].map(|field| token.optional_text(field));
             let token = self.token(words, &mut shelf);
             let failed = |reason| wrong(name, format!("number {number}: {reason}"));
             tokens.push(token.or_else(failed)?);
@@ -285,6 +255,32 @@ impl<'a> Settings<'a> {
         };
         let formats = list.iter().map(one).collect::<Result<Vec<_>, String>>()?;
         if formats.is_empty() { Err("there is no format".to_string()) } else { Ok(formats) }
+    }
+}
+
+/// `{"uniform": [1, 6]}`
+fn draw<'a>(value: Value<'a>, arena: &'a Arena) -> Option<Draw> {
+    let (kind, value) = value.as_record(arena)?.iter().next()?;
+    if kind == "choice" {
+        let choices: Vec<_> = value.as_record(arena)?.iter().collect();
+        let sums = sums(choices.iter().map(|(_, weight)| weight.as_f64())).ok()?;
+        let words = choices.iter().map(|(word, _)| (*word).to_string()).collect();
+        return Some(Draw::Choice(words, sums));
+    }
+    let &[first, second] = value.as_array(arena)? else { return None };
+    match kind {
+        "uniform" => {
+            let (low, high) = (first.as_i64()?, second.as_i64()?);
+            (low <= high).then_some(Draw::Uniform(low, high))
+        }
+        "normal" => Some(Draw::Normal(first.as_f64()?, second.as_f64()?)),
+        "zipf" => {
+            let exponent = second.as_f64().filter(|exponent| *exponent > 0.0)?;
+            Some(Draw::Zipf(first.as_u64().filter(|ranks| *ranks > 0)?, exponent))
+        }
+        "sequence" => Some(Draw::Sequence(first.as_i64()?, second.as_i64()?)),
+        "session" => Some(Draw::Session(first.as_u64()?, second.as_u64()?.min(SESSIONS_MAX))),
+        _ => None,
     }
 }
 

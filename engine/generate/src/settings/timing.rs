@@ -3,26 +3,21 @@
 use super::super::executions::{Amount, Plan};
 use super::super::rate::{Rate, Tables};
 use super::super::relative::TimeWord;
-use super::{Read, Settings, wrong};
-use temblor_lang::value::Value;
+use super::{Draft, Read, wrong};
 use temblor_runtime::clock::Timestamp;
 use temblor_stdlib::formats::datetime::DateFormat;
 
-impl Settings<'_> {
+impl Draft<'_> {
     pub(super) fn rate(&self) -> Read<Rate> {
-        let Some(value) = self.get("rate") else { return Ok(Rate::Unlimited) };
-        let text = match value.as_f64() {
-            Some(number) => number.to_string(),
-            None => value.as_str().unwrap_or_default().to_string(),
-        };
-        Rate::parse(&text).or_else(|reason| wrong("rate", reason))
+        let Some(text) = self.text("rate") else { return Ok(Rate::Unlimited) };
+        Rate::parse(text).or_else(|reason| wrong("rate", reason))
     }
 
     /// Executions, when there is an `interval`; a rate is then how much each of them has.
     pub(super) fn plan(&self, rate: &mut Rate) -> Read<Option<Plan>> {
-        let Some(interval_ns) = self.duration("interval")? else {
+        let Some(interval_ns) = self.duration("interval") else {
             for name in ["amount", "executions", "until", "spread"] {
-                if self.get(name).is_some() {
+                if self.settings.says(name) {
                     return wrong(
                         name,
                         "goes with `interval`, the time from one execution to the next",
@@ -31,7 +26,7 @@ impl Settings<'_> {
             }
             return Ok(None);
         };
-        let amount = match (self.whole("amount")?, &rate) {
+        let amount = match (self.settings.optional_whole("amount"), &rate) {
             (Some(_), Rate::Events(_) | Rate::Bytes(_)) => {
                 return wrong("amount", "is how many events an execution has; `rate` says it, too");
             }
@@ -43,25 +38,24 @@ impl Settings<'_> {
             }
         };
         *rate = Rate::Unlimited;
-        let until = self.text("until")?.map(|text| TimeWord::parse(text, &self.zone)).transpose();
+        let until = self.text("until").map(|text| TimeWord::parse(text, &self.zone)).transpose();
         Ok(Some(Plan {
             interval_ns,
             amount,
-            count: self.whole("executions")?,
+            count: self.settings.optional_whole("executions"),
             until: until.or_else(|reason| wrong("until", reason))?,
-            is_spread: self.flag("spread")?,
+            is_spread: self.settings.flag("spread"),
         }))
     }
 
     pub(super) fn start(&self) -> Read<Option<Timestamp>> {
-        let Some(value) = self.get("start") else { return Ok(None) };
+        let Some(text) = self.text("start") else { return Ok(None) };
         let format = DateFormat::compile("%Y-%m-%dT%H:%M:%SZ");
-        let time =
-            value.as_u64().or_else(|| u64::try_from(format.nanoseconds(value.as_str()?)?).ok());
-        time.map_or_else(
-            || wrong("start", "must be like \"2026-01-01T00:00:00Z\""),
-            |time| Ok(Some(time)),
-        )
+        let date = || u64::try_from(format.nanoseconds(text)?).ok();
+        match text.parse().ok().or_else(date) {
+            Some(time) => Ok(Some(time)),
+            None => wrong("start", "must be like \"2026-01-01T00:00:00Z\""),
+        }
     }
 
     pub(super) fn tables(&self) -> Read<Tables> {
@@ -76,12 +70,15 @@ impl Settings<'_> {
     }
 
     fn table(&self, name: &'static str) -> Read<Vec<(u64, f64)>> {
-        let Some(value) = self.get(name) else { return Ok(Vec::new()) };
-        let entry = |(key, factor): (&str, Value<'_>)| {
-            let factor = factor.as_f64().filter(|factor| factor.is_finite() && *factor >= 0.0)?;
+        if !self.settings.has(name) {
+            return Ok(Vec::new());
+        }
+        let entry = |(key, factor): &(String, String)| {
+            let factor = factor.parse().ok();
+            let factor = factor.filter(|factor: &f64| factor.is_finite() && *factor >= 0.0)?;
             Some((key.parse().ok()?, factor))
         };
-        let entries: Option<Vec<_>> = self.fields(value).into_iter().map(entry).collect();
+        let entries: Option<Vec<_>> = self.settings.map(name).iter().map(entry).collect();
         match entries.filter(|entries| !entries.is_empty()) {
             Some(entries) => Ok(entries),
             None => wrong(name, "must be a record of numbers and factors, such as {\"9\": 2.5}"),

@@ -113,7 +113,7 @@ pub(crate) fn input(
             Arrives::Events => (Framing::Lines, InputCodec::Json),
         };
         let framing_is_chosen = !matches!(arrival.arrives, Arrives::Messages | Arrives::Events);
-        let reading = Reading { codec, framing, framing_is_chosen, preprocessors: Vec::new() };
+        let reading = Reading { codec, framing, framing_is_chosen, ..Reading::default() };
         let built = build(row, name, &reading, (arguments, before))?;
         let open = built.into_iter().filter_map(|(built, ..)| built.source).collect();
         Some(Input { intake, origin: input::Origin::Network(Sources { open, codec }) })
@@ -139,8 +139,7 @@ pub(crate) fn output(
         };
         let encoder = encoder.filter(|encoder| !encoder.is_plain_json());
         let (codec, framing) = (InputCodec::Json, Framing::Lines);
-        let reading =
-            Reading { codec, framing, framing_is_chosen: false, preprocessors: Vec::new() };
+        let reading = Reading { codec, framing, ..Reading::default() };
         let built = build(row, name, &reading, (arguments, before))?.pop()?;
         let (built, settings, per_event, connector) = built;
         let bare = encoder.is_some() || !connector.writes_lines;

@@ -1,35 +1,25 @@
-//! The connectors of this build: what each is made into.
+//! The connectors of flows: what each is made into, by its row and the ports that the flow connects.
 
 use super::absent;
-use super::chains::{self, After};
-use super::settings::{Config, Settings, complain};
-use crate::connected::{self, Reading};
-use crate::endpoint::{EndpointSource, Endpoints, SinkEndpoint, SourceEndpoint};
-use crate::graph::{FlowConnector, FlowPort, Graph};
-use crate::metered::MetricsConfig;
+use crate::connected::{self, Reading, has_errors};
+use crate::endpoint::{Endpoints, SourceEndpoint};
+use crate::graph::{FlowConnector, Graph, connector_setting};
 use crate::operator::{ERR, IN, OUT};
 use crate::registry::Registry;
-use std::path::PathBuf;
-use std::time::Duration;
-use temblor_codec::interceptor::{MESSAGE_BYTES_MAX, Postprocessor, Preprocessor};
-use temblor_codec::{Encoding, InputCodec, OutputCodec};
-use temblor_connect::sink::bench::BenchConfig;
-use temblor_connect::sink::{Care, FileMode, SinkConfig};
-use temblor_connect::source::SourceConfig;
-use temblor_connect::source::chained::ChainedConfig;
-use temblor_connect::source::crononome::{Entry, Expression};
-use temblor_connect::source::file::FileConfig;
-use temblor_declare::{CodecUse, Connector, Ends, Notation, Setting, read};
+use temblor_codec::{Encoding, OutputCodec};
+use temblor_declare::interceptor::after::After;
+use temblor_declare::interceptor::{after, before};
+use temblor_declare::read::{self, Reader};
+use temblor_declare::shared::FLOW;
+use temblor_declare::{
+    Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Settings, codec,
+};
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::lower::Compiler;
-use temblor_lang::value::Arena;
+use temblor_lang::syntax::tree::ConnectorDef;
+use temblor_lang::value::{Arena, Value};
 use temblor_runtime::framing::Framing;
-
-/// The connectors that this build has.
-pub const KINDS: [&str; 8] =
-    ["bench", "crononome", "exit", "file", "metrics", "metronome", "null", "stdio"];
-/// Bytes that can be read at once, at the most.
-const CHUNK_BYTES_MAX: u64 = 16 << 20;
+use temblor_stdlib::formats::json;
 
 /// Adds the sources and sinks that a connector stands for.
 pub(super) fn lower(
@@ -40,70 +30,119 @@ pub(super) fn lower(
     compiler: &mut Compiler<'_>,
 ) {
     let Some(def) = connector.def().filter(|_| !connector.faulty) else { return };
-    let kind = def.kind.text.as_str();
-    if let Some(row) = registry.connector(kind, Notation::Tremor) {
-        return connected(connector, row, graph, endpoints, compiler);
+    let Some(row) = registry.connector(&def.kind.text, Notation::Tremor) else {
+        let complaint = unknown(def, registry);
+        return compiler.diagnostics.push(complaint);
+    };
+    let before = compiler.diagnostics.len();
+    let settings = shared(connector, def, compiler);
+    let shape = shape(row, &settings, compiler);
+    let config = configuration(row, &settings, compiler);
+    if has_errors(&compiler.diagnostics[before..]) {
+        return;
     }
-    if !KINDS.contains(&kind) {
-        let span = def.kind.span;
-        let unknown = || {
-            Diagnostic::error("E0519", span, format!("unknown connector `{kind}`"))
-                .with_nearest(kind, KINDS.into_iter().chain(absent::names()))
-        };
-        return compiler.diagnostics.push(absent::diagnostic(kind, span).unwrap_or_else(unknown));
-    }
-    let settings = Settings::of(connector, compiler);
-    let arena = Arena::new();
-    let (codec_in, codec_out) = chains::codec(&settings, compiler);
-    let before = chains::preprocessors(&settings, compiler);
-    let after = chains::postprocessors(&settings, compiler);
-    let config = configuration(kind, &settings, &arena, compiler);
-    let needs_codec = matches!(kind, "file" | "stdio" | "bench");
-    let codec_use = if needs_codec { CodecUse::Required } else { CodecUse::Structured };
-    check_codec(kind, codec_use, &settings, compiler);
-    let file = if kind == "file" { file_of(&config, compiler) } else { None };
-    check_ports(connector, kind, file.as_ref().map(|file| file.reads), compiler);
-    let shape =
-        Shape { kind, file, config, arena: &arena, codec: (codec_in, codec_out), before, after };
-    if connector.gives.iter().any(|port| [OUT, ERR].contains(&port.name.as_str())) {
-        let source = shape.source(compiler);
+    let name = &connector.name;
+    let built = connected::build(row, name, row.ends, &config, &shape.reading, compiler);
+    let Some(built) = built else { return };
+    check_ports(connector, row, &built, compiler);
+    let Built { source, sink, .. } = built;
+    if let Some(config) = source
+        && connector.gives.iter().any(|port| [OUT, ERR].contains(&port.name.as_str()))
+    {
+        let port = format!("{name}/{OUT}");
+        let mut source = SourceEndpoint::new(port, config, shape.reading.codec);
         let errors = connector.gives.iter().find(|port| port.name == ERR);
-        endpoints.sources.extend(source.map(|config| SourceEndpoint {
-            port: format!("{}/{OUT}", connector.name),
-            config,
-            codec: if needs_codec { codec_in } else { InputCodec::Json },
-            errors: errors.map(|port| (port.end.clone(), connector.name.clone())),
-        }));
+        source.errors = errors.map(|port| (port.end.clone(), name.clone()));
+        endpoints.sources.push(source);
     }
-    for port in &connector.takes {
-        endpoints.sinks.extend(shape.sink(port, compiler));
+    if let Some(sink) = sink {
+        shape.sinks(connector, row, (sink, &config), endpoints, compiler);
     }
-    if let Some(interval_s) = settings.whole("metrics_interval_s", 1, compiler) {
+    if let Some(interval_s) = settings.optional_whole("metrics_interval_s") {
         for port in connector.gives.iter().chain(&connector.takes) {
-            graph.meter_connector(&connector.name, &port.name, &port.end, interval_s);
+            graph.meter_connector(name, &port.name, &port.end, interval_s);
         }
     }
 }
 
-/// The settings of a connector's own.
-fn configuration<'a>(
-    kind: &str,
-    settings: &'a Settings,
-    arena: &'a Arena,
-    compiler: &mut Compiler<'_>,
-) -> Config<'a> {
-    let known: &[&str] = match kind {
-        "file" => &["path", "mode", "chunk_size"],
-        "crononome" => &["entries"],
-        "metronome" => &["interval"],
-        "exit" => &["delay", "graceful"],
-        "bench" => &BENCH_KEYS,
-        _ => &[],
+fn unknown(def: &ConnectorDef, registry: &Registry) -> Diagnostic {
+    let (kind, span) = (def.kind.text.as_str(), def.kind.span);
+    let unknown = || {
+        let known = registry.kinds(Notation::Tremor, Ends::Both);
+        Diagnostic::error("E0519", span, format!("unknown connector `{kind}`"))
+            .with_nearest(kind, known.into_iter().chain(absent::names()))
     };
+    absent::diagnostic(kind, span).unwrap_or_else(unknown)
+}
+
+/// What `with` says of every connector.
+fn shared(connector: &FlowConnector, def: &ConnectorDef, compiler: &mut Compiler<'_>) -> Settings {
+    let is_known = |name: &str| FLOW.iter().any(|row| row.name == name);
+    let (known, others): (Vec<_>, Vec<_>) =
+        def.with.iter().cloned().partition(|one| is_known(&one.name.text));
+    for binding in others {
+        compiler.diagnostics.push(connector_setting(&binding.name.text, binding.name.span));
+    }
+    let span = connector.definition.name.span;
+    let args = Some(connector.args.clone());
+    let reader = Reader { rows: &[FLOW], span, scope: &connector.scope, args };
+    reader.bindings(&known, Settings::new(span), compiler)
+}
+
+/// How a connector reads messages and writes events.
+struct Shape {
+    reading: Reading,
+    writes: OutputCodec,
+    after: After,
+}
+
+fn shape(row: &Connector, settings: &Settings, compiler: &mut Compiler<'_>) -> Shape {
+    check_codec(row, settings, compiler);
+    let diagnostics = &mut compiler.diagnostics;
+    let named = settings.named("codec").first();
+    let (reads, writes) = codec::both(named, settings.span_of("codec"), diagnostics);
+    let (first, last) = ("preprocessors", "postprocessors");
+    let chain = before::chain(settings.named(first), settings.span_of(first), diagnostics);
+    let after = after::chain(settings.named(last), settings.span_of(last), diagnostics);
+    let framing = before::framing(&chain, reads);
+    let reading = Reading {
+        codec: reads,
+        framing: framing.unwrap_or(Framing::Whole),
+        framing_is_chosen: framing.is_some(),
+        preprocessors: chain,
+        stream: after.stream,
+    };
+    Shape { reading, writes, after }
+}
+
+fn check_codec(row: &Connector, settings: &Settings, compiler: &mut Compiler<'_>) {
+    let (has, kind) = (settings.says("codec"), row.kind);
+    if row.codec == CodecUse::Required && !has {
+        let message = format!("the connector `{kind}` needs a codec");
+        let complaint = Diagnostic::error("E0507", settings.span, message)
+            .with_help("such as: codec = \"json\"");
+        compiler.diagnostics.push(complaint);
+    } else if row.codec == CodecUse::Structured && has {
+        let message = format!("the connector `{kind}` gives and takes values; it has no codec");
+        let span = settings.span_of("codec");
+        compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
+    }
+}
+
+/// The connector's own settings.
+fn configuration(
+    row: &'static Connector,
+    settings: &Settings,
+    compiler: &mut Compiler<'_>,
+) -> Settings {
+    let rows: &'static [Setting] = if row.ends == Ends::Sink { row.sink } else { row.source };
+    let arena = Arena::new();
+    let value = json::parse(settings.json("config").unwrap_or("null"), &arena);
+    let value = value.unwrap_or(Value::Null);
     let said = compiler.diagnostics.len();
-    let config = settings.config(known, arena, compiler);
-    if matches!(kind, "stdio" | "null" | "metrics") {
-        // They do not look at their configuration, whatever it is.
+    let config = read::record(rows, value, settings.span_of("config"), &arena, compiler);
+    if row.source.is_empty() && row.sink.is_empty() {
+        // It does not look at its configuration, whatever that is.
         for one in &mut compiler.diagnostics[said..] {
             one.severity = Severity::Warning;
         }
@@ -111,366 +150,75 @@ fn configuration<'a>(
     config
 }
 
-fn check_codec(kind: &str, codec: CodecUse, settings: &Settings, compiler: &mut Compiler<'_>) {
-    let has = settings.codec(&Arena::new(), compiler).is_some();
-    if codec == CodecUse::Required && !has {
-        let message = format!("the connector `{kind}` needs a codec");
-        let complaint = Diagnostic::error("E0507", settings.span, message)
-            .with_help("such as: codec = \"json\"");
-        compiler.diagnostics.push(complaint);
-    } else if codec == CodecUse::Structured && has {
-        let message = format!("the connector `{kind}` gives and takes values; it has no codec");
-        complain(compiler, settings.span_of("codec"), message);
-    }
-}
-
-/// A connector whose settings have been read.
-struct Shape<'a> {
-    kind: &'a str,
-    file: Option<FileSettings>,
-    config: Config<'a>,
-    /// Where the values of `config` are.
-    arena: &'a Arena,
-    codec: (InputCodec, OutputCodec),
-    before: Vec<Preprocessor>,
-    after: After,
-}
-
-impl Shape<'_> {
-    fn source(&self, compiler: &mut Compiler<'_>) -> Option<EndpointSource> {
-        let codec = self.codec.0;
-        match (self.kind, &self.file) {
-            ("file", Some(file)) if file.reads => {
-                Some(read(Some(file), &self.before, codec).into())
-            }
-            ("stdio", _) => Some(read(None, &self.before, codec).into()),
-            ("crononome", _) => crononome(&self.config, self.arena, compiler).map(Into::into),
-            ("metrics", _) => {
-                // What it counts is known when all connectors are.
-                let config = MetricsConfig { meters: Vec::new(), peers: 0, has_others: false };
-                Some(EndpointSource::Metrics(config))
-            }
-            ("metronome", _) => metronome(&self.config, compiler).map(Into::into),
-            ("bench", _) => bench(&self.config, &self.before, compiler).map(Into::into),
-            _ => None,
+impl Shape {
+    /// The sinks behind the ports that the flow connects.
+    fn sinks(
+        self,
+        connector: &FlowConnector,
+        row: &Connector,
+        (mut sink, config): (BuiltSink, &Settings),
+        endpoints: &mut Endpoints,
+        compiler: &mut Compiler<'_>,
+    ) {
+        if self.reading.stream.is_some() && !sink.is_stream {
+            let message =
+                format!("`streaming-compress` does not go with the connector `{}`", row.kind);
+            let span = connector.definition.name.span;
+            compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
+        }
+        let post = Some(self.after.each.into_boxed_slice());
+        let encoding = Encoding { codec: self.writes, post };
+        let mut sinks = std::mem::take(&mut sink.beside);
+        sinks.push((IN, sink));
+        for (name, sink) in sinks {
+            let Some(port) = connector.takes.iter().find(|port| port.name == name) else {
+                continue;
+            };
+            let attributes = connected::attributes(row.sink, config);
+            let end = (connector.name.as_str(), port.end.as_str());
+            let (encoding, sources) = (encoding.clone(), &mut endpoints.sources);
+            let endpoint = connected::sink_endpoint(end, sink, attributes, encoding, sources);
+            endpoints.sinks.push(endpoint);
         }
     }
-
-    fn sink(&self, port: &FlowPort, compiler: &mut Compiler<'_>) -> Option<SinkEndpoint> {
-        let config = match (self.kind, &self.file, port.name.as_str()) {
-            ("file", Some(file), IN) if !file.reads => {
-                SinkConfig::File { path: file.path.clone(), mode: file.mode, care: Care::default() }
-            }
-            ("stdio", _, IN | "stdout") => SinkConfig::Stdout,
-            ("stdio", _, "stderr") => SinkConfig::Stderr,
-            ("bench", _, IN) => SinkConfig::Bench(measured(&self.config, compiler)),
-            ("null" | "metrics", _, IN) => SinkConfig::Null,
-            ("exit", _, IN) => SinkConfig::Exit {
-                delay: Duration::from_nanos(self.config.whole("delay", 0, compiler).unwrap_or(0)),
-                graceful: self.config.flag("graceful", compiler).unwrap_or(true),
-            },
-            _ => return None,
-        };
-        let plain = matches!(self.kind, "null" | "exit" | "metrics");
-        let config = config.packed(self.after.stream.filter(|_| !plain));
-        Some(SinkEndpoint {
-            port: port.end.clone(),
-            config: std::sync::Arc::new(config),
-            path: None,
-            encoding: if plain { Encoding::default() } else { self.encoding() },
-            each_member: true,
-            attributes: None,
-            queue: temblor_runtime::outlet::QueuePolicy::default(),
-        })
-    }
 }
 
-impl Shape<'_> {
-    /// How each event is written. The bench sink wants to know when it was taken in.
-    fn encoding(&self) -> Encoding {
-        let mut each = self.after.each.clone();
-        if self.kind == "bench" {
-            each.extend([Postprocessor::LengthPrefixed, Postprocessor::IngestNs]);
-        }
-        Encoding { codec: self.codec.1, post: Some(each.into_boxed_slice()) }
-    }
-}
-
-/// What the bench sink measures.
-fn measured(config: &Config<'_>, compiler: &mut Compiler<'_>) -> BenchConfig {
-    let figures = config.within("significant_figures", 1, 5, compiler).unwrap_or(2);
-    BenchConfig {
-        significant_figures: u8::try_from(figures).unwrap_or(2),
-        warmup: Duration::from_secs(config.whole("warmup_secs", 0, compiler).unwrap_or(0)),
-        structured: config.flag("structured", compiler).unwrap_or(false),
-    }
-}
-
-/// Reports ports that the connector does not have.
+/// Reports ports that the connector, as it is set, does not have.
 fn check_ports(
     connector: &FlowConnector,
-    kind: &str,
-    reads: Option<bool>,
+    row: &Connector,
+    built: &Built,
     compiler: &mut Compiler<'_>,
 ) {
-    let gives: &[&str] = match (kind, reads) {
-        ("stdio" | "crononome" | "metrics" | "metronome" | "bench", _)
-        | ("file", Some(true) | None) => &[OUT, ERR],
-        _ => &[],
-    };
-    let takes: &[&str] = match (kind, reads) {
-        ("stdio", _) => &[IN, "stdout", "stderr"],
-        ("crononome" | "metronome", _) | ("file", Some(true)) => &[],
-        _ => &[IN],
-    };
-    let ports = connector.gives.iter().map(|port| (port, gives, "gives"));
-    let ports = ports.chain(connector.takes.iter().map(|port| (port, takes, "takes")));
-    for (port, known, verb) in ports {
+    let (gives, takes) = ports(row, built);
+    let is_one_way = row.ends == Ends::Both && (built.source.is_none() || built.sink.is_none());
+    let set = if is_one_way { " with these settings" } else { "" };
+    let given = connector.gives.iter().map(|port| (port, &gives, "come out of"));
+    let taken = connector.takes.iter().map(|port| (port, &takes, "go into"));
+    for (port, known, verb) in given.chain(taken) {
         if known.contains(&port.name.as_str()) {
             continue;
         }
         let name = &connector.definition.name.text;
-        let message = match (known.is_empty(), verb) {
-            (true, "gives") => format!("no events come out of the connector `{name}`"),
-            (true, _) => format!("no events go into the connector `{name}`"),
-            (false, _) => format!("`{name}` has no port `{}`", port.name),
+        let message = match known.is_empty() {
+            true => format!("no events {verb} the connector `{name}`"),
+            false => format!("`{name}` has no port `{}`", port.name),
         };
-        let mode = if kind == "file" { " with this `mode`" } else { "" };
         let complaint = Diagnostic::error("E0515", port.span, message)
-            .with_label(format!("a `{kind}` connector{mode}"))
+            .with_label(format!("a `{}` connector{set}", row.kind))
             .with_nearest(&port.name, known.iter().copied());
         compiler.diagnostics.push(complaint);
     }
 }
 
-struct FileSettings {
-    path: PathBuf,
-    reads: bool,
-    mode: FileMode,
-    chunk_bytes: usize,
-}
-
-fn file_of(config: &Config<'_>, compiler: &mut Compiler<'_>) -> Option<FileSettings> {
-    let path = config.text("path", compiler);
-    let mode = config.text("mode", compiler);
-    if path.is_none() {
-        config.missing("path", "the path of the file", compiler);
-    }
-    let mode = match mode {
-        Some("read") => None,
-        Some("write" | "truncate") => Some(FileMode::Truncate),
-        Some("append") => Some(FileMode::Append),
-        Some("overwrite") => Some(FileMode::Overwrite),
-        Some(other) => {
-            let known = "read, truncate, append, overwrite";
-            let message = format!("`mode` must be one of {known}, got {other}");
-            complain(compiler, config.span, message);
-            return None;
-        }
-        None => {
-            config.missing("mode", "one of read, truncate, append, overwrite", compiler);
-            return None;
-        }
+/// The ports by which events come from a connector, and those by which they go to it.
+fn ports(row: &Connector, built: &Built) -> (Vec<&'static str>, Vec<&'static str>) {
+    let gives = match (&built.source, &built.sink) {
+        (Some(_), _) => vec![OUT, ERR],
+        (None, Some(sink)) if sink.is_stream => Vec::new(),
+        _ => row.gives.iter().copied().chain([ERR]).collect(),
     };
-    Some(FileSettings {
-        path: PathBuf::from(path?),
-        reads: mode.is_none(),
-        mode: mode.unwrap_or_default(),
-        chunk_bytes: chunk_bytes(config, compiler),
-    })
-}
-
-fn chunk_bytes(config: &Config<'_>, compiler: &mut Compiler<'_>) -> usize {
-    let bytes =
-        config.whole("chunk_size", 1, compiler).unwrap_or(ChainedConfig::CHUNK_BYTES as u64);
-    bytes.min(CHUNK_BYTES_MAX) as usize
-}
-
-/// The source of a file or of standard input.
-fn read(file: Option<&FileSettings>, chain: &[Preprocessor], codec: InputCodec) -> SourceConfig {
-    let path = file.map(|file| file.path.clone());
-    match (chains::framing(chain, codec), path) {
-        (Some(framing), Some(path)) => {
-            SourceConfig::File(FileConfig::once(vec![path.display().to_string()], framing))
-        }
-        (Some(framing), None) => SourceConfig::Stdin { framing },
-        (None, path) => {
-            let once = ChainedConfig::once(path, chain.to_vec());
-            let chunk_bytes = file.map_or(once.chunk_bytes, |file| file.chunk_bytes);
-            SourceConfig::Chained(ChainedConfig { chunk_bytes, ..once })
-        }
-    }
-}
-
-fn metronome(config: &Config<'_>, compiler: &mut Compiler<'_>) -> Option<SourceConfig> {
-    let interval = config.whole("interval", 1, compiler);
-    if interval.is_none() {
-        config.missing("interval", "nanoseconds between two events", compiler);
-    }
-    Some(SourceConfig::Metronome { interval: interval?, count: None })
-}
-
-/// The time table of `{"entries": [{"name": …, "expr": …, "payload": …}]}`.
-fn crononome<'a>(
-    config: &Config<'a>,
-    arena: &'a Arena,
-    compiler: &mut Compiler<'_>,
-) -> Option<SourceConfig> {
-    let Some(records) = config.records("entries", &["name", "expr", "payload"], arena, compiler)
-    else {
-        config.missing("entries", "an array of {\"name\", \"expr\", \"payload\"}", compiler);
-        return None;
-    };
-    let mut entries = Vec::with_capacity(records.len());
-    for record in records {
-        let name = record.text("name", compiler);
-        let expression = record.text("expr", compiler);
-        if name.is_none() {
-            record.missing("name", "what the events of an entry are called", compiler);
-        }
-        let Some(expression) = expression else {
-            record.missing("expr", "second minute hour day month weekday [year]", compiler);
-            continue;
-        };
-        match Expression::parse(expression) {
-            Ok(expression) => entries.push(Entry {
-                name: name?.to_string(),
-                expression,
-                payload: record.json("payload"),
-            }),
-            Err(reason) => complain(compiler, record.span, format!("`expr`: {reason}")),
-        }
-    }
-    Some(SourceConfig::Crononome(entries))
-}
-
-const BENCH_KEYS: [&str; 10] = [
-    "path",
-    "interval",
-    "chunk_size",
-    "iters",
-    "base64",
-    "is_transactional",
-    "structured",
-    "stop_after_secs",
-    "significant_figures",
-    "warmup_secs",
-];
-
-/// Replays a file; its messages are lines, or chunks when a size is set.
-fn bench(
-    config: &Config<'_>,
-    chain: &[Preprocessor],
-    compiler: &mut Compiler<'_>,
-) -> Option<SourceConfig> {
-    let path = config.text("path", compiler);
-    if path.is_none() {
-        config.missing("path", "the file to replay", compiler);
-    }
-    let chunked = config.whole("chunk_size", 1, compiler).is_some();
-    let mut stages = Vec::new();
-    if !chunked && !chain.iter().any(|one| matches!(one, Preprocessor::Separate { .. })) {
-        let length_max = MESSAGE_BYTES_MAX;
-        stages.push(Preprocessor::Separate { separator: b'\n', length_max, buffered: true });
-        stages.push(Preprocessor::RemoveEmpty);
-    }
-    if config.flag("base64", compiler).unwrap_or(false) {
-        stages.push(Preprocessor::Base64);
-    }
-    stages.extend_from_slice(chain);
-    let _transactional = config.flag("is_transactional", compiler);
-    // The time of warming up comes in front.
-    let warmup_s = config.whole("warmup_secs", 0, compiler).unwrap_or(0);
-    let stop_after = config.whole("stop_after_secs", 1, compiler);
-    let stop_after = stop_after.map(|time_s| Duration::from_secs(time_s.saturating_add(warmup_s)));
-    let default_iterations = if stop_after.is_some() { u64::MAX } else { 1 };
-    Some(SourceConfig::Chained(ChainedConfig {
-        path: Some(PathBuf::from(path?)),
-        chain: stages,
-        chunk_bytes: chunk_bytes(config, compiler),
-        iterations: config.whole("iters", 1, compiler).unwrap_or(default_iterations),
-        interval_ns: config.whole("interval", 0, compiler).unwrap_or(0),
-        stop_after,
-    }))
-}
-
-/// A connector of the registry: its source, its sink, or both, by the ports that the flow connects.
-fn connected(
-    connector: &FlowConnector,
-    row: &'static Connector,
-    graph: &mut Graph,
-    endpoints: &mut Endpoints,
-    compiler: &mut Compiler<'_>,
-) {
-    let settings = Settings::of(connector, compiler);
-    let arena = Arena::new();
-    let (codec_in, codec_out) = chains::codec(&settings, compiler);
-    check_codec(row.kind, row.codec, &settings, compiler);
-    let preprocessors = chains::preprocessors(&settings, compiler);
-    let after = chains::postprocessors(&settings, compiler);
-    let framing = chains::framing(&preprocessors, codec_in);
-    let reading = Reading {
-        codec: codec_in,
-        framing: framing.unwrap_or(Framing::Whole),
-        framing_is_chosen: framing.is_some() && !preprocessors.is_empty(),
-        preprocessors,
-    };
-    let rows: &'static [Setting] = if row.ends == Ends::Sink { row.sink } else { row.source };
-    let (span, value) = settings.config_value();
-    let config = read::record(rows, value.copy_into(&arena), span, &arena, compiler);
-    if compiler.diagnostics.iter().any(|one| one.severity == Severity::Error) {
-        return;
-    }
-    let Some(built) = connected::build(row, &connector.name, row.ends, &config, &reading, compiler)
-    else {
-        return;
-    };
-    check_connected_ports(connector, row, compiler);
-    let errors = connector.gives.iter().find(|port| port.name == ERR);
-    if let Some(source) = built.source
-        && connector.gives.iter().any(|port| [OUT, ERR].contains(&port.name.as_str()))
-    {
-        endpoints.sources.push(SourceEndpoint {
-            port: format!("{}/{OUT}", connector.name),
-            config: EndpointSource::Other(source),
-            codec: codec_in,
-            errors: errors.map(|port| (port.end.clone(), connector.name.clone())),
-        });
-    }
-    if let Some(sink) = built.sink
-        && let Some(port) = connector.takes.iter().find(|port| port.name == IN)
-    {
-        let post = Some(after.each.into_boxed_slice());
-        let encoding = Encoding { codec: codec_out, post };
-        let attributes = connected::attributes(row.sink, &config);
-        let end = (connector.name.as_str(), port.end.as_str());
-        let endpoint =
-            connected::sink_endpoint(end, sink, attributes, encoding, &mut endpoints.sources);
-        endpoints.sinks.push(endpoint);
-    }
-    if let Some(interval_s) = settings.whole("metrics_interval_s", 1, compiler) {
-        for port in connector.gives.iter().chain(&connector.takes) {
-            graph.meter_connector(&connector.name, &port.name, &port.end, interval_s);
-        }
-    }
-}
-
-/// Reports ports that a connector of the registry does not have.
-fn check_connected_ports(connector: &FlowConnector, row: &Connector, compiler: &mut Compiler<'_>) {
-    let gives: Vec<&str> = match row.ends {
-        Ends::Source | Ends::Both => vec![OUT, ERR],
-        Ends::Sink => row.gives.iter().copied().chain([ERR]).collect(),
-    };
-    let takes: &[&str] = if row.ends == Ends::Source { &[] } else { &[IN] };
-    let ports = connector.gives.iter().map(|port| (port, &gives[..]));
-    for (port, known) in ports.chain(connector.takes.iter().map(|port| (port, takes))) {
-        if !known.contains(&port.name.as_str()) {
-            let name = &connector.definition.name.text;
-            let message = format!("`{name}` has no port `{}`", port.name);
-            let complaint = Diagnostic::error("E0515", port.span, message)
-                .with_label(format!("a `{}` connector", row.kind))
-                .with_nearest(&port.name, known.iter().copied());
-            compiler.diagnostics.push(complaint);
-        }
-    }
+    let beside = |sink: &BuiltSink| sink.beside.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    let takes = built.sink.as_ref().map_or(Vec::new(), |sink| [vec![IN], beside(sink)].concat());
+    (gives, takes)
 }

@@ -1,30 +1,27 @@
 //! Flows: what the connectors of a deploy file are made into. The pipelines are in the graph
 //! (`graph::flow`); a connector becomes a source, a sink, or both.
 
-mod absent;
-pub mod chains;
+pub mod absent;
 mod connector;
-pub mod settings;
 
-pub use connector::KINDS as CONNECTOR_KINDS;
-
-use crate::endpoint::{EndpointSource, Endpoints, SourceEndpoint};
+use crate::endpoint::{Endpoints, SourceEndpoint};
 use crate::graph::{Flows, Graph};
 use crate::lookup::NamedTables;
 use crate::metered::MetricsConfig;
 use crate::registry::Registry;
+use std::sync::Arc;
 use temblor_lang::lower::Compiler;
 
 /// Tells the sources of metrics what there is to count, which is known only behind the last connector.
 fn give_meters(graph: &Graph, endpoints: &mut Endpoints) {
     let sources = &mut endpoints.sources;
-    let is_metrics = |one: &&SourceEndpoint| matches!(one.config, EndpointSource::Metrics(_));
-    let peers = sources.iter().filter(is_metrics).count();
-    let has_others = peers < sources.len();
-    for source in sources {
-        if let EndpointSource::Metrics(config) = &mut source.config {
-            *config = MetricsConfig { meters: graph.meters(), peers, has_others };
-        }
+    let is_metrics = |one: &&mut SourceEndpoint| one.config_as::<MetricsConfig>().is_some();
+    let count = sources.len();
+    let metrics: Vec<_> = sources.iter_mut().filter(is_metrics).collect();
+    let peers = metrics.len();
+    let has_others = peers < count;
+    for source in metrics {
+        source.config = Arc::new(MetricsConfig { meters: graph.meters(), peers, has_others });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Named constructors of diagnostics about graphs. Codes `E05xx` are used in the engine only.
 
 use crate::operator::ERR;
+use temblor_declare::shared::FLOW;
 use temblor_lang::diagnostic::{Class, Diagnostic};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::Ident;
@@ -236,8 +237,9 @@ pub(super) fn select_without_end(span: Span) -> Diagnostic {
 /// A key in `with` of a connector that there is not.
 #[must_use]
 pub fn connector_setting(name: &str, span: Span) -> Diagnostic {
+    let known: Vec<_> = FLOW.iter().map(|row| row.name).collect();
     Diagnostic::error("E0506", span, format!("connectors have no setting `{name}`"))
-        .with_help(format!("the settings are {}", super::CONNECTOR_KEYS.join(", ")))
+        .with_help(format!("the settings are {}", known.join(", ")))
 }
 
 pub(super) fn misplaced(what: &str, rule: &str, span: Span) -> Diagnostic {

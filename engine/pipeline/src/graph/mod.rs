@@ -45,10 +45,6 @@ use std::sync::Arc;
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
 
-/// What `with` of a connector may set.
-pub const CONNECTOR_KEYS: [&str; 6] =
-    ["codec", "config", "metrics_interval_s", "postprocessors", "preprocessors", "reconnect"];
-
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]
 pub struct Graph {

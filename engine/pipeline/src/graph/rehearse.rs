@@ -1,11 +1,11 @@
 //! Definitions that nothing uses are built once all the same, for their errors; what that makes is
 //! thrown away. Their arguments are not known then, so what depends on those is not judged.
 
-use super::CONNECTOR_KEYS;
 use super::build::{Builder, Definition, Level};
 use super::complain;
 use super::definitions::Namespace;
 use std::sync::Arc;
+use temblor_declare::shared::FLOW;
 use temblor_lang::diagnostic::{Class, Diagnostic, Severity};
 use temblor_lang::lower::Rules;
 use temblor_lang::syntax::tree::{ConnectorDef, DefineKind, OperatorDef};
@@ -87,7 +87,7 @@ impl Builder<'_, '_> {
     /// Reports settings that connectors do not have.
     pub(super) fn connector_keys(&mut self, def: &ConnectorDef) {
         for name in def.with.iter().map(|binding| &binding.name) {
-            if !CONNECTOR_KEYS.contains(&name.text.as_str()) {
+            if !FLOW.iter().any(|row| row.name == name.text) {
                 self.complain(complain::connector_setting(&name.text, name.span));
             }
         }

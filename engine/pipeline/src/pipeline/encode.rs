@@ -54,7 +54,7 @@ pub enum Place {
     /// The sink has only one.
     Only,
     /// A path that depends on the event.
-    Path(Box<Formula>),
+    Path(Arc<Formula>),
 }
 
 /// A frame that is being processed.

@@ -7,6 +7,7 @@ pub mod assembler;
 pub mod completion;
 pub mod feed;
 
+use std::any::Any;
 use std::fmt::Debug;
 
 use crate::checkpoint::FileMark;
@@ -14,7 +15,7 @@ use crate::error::Error;
 use feed::Feed;
 
 /// What a plan says of a source: everything that is needed to open it.
-pub trait OpenSource: Debug + Send + Sync {
+pub trait OpenSource: Any + Debug + Send + Sync {
     /// Opens the source; `marks` are the places that an earlier run got to.
     ///
     /// # Errors

@@ -1,0 +1,76 @@
+//! Settings that the program's side of a connector reads, whatever the connector is: codecs, framing,
+//! interceptors, and how much may wait for a sink.
+
+use crate::setting::{Setting, Takes};
+
+/// What a source of a Temblor file takes besides its own settings.
+pub static READING: &[Setting] = &[
+    Setting::new("codec", Takes::Named, "How a message becomes an event."),
+    Setting::new(
+        "framing",
+        Takes::Word(&["octet", "lines", "whole"]),
+        "How an input is cut into messages: at line ends, not at all, or (`octet`, on connections) by \
+         lengths in front of messages (RFC 6587). The codec says it unless set.",
+    ),
+    Setting::new(
+        "preprocessors",
+        Takes::NamedList,
+        "What is done to bytes before they are messages, in order.",
+    ),
+    Setting::new(
+        "separator",
+        Takes::Whole { least: 0, most: 255 },
+        "The byte that ends a message, as a number.",
+    ),
+];
+
+/// What a sink of a Temblor file takes besides its own settings.
+pub static WRITING: &[Setting] = &[
+    Setting::new("codec", Takes::Named, "How an event becomes a message."),
+    Setting::new(
+        "postprocessors",
+        Takes::NamedList,
+        "What is done to each encoded event, in order, instead of a newline behind it.",
+    ),
+];
+
+/// What a sink of a Temblor file takes that confirms later.
+pub static QUEUE: &[Setting] = &[
+    Setting::new("queue_bytes", Takes::Bytes, "How much may wait for the sink.").or("8MiB"),
+    Setting::new(
+        "when_full",
+        Takes::Word(&["block", "drop_newest", "drop_oldest"]),
+        "What happens when there is no room: the program waits, or events are left out and counted.",
+    )
+    .or("block"),
+];
+
+/// What a sink of a Temblor file takes that is a stream of bytes on this machine.
+pub static STREAM: &[Setting] = &[Setting::new(
+    "compression",
+    Takes::Word(&["gzip", "none"]),
+    "How the stream is compressed; each part of it can be read by itself.",
+)
+.or("none")];
+
+/// What `with` of a connector in a flow takes.
+pub static FLOW: &[Setting] = &[
+    Setting::new("codec", Takes::Named, "How messages become events, and events messages."),
+    Setting::new("config", Takes::Any, "The connector's own settings, as a record."),
+    Setting::new(
+        "metrics_interval_s",
+        Takes::Whole { least: 1, most: u64::MAX },
+        "Seconds between two counts of the connector's events, which a `metrics` connector gives.",
+    ),
+    Setting::new(
+        "postprocessors",
+        Takes::NamedList,
+        "What is done to each encoded event, in order.",
+    ),
+    Setting::new(
+        "preprocessors",
+        Takes::NamedList,
+        "What is done to bytes before they are messages, in order.",
+    ),
+    Setting::new("reconnect", Takes::Any, "How often a connection is tried again."),
+];
