@@ -3,7 +3,7 @@
 //! Invariant: nothing here opens a file, a socket or a process. Programs are compiled without the sources and
 //! sinks that they name; events are put in and taken out by hand.
 
-use crate::halves;
+use super::halves;
 use std::sync::Arc;
 use temblor_catalog::registry;
 use temblor_codec::InputCodec;

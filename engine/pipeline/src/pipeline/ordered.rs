@@ -22,7 +22,7 @@ use temblor_runtime::outputs::Outputs;
 use temblor_runtime::turnstile::Turn;
 
 /// Bytes of values after which no more events are taken in before those that are under way have left.
-const PIECE_BYTES_MAX: usize = 256 << 20;
+const PIECE_BYTES_MAX: usize = 64 << 20;
 
 /// Something that left the graph, kept until its turn to be encoded.
 enum Kept<'a> {

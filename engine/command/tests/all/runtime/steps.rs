@@ -112,14 +112,14 @@ fn named_steps_are_found_by_their_names() {
 fn names_can_be_given_later_and_in_every_kind_of_step() {
     let runs = Runs::new("steps-later");
     let program = "in |> script let state = (state ?? 0) + event.a; {\"n\": state} end \
-                   |> select {\"n\": event.n, \"c\": aggr::stats::count()} over 2 |> out";
+                   |> select {\"n\": aggr::win::last(event.n), \"c\": aggr::stats::count()} over 2 |> out";
     assert_eq!(runs.passes(program, ONE, &[]).0, "");
     let named = "in |> script as sum let state = (state ?? 0) + event.a; {\"n\": state} end \
-                 |> select as pairs {\"n\": event.n, \"c\": aggr::stats::count()} over 2 |> out";
+                 |> select as pairs {\"n\": aggr::win::last(event.n), \"c\": aggr::stats::count()} over 2 |> out";
     assert_eq!(runs.passes(named, ONE, &[]).0, "{\"n\":2,\"c\":2}\n");
     // The script may be another one: it has its name.
     let changed = "in |> script as sum let state = (state ?? 0) + 100; {\"n\": state} end \
-                   |> select as pairs {\"n\": event.n, \"c\": aggr::stats::count()} over 2 |> out";
+                   |> select as pairs {\"n\": aggr::win::last(event.n), \"c\": aggr::stats::count()} over 2 |> out";
     assert_eq!(runs.passes(changed, ONE, &[]).0, "");
     assert_eq!(runs.passes(changed, ONE, &[]).0, "{\"n\":202,\"c\":2}\n");
 }
