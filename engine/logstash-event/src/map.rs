@@ -213,6 +213,7 @@ impl<'a> Map<'a> {
     #[inline]
     pub fn append_key(&mut self, key: Key<'a>, value: Datum<'a>) {
         self.names.add(&key);
+        self.see_to_index();
         // So few gaps that closing them would not pay are left.
         let has_gaps = self.gaps as usize * GAPS_WORTH > self.entries.len();
         if self.entries.len() == self.entries.capacity() && has_gaps {

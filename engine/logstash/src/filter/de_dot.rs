@@ -114,6 +114,7 @@ impl DeDot {
         }
         let steps: Vec<Step> = name.split('.').take(DEPTH_MAX + 1).map(Step::from).collect();
         if !value.fits(steps.len()) {
+            map.insert(name, value);
             return false;
         }
         let field = FieldRef { metadata: false, steps };
