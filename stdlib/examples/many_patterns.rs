@@ -31,7 +31,7 @@ fn events(count: usize) -> Vec<String> {
             at % 250
         );
         // One in ten matches nothing.
-        if at % 10 == 0 { line.replace("unit", "item") } else { line }
+        if at.is_multiple_of(10) { line.replace("unit", "item") } else { line }
     };
     (0..EVENTS).map(event).collect()
 }

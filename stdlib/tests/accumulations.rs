@@ -15,7 +15,7 @@ const USES: &str = "use std::array; use std::string; use std::record;\n";
 fn compile(source: &str, in_place: bool) -> Script {
     let mut compiler = Compiler::new(temblor_stdlib::registry(), &NoModules);
     compiler.in_place = in_place;
-    let id = compiler.sources.add("script", &format!("{USES}{source}"));
+    let id = compiler.sources.add("script", format!("{USES}{source}"));
     let script = compiler.script(id);
     script.unwrap_or_else(|| {
         panic!("{source}\n{}", render_all(&compiler.diagnostics, &compiler.sources, Colour::Off))
@@ -185,7 +185,7 @@ impl Programs {
              let $list = {list}; let $text = \"{long}\"; let $record = {record};\n"
         );
         let turns: Vec<String> = (0..2 + self.below(5)).map(|_| self.statement()).collect();
-        let _ = write!(text, "for event.a of case (i, v) => {}; null end;\n", turns.join("; "));
+        let _ = writeln!(text, "for event.a of case (i, v) => {}; null end;", turns.join("; "));
         let after: Vec<String> = (0..self.below(4)).map(|_| self.statement() + "; ").collect();
         text + &after.concat() + "[n, x, t, r, event, $, state]"
     }

@@ -38,7 +38,7 @@
   .
   (#any-of? @keyword.modifier
     "across" "adjacent" "after" "before" "block" "burst" "bytes" "columns" "cost" "count" "every" "evict"
-    "first" "gap" "keep" "key" "last" "limit" "max_keys" "mode" "on" "per" "refresh" "size" "timeout"
+    "first" "gap" "keep" "key" "last" "limit" "max_keys" "mode" "on" "per" "refresh" "size" "store" "timeout"
     "types" "until" "using" "weight" "within"))
 
 (operator) @operator

@@ -8,7 +8,7 @@ use temblor_lang::span::Sources;
 
 /// A place in a file of the user.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Location {
     /// The file.
     pub file: PathBuf,
     /// The line, from 1.
@@ -17,7 +17,7 @@ pub struct Place {
     pub column: usize,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Location {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}:{}:{}", self.file.display(), self.line, self.column)
     }
@@ -38,10 +38,10 @@ pub struct Reached {
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// The branches by their places.
-    pub branches: BTreeMap<Place, Reached>,
+    pub branches: BTreeMap<Location, Reached>,
     /// The output ports of each program, by the place of its first line, and whether an event left
     /// on them.
-    pub ports: BTreeMap<Place, BTreeMap<String, bool>>,
+    pub ports: BTreeMap<Location, BTreeMap<String, bool>>,
 }
 
 /// Excerpts are cut after so many characters.
@@ -54,7 +54,7 @@ impl Reach {
         &mut self,
         coverage: &Coverage,
         sources: &Sources,
-        place: impl Fn(&str, usize, usize) -> Option<Place>,
+        place: impl Fn(&str, usize, usize) -> Option<Location>,
     ) {
         for branch in coverage.branches() {
             let Some(source) = sources.get(branch.span.source) else { continue };
@@ -74,7 +74,7 @@ impl Reach {
     }
 
     /// Takes in an output port of the program that begins at a place.
-    pub(crate) fn add_port(&mut self, place: Place, port: &str, used: bool) {
+    pub(crate) fn add_port(&mut self, place: Location, port: &str, used: bool) {
         *self.ports.entry(place).or_default().entry(port.to_string()).or_default() |= used;
     }
 
@@ -95,7 +95,7 @@ impl Reach {
 
 /// The place of a text that is a file itself; standard modules are no files of the user.
 #[must_use]
-pub(crate) fn in_file(name: &str, line: usize, column: usize) -> Option<Place> {
+pub(crate) fn in_file(name: &str, line: usize, column: usize) -> Option<Location> {
     let own = !name.starts_with('<');
-    own.then(|| Place { file: Path::new(name).to_path_buf(), line, column })
+    own.then(|| Location { file: Path::new(name).to_path_buf(), line, column })
 }

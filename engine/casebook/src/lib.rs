@@ -3,9 +3,9 @@
 
 pub mod file;
 mod coverage;
+mod difference;
 pub mod run;
 mod suite;
 pub mod selection;
 pub mod walk;
-mod difference;
 pub mod report;

@@ -1,7 +1,7 @@
 //! Results of tests as text for people, as JSON, and as JUnit's XML for build servers. Nothing
 //! here prints.
 
-use super::coverage::{Place, Reach};
+use super::coverage::{Location, Reach};
 use super::difference::Line;
 use super::walk::{Outcome, Results, TestResult};
 use std::fmt::Write;
@@ -135,8 +135,8 @@ fn json_reach(reach: &Reach) -> String {
     if reach.branches.is_empty() && reach.ports.is_empty() {
         return String::new();
     }
-    let place = |place: &Place| {
-        let (file, Place { line, column, .. }) = (quoted(&place.file.to_string_lossy()), place);
+    let place = |place: &Location| {
+        let (file, Location { line, column, .. }) = (quoted(&place.file.to_string_lossy()), place);
         format!("\"file\":{file},\"line\":{line},\"column\":{column}")
     };
     let branches = reach.branches.iter().map(|(at, branch)| {

@@ -1,7 +1,7 @@
 //! Runs one case: compiles its program, sends its input by a clock of its own, and compares every
 //! section that says what is expected. Nothing outside of the case has an influence on it.
 
-use super::coverage::{Place, Reach, in_file};
+use super::coverage::{Location, Reach, in_file};
 use super::difference::{Difference, differs};
 use super::file::Case;
 use std::collections::BTreeSet;
@@ -321,8 +321,8 @@ fn place_for_user(
     file: &Path,
     name: &str,
     (line, column): (usize, usize),
-) -> Option<Place> {
-    let inside = |head: usize| Place { file: file.to_path_buf(), line: head + line, column };
+) -> Option<Location> {
+    let inside = |head: usize| Location { file: file.to_path_buf(), line: head + line, column };
     if name == PROGRAM {
         return Some(inside(case.line));
     }

@@ -15,6 +15,7 @@ pub fn registry() -> &'static Registry {
             .with_connectors(temblor_wire::CONNECTORS.iter().copied())
             .with_connectors(temblor_brokers::CONNECTORS.iter().copied())
             .with_shared_counts(temblor_brokers::redis::counts::open)
+            .with_shared_tokens(temblor_brokers::redis::tokens::open)
             .with_connectors(temblor_http::CONNECTORS.iter().copied())
             .with_connectors(temblor_collect::CONNECTORS.iter().copied())
     });

@@ -1,25 +1,25 @@
 //! The `temblor` command line: what can be typed, and who does it. Options are declared once, here;
 //! help, manual and completions come from the declaration.
 
-mod bench;
+mod expand;
 mod check;
+pub mod measure;
+mod bench;
 mod graph;
 mod ends;
-mod expand;
+mod logstash;
+mod lsp;
+mod tables;
+mod repl;
 mod explain;
 mod doc;
 mod fmt;
-mod logstash;
-mod lsp;
-pub mod measure;
 mod misspelt;
 mod parameters;
 mod convert;
 mod diff;
-mod generate;
 mod run;
-mod tables;
-mod repl;
+mod generate;
 mod shell;
 mod test;
 mod threads;

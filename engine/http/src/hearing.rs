@@ -111,7 +111,6 @@ async fn admit(stream: TcpStream, peer: SocketAddr, listening: Listening, feed: 
             None => Box::new(stream),
         };
         let config = talk::config(listening.common.message_bytes_max);
-        #[expect(clippy::result_large_err, reason = "the library wants its own kind of answer")]
         let look =
             |request: &tokio_tungstenite::tungstenite::handshake::server::Request,
              response: tokio_tungstenite::tungstenite::handshake::server::Response| {

@@ -2,17 +2,17 @@
 
 use super::analysis::Dialect;
 use super::configuration;
+pub(crate) use super::declaration::{aggregate_signature, signature};
 use super::navigate::Meaning;
 use super::workspace::Workspace;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Uri};
 use std::fmt::Write;
 use temblor_catalog::registry;
 use temblor_declare::{Connector, Ends};
-use temblor_lang::builtin::{Aggregate, Arity, Function};
+use temblor_lang::builtin::{Aggregate, Function};
 use temblor_lang::index::{Symbol, Target};
 use temblor_lang::span::{SourceId, Span};
 use temblor_lang::syntax::{KEYWORDS, TokenClass, classes};
-use temblor_lang::value::Kind;
 use temblor_pipeline::operators::{self, OperatorKind, Setting};
 
 /// The ports that are there without a word.
@@ -108,48 +108,6 @@ fn code(text: &str) -> String {
 pub(crate) fn symbol(symbol: &Symbol) -> String {
     let docs: Vec<_> = symbol.docs.iter().map(|line| line.trim()).collect();
     format!("{}\n\n{}", code(&symbol.detail), docs.join("\n")).trim_end().to_string()
-}
-
-/// `string::split(text: string, separator: string) -> array`, and where each parameter stands in it.
-#[must_use]
-pub(crate) fn signature(function: &Function) -> (String, Vec<(usize, usize)>) {
-    let path = function.path.strip_prefix("std::").unwrap_or(function.path);
-    declaration(path, (function.params, function.arity), function.returns)
-}
-
-/// As [`signature`], for an aggregate.
-#[must_use]
-pub(crate) fn aggregate_signature(aggregate: &Aggregate) -> (String, Vec<(usize, usize)>) {
-    declaration(aggregate.path, (aggregate.params, aggregate.arity), aggregate.returns)
-}
-
-fn declaration(
-    path: &str,
-    (params, arity): (&[(&str, Kind)], Arity),
-    returns: Kind,
-) -> (String, Vec<(usize, usize)>) {
-    let mut text = format!("{path}(");
-    let mut places = Vec::new();
-    let optional_from = match arity {
-        Arity::Optional(count) => params.len() - count,
-        _ => params.len(),
-    };
-    for (at, (name, kind)) in params.iter().enumerate() {
-        if at > 0 {
-            text.push_str(", ");
-        }
-        let start = text.len();
-        let _ = write!(text, "{name}: {}", kind.name());
-        if at >= optional_from {
-            text.push('?');
-        }
-        if arity == Arity::Variadic && at + 1 == params.len() {
-            text.push_str(" …");
-        }
-        places.push((start, text.len()));
-    }
-    let _ = write!(text, ") -> {}", returns.name());
-    (text, places)
 }
 
 /// A function of the library.

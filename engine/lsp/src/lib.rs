@@ -2,23 +2,24 @@
 //! <https://microsoft.github.io/language-server-protocol/>). One thread answers messages in the order
 //! in which they come, so that an answer is always about the text that the editor has shown.
 
-mod action;
+mod place;
 mod analysis;
+mod workspace;
+mod problem;
+mod action;
 mod blocks;
-mod complete;
 mod completion;
 mod configuration;
-mod hover;
+mod declaration;
 mod library;
 mod navigate;
+mod hover;
+mod complete;
 mod outline;
-mod place;
-mod problem;
-mod server;
 mod signature;
 mod token;
 mod wire;
-mod workspace;
+mod server;
 
 pub use server::serve;
 

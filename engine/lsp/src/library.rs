@@ -1,7 +1,7 @@
 //! The library as files to read: functions of the library have no text of their own, so their declarations
 //! and docs are written into a file for each module, to which an editor can go.
 
-use super::hover;
+use super::declaration::{aggregate_signature, signature};
 use super::place::{Lines, uri_of};
 use lsp_types::{Location, Range};
 use std::path::PathBuf;
@@ -20,11 +20,10 @@ fn page(module: &str) -> Option<Page> {
     let mut page = Page { text: String::new(), places: Vec::new() };
     let functions = registry().function_paths().into_iter().filter(is_here);
     let functions = functions.filter_map(|path| registry().function(path));
-    let functions = functions.map(|one| (one.path, hover::signature(one).0, one.doc, one.examples));
+    let functions = functions.map(|one| (one.path, signature(one).0, one.doc, one.examples));
     let aggregates = registry().aggregate_paths().into_iter().filter(is_here);
     let aggregates = aggregates.filter_map(|path| registry().aggregate(path));
-    let aggregates =
-        aggregates.map(|one| (one.path, hover::aggregate_signature(one).0, one.doc, &[][..]));
+    let aggregates = aggregates.map(|one| (one.path, aggregate_signature(one).0, one.doc, &[][..]));
     for (path, signature, doc, examples) in functions.chain(aggregates) {
         if page.text.is_empty() {
             page.text = format!(

@@ -35,23 +35,25 @@ type Answer = Result<Value, Refusal>;
 /// # Errors
 /// A sentence, when the editor does not follow the protocol.
 pub fn serve(path: Vec<PathBuf>) -> Result<(), String> {
-    let (connection, writer) = super::wire::open();
-    let (id, params) = connection.initialize_start().map_err(|error| match error {
-        gone if gone.channel_is_disconnected() => "the editor left before `initialize`".to_string(),
-        error => error.to_string(),
-    })?;
+    let conversation = super::wire::open();
+    let connection = &conversation.connection;
+    let (id, params) = match connection.initialize_start() {
+        Ok(started) => started,
+        Err(error) => {
+            let left = error.channel_is_disconnected();
+            let reason =
+                if left { "the editor left before `initialize`" } else { &error.to_string() };
+            return conversation.end().and(Err(reason.to_string()));
+        }
+    };
     let mut server = Server::new(path, &params);
     let result = json!({
         "capabilities": capabilities(),
         "serverInfo": {"name": "temblor", "version": env!("CARGO_PKG_VERSION")},
     });
     connection.initialize_finish(id, result).map_err(|error| error.to_string())?;
-    let result = server.converse(&connection);
-    drop(connection);
-    match writer.join() {
-        Ok(Err(error)) => result.and(Err(error.to_string())),
-        _ => result,
-    }
+    let result = server.converse(connection);
+    result.and(conversation.end())
 }
 
 fn capabilities() -> Value {

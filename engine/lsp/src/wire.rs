@@ -5,6 +5,7 @@
 use lsp_server::{Connection, ErrorCode, Message};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -15,12 +16,39 @@ const HEAD_BYTES_MAX: u64 = 8 << 10;
 /// What stands in front of the length of a message, in any case.
 const LENGTH: &str = "content-length";
 
-/// Opens the conversation. The thread that writes ends when the connection is dropped.
-pub(crate) fn open() -> (Connection, JoinHandle<io::Result<()>>) {
+/// A conversation with an editor, and the threads that read and write its messages.
+pub(crate) struct Conversation {
+    /// Messages from and to the editor.
+    pub connection: Connection,
+    writer: JoinHandle<io::Result<()>>,
+    /// Why nothing more can be read from the editor; empty while all is well.
+    broken: Receiver<String>,
+}
+
+impl Conversation {
+    /// Ends the conversation when everything is written.
+    ///
+    /// # Errors
+    /// A sentence, when the editor's messages could not be read or the answers not be written.
+    pub(crate) fn end(self) -> Result<(), String> {
+        let Conversation { connection, writer, broken } = self;
+        // The writer ends when nobody can send to it any more.
+        drop(connection);
+        let written = match writer.join() {
+            Ok(Err(error)) => Err(error.to_string()),
+            _ => Ok(()),
+        };
+        broken.try_recv().map_or(written, Err)
+    }
+}
+
+/// Opens the conversation over standard input and output.
+pub(crate) fn open() -> Conversation {
     let (server, editor) = Connection::memory();
     let Connection { sender, receiver } = editor;
     let out = Arc::new(Mutex::new(io::stdout()));
     let refusals = out.clone();
+    let (breaks, broken) = channel();
     // It ends with the process: nothing else wakes a thread that reads.
     std::thread::spawn(move || {
         let mut input = BufReader::new(io::stdin());
@@ -30,7 +58,8 @@ pub(crate) fn open() -> (Connection, JoinHandle<io::Result<()>>) {
                 send(&mut *refusals.lock().unwrap_or_else(|broken| broken.into_inner()), &refusal);
         };
         if let Err(reason) = read_all(&mut input, |one| sender.send(one).is_ok(), refuse) {
-            eprintln!("error: {reason}");
+            // The end of the conversation reports it.
+            let _ = breaks.send(reason);
         }
     });
     let writer = std::thread::spawn(move || {
@@ -38,7 +67,7 @@ pub(crate) fn open() -> (Connection, JoinHandle<io::Result<()>>) {
             message.write(&mut *out.lock().unwrap_or_else(|broken| broken.into_inner()))
         })
     });
-    (server, writer)
+    Conversation { connection: server, writer, broken }
 }
 
 /// Reads messages until the input ends, or `take` wants no more of them.

@@ -24,6 +24,7 @@ use temblor_lang::span::{Source, Sources};
 use temblor_lang::syntax::tree::{DefineKind, Item};
 use temblor_lang::syntax::{self, Parsed};
 use temblor_lang::value::Frozen;
+use temblor_runtime::console::is_terminal;
 
 /// Program texts larger than this are refused.
 const PROGRAM_BYTES_MAX: u64 = 16 << 20;
@@ -241,9 +242,8 @@ impl<'g> LoadOptions<'g> {
 /// Colour when standard error is a terminal and the user does not object (<https://no-color.org>).
 #[must_use]
 pub fn colour() -> Colour {
-    use std::io::IsTerminal;
     let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if wanted && std::io::stderr().is_terminal() { Colour::On } else { Colour::Off }
+    if wanted && is_terminal() { Colour::On } else { Colour::Off }
 }
 
 /// The language and the text of a program file.

@@ -7,7 +7,7 @@ use crate::metered::METRICS;
 use crate::operators::{self, OperatorKind};
 use std::sync::LazyLock;
 use temblor_declare::{Connector, Ends, Notation};
-use temblor_runtime::shared::OpenSharedCounts;
+use temblor_runtime::shared::{OpenSharedCounts, OpenSharedTokens};
 
 /// The kinds of operators and the connectors that programs may name.
 #[derive(Debug, Default)]
@@ -15,6 +15,7 @@ pub struct Registry {
     operators: Vec<&'static OperatorKind>,
     connectors: Vec<&'static Connector>,
     shared_counts: Option<OpenSharedCounts>,
+    shared_tokens: Option<OpenSharedTokens>,
 }
 
 impl Registry {
@@ -59,6 +60,18 @@ impl Registry {
     #[must_use]
     pub fn shared_counts(&self) -> Option<OpenSharedCounts> {
         self.shared_counts
+    }
+
+    /// The same, with stores of tokens that several programs share.
+    #[must_use]
+    pub fn with_shared_tokens(self, open: OpenSharedTokens) -> Self {
+        Self { shared_tokens: Some(open), ..self }
+    }
+
+    /// How stores of tokens are opened.
+    #[must_use]
+    pub fn shared_tokens(&self) -> Option<OpenSharedTokens> {
+        self.shared_tokens
     }
 
     /// All connectors that crates have handed in.

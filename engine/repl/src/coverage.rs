@@ -1,9 +1,11 @@
 //! What the samples reach of a pipeline: branches, steps, the patterns of `parse`, and ports.
 
-use super::commands::{branch_line, branches};
 use super::pipeline::{Pipeline, SAMPLES_MAX};
 use super::samples::Samples;
+use super::view::{branch_line, one_line};
 use std::collections::BTreeSet;
+use temblor_lang::coverage::Coverage;
+use temblor_lang::span::Sources;
 use temblor_pipeline::rehearsal::Happening;
 
 impl Pipeline {
@@ -67,4 +69,28 @@ fn note_ports(happenings: &[Happening], ports: &mut BTreeSet<String>) {
         Happening::Output { port, .. } => Some(port.clone()),
         _ => None,
     }));
+}
+
+/// How many of the branches of the user's texts were taken, and which were not.
+pub(crate) fn branches(coverage: &Coverage, sources: &Sources) -> String {
+    let mut shown = String::new();
+    let (mut all, mut missed) = (0, 0);
+    for branch in coverage.branches() {
+        let name = sources.get(branch.span.source).map_or("", |source| source.name.as_str());
+        if name.starts_with("<std") {
+            continue;
+        }
+        all += 1;
+        if branch.taken() == 0 {
+            missed += 1;
+            let at = sources.position(branch.span);
+            let text = one_line(sources.text(branch.span));
+            let noun = branch.kind.noun();
+            shown.push_str(&format!("not reached: {}:{}: {noun} {text}\n", at.line, at.column));
+        }
+    }
+    if all == 0 {
+        return String::new();
+    }
+    format!("{} of {all} branches reached\n{shown}", all - missed)
 }

@@ -1,8 +1,8 @@
 //! Formats that lines may be in as a whole, such as syslog, pairs and CSV, and lines that belong
 //! together. Each is tried by the step that would run, on all lines.
 
+use super::proposal::{Numbered, Proposal};
 use super::setup::Setup;
-use super::suggest::{Numbered, Proposal};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

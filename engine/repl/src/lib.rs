@@ -9,19 +9,21 @@ mod outcome;
 mod evaluate;
 mod patterns;
 mod explain;
+mod program;
 mod steps;
 mod pipeline;
-mod why;
 mod logstash;
+mod stepping;
+mod why;
 mod coverage;
 mod compare;
 mod shape;
+mod proposal;
 mod formats;
 mod suggest;
 mod commands;
 mod complete;
 mod hint;
-
 mod spare;
 mod worker;
 mod editor;
@@ -32,7 +34,8 @@ pub(crate) use view::Mode;
 
 use commands::Watched;
 use evaluate::Evaluator;
-use pipeline::{Notation, Pipeline, Program};
+use pipeline::Pipeline;
+use program::{Notation, Program};
 use samples::Samples;
 use setup::{STEPS_MAX, Setup};
 use spare::Spare;
@@ -148,7 +151,7 @@ impl Session {
     pub fn load_configuration(&mut self, path: &Path, wishes: Wishes) -> Reply {
         self.setup.budget.fill(STEPS_MAX);
         self.wishes = wishes;
-        let program = logstash::program_of(path, &self.wishes);
+        let program = program::configuration_at(path, &self.wishes);
         let compiled = program.and_then(|program| {
             Pipeline::compile(program, &self.setup).map_err(|unreadable| unreadable.text)
         });

@@ -2,19 +2,17 @@
 //! far patterns got, and the filters that no sample reached. Inputs and outputs are left aside: samples
 //! stand for the one, the answer for the other.
 
-use super::commands::branch_line;
 use super::patterns;
-use super::pipeline::{Notation, Pipeline, Program, SAMPLES_MAX};
+use super::pipeline::{Pipeline, SAMPLES_MAX};
+use super::program::{Notation, Program, read_configuration};
 use super::samples::{Sample, Samples};
-use super::steps::one_line;
-use super::view::{difference, paint};
+use super::view::{branch_line, difference, one_line, paint};
 use std::collections::BTreeSet;
-use std::path::Path;
 use temblor_lang::builtin::Call;
 use temblor_lang::span::{Sources, Span};
 use temblor_lang::value::{Arena, Key, Owned, Value, to_json};
 use temblor_logstash::configuration::{self, Wishes};
-use temblor_logstash::load::{self, Pipelines};
+use temblor_logstash::load::Pipelines;
 use temblor_logstash::operator::LogstashPipeline;
 use temblor_logstash::syntax::tree::{Plugin, SectionKind, Value as Setting, ValueKind};
 use temblor_logstash::trace::Passage;
@@ -25,33 +23,6 @@ use temblor_pipeline::operator::Surroundings;
 /// Filters whose patterns are explained, where these stand, and in which notation they are.
 const WITH_PATTERNS: [(&str, &str, &str); 2] =
     [("grok", "match", "grok"), ("dissect", "mapping", "dissect")];
-
-/// Whether a file or folder is a configuration, by its name.
-pub(crate) fn is_configuration(path: &Path) -> bool {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    matches!(ending, Some("conf" | "yml" | "yaml")) || path.is_dir()
-}
-
-/// The configuration at a path as a program.
-pub(crate) fn program_of(path: &Path, wishes: &Wishes) -> Result<Program, String> {
-    let name = path.display().to_string();
-    let is_yaml = matches!(path.extension().and_then(|one| one.to_str()), Some("yml" | "yaml"));
-    // What names further files is read when it is compiled.
-    let text = if path.is_dir() || is_yaml { Ok(String::new()) } else { load::read(path) };
-    let text = text.map_err(|error| format!("error: {error}"))?;
-    // Samples come in, and answers go out, whatever the configuration says.
-    let wishes = Wishes { stdin: true, stdout: true, ..wishes.clone() };
-    let (notation, file) = (Notation::Logstash(wishes), Some(path.to_path_buf()));
-    Ok(Program { name, prelude: String::new(), text, notation, file })
-}
-
-/// The pipelines of a program that is a configuration. The error is a sentence.
-pub(crate) fn read(program: &Program, wishes: &Wishes) -> Result<Pipelines, String> {
-    match &program.file {
-        Some(path) if program.text.is_empty() => load::pipelines(path, &wishes.settings),
-        _ => Ok(load::of_text(&program.name, program.text.clone(), &wishes.settings)),
-    }
-}
 
 /// A configuration that is looked into.
 struct Inside {
@@ -64,7 +35,8 @@ struct Inside {
 impl Inside {
     fn of(program: &Program) -> Result<Option<Self>, String> {
         let Notation::Logstash(wishes) = &program.notation else { return Ok(None) };
-        let read = || read(program, wishes).map_err(|error| format!("error: {error}"));
+        let read =
+            || read_configuration(program, wishes).map_err(|error| format!("error: {error}"));
         let operator = configuration::first_pipeline(read()?, wishes);
         let operator = operator.ok_or("error: no pipeline of it takes events from outside")?;
         Ok(Some(Self { operator, read: read()?, wishes: wishes.clone() }))

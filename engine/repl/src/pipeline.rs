@@ -3,48 +3,25 @@
 
 use super::evaluate::Unreadable;
 use super::outcome::{Class, Outcomes};
+use super::program::{Notation, Program, read_configuration};
 use super::samples::{Sample, Samples};
 use super::setup::Setup;
 use super::steps::Steps;
-use super::view::{Mode, paint, value};
-use std::path::PathBuf;
+use super::view::{Mode, one_line, paint, value};
 use temblor_catalog::registry;
 use temblor_codec::InputCodec;
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::{Severity, render_all};
 use temblor_lang::value::{Arena, JsonStyle, Owned};
-use temblor_logstash::configuration::{self, Wishes};
+use temblor_logstash::configuration;
 use temblor_pipeline::graph::Visit;
-use temblor_pipeline::load::{Directories, Language, LoadOptions, Loaded};
+use temblor_pipeline::load::{Directories, LoadOptions, Loaded};
 use temblor_pipeline::operator::IN;
 use temblor_pipeline::rehearsal::{Happening, Rehearsal};
 use temblor_stdlib::formats::json;
 
 /// Samples that go through a pipeline at once, at the most.
 pub(crate) const SAMPLES_MAX: usize = 10_000;
-
-/// What a program is written in.
-#[derive(Clone, Debug)]
-pub(crate) enum Notation {
-    /// A language of Temblor or tremor.
-    Of(Language),
-    /// A configuration of Logstash, which is read from its file or folder.
-    Logstash(Wishes),
-}
-
-/// The text of a program and what it is written in.
-#[derive(Clone, Debug)]
-pub(crate) struct Program {
-    /// What it is called in messages.
-    pub name: String,
-    /// Definitions that stand in front of it; empty, or a line.
-    pub prelude: String,
-    /// As it was entered or stands in the file.
-    pub text: String,
-    pub notation: Notation,
-    /// The file that it comes from; modules are searched beside it.
-    pub file: Option<PathBuf>,
-}
 
 /// A pipeline and what it remembers.
 #[derive(Debug)]
@@ -177,7 +154,7 @@ impl Pipeline {
         found
             .or_else(|| {
                 let text = self.rehearsal.sources().text(span?);
-                Some(super::steps::one_line(text)).filter(|text| !text.is_empty())
+                Some(one_line(text)).filter(|text| !text.is_empty())
             })
             .unwrap_or_else(|| node.to_string())
     }
@@ -295,7 +272,7 @@ fn load(program: &Program, steps: &Steps, setup: &Setup) -> Result<Loaded, Unrea
         }
         Notation::Logstash(wishes) => {
             let told = |reason| Unreadable { text: format!("error: {reason}"), end: u32::MAX };
-            let read = super::logstash::read(program, wishes).map_err(told)?;
+            let read = read_configuration(program, wishes).map_err(told)?;
             Ok(configuration::compile(read, &program.name, wishes).loaded)
         }
     }

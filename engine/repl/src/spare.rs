@@ -1,6 +1,7 @@
 //! What a session can begin anew from: all that was entered and loaded, but not what steps remember.
 
-use super::pipeline::{Pipeline, Program};
+use super::pipeline::Pipeline;
+use super::program::Program;
 use super::samples::{Samples, Seed};
 use super::setup::Setup;
 use super::steps::Steps;

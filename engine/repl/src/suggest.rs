@@ -3,6 +3,7 @@
 //! that would run it, and says how many it matches.
 
 use super::formats::{formats, joined};
+use super::proposal::{Numbered, Proposal};
 use super::setup::Setup;
 use super::shape::{Piece, Shape};
 use regex::Regex;
@@ -51,24 +52,6 @@ static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
 const PROPOSALS_MAX: usize = 8;
 /// Patterns of one step, for lines of several kinds.
 const KINDS_MAX: usize = 4;
-
-/// A line and its number.
-pub(crate) type Numbered = (usize, String);
-
-/// A step and how it fares.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Proposal {
-    /// The step of a chain that reads the lines.
-    pub step: String,
-    /// Its grok pattern, if it has one.
-    pub pattern: Option<String>,
-    /// Numbers of the lines that it does not match.
-    pub missed: Vec<usize>,
-    /// Fields that it gives.
-    pub fields: usize,
-    /// How many events the lines are, where lines are joined.
-    pub events: Option<usize>,
-}
 
 fn quoted(pattern: &str) -> String {
     to_json(Value::Str(pattern)).replace("#{", "\\#{")

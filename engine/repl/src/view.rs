@@ -3,6 +3,9 @@
 use temblor_lang::diagnostic::Colour;
 use temblor_lang::value::{Arena, JsonStyle, Owned, Value, equal, push_json, push_text, to_json};
 
+/// Characters of a text that are shown in one line.
+const TITLE_CHARS_MAX: usize = 60;
+
 /// How values are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -123,4 +126,19 @@ fn compare<'a>(
     let kinds =
         if old == new { String::new() } else { format!(" ({} -> {})", old.name(), new.name()) };
     lines.push(format!("~ {path}: {} -> {}{kinds}", to_json(before), to_json(after)));
+}
+
+/// A line of coverage: what was missed stands out.
+pub(crate) fn branch_line(line: &str, colour: Colour) -> String {
+    let is_missed = line.starts_with("not reached");
+    if is_missed { paint(colour, "31", line) } else { line.to_string() }
+}
+
+/// A text in one line, not too long.
+pub(crate) fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(TITLE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }

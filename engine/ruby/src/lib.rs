@@ -19,8 +19,8 @@ mod numeric;
 mod dictionary;
 mod heap;
 mod value;
-mod print;
 mod run;
+mod print;
 
 pub use budget::Limits;
 pub use heap::Heap;

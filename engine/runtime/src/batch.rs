@@ -91,11 +91,6 @@ impl Batch {
         &mut self.buffer
     }
 
-    /// Length of the frames with their separators.
-    pub fn frame_bytes(&self) -> usize {
-        self.range.len()
-    }
-
     /// How many frames the batch holds.
     pub fn frame_count(&self) -> u64 {
         self.frames

@@ -1,10 +1,10 @@
-//! Standard error, shared by diagnostics and the progress line.
+//! Standard error, shared by messages, event errors and the progress line.
 //!
 //! Invariant: a message never lands inside a progress line, and the number of printed event errors is
 //! bounded.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::limits::{ERROR_BYTES_PRINTED, ERRORS_PRINTED_MAX};
 use crate::outputs::{ErrorRecord, place_of};
@@ -12,8 +12,9 @@ use crate::outputs::{ErrorRecord, place_of};
 /// Takes the cursor to the start of the line and wipes the line.
 const WIPE_LINE: &str = "\r\x1b[K";
 
-/// Width of a terminal that does not tell its width.
-const TERMINAL_WIDTH: usize = 80;
+/// The console of the run that is under way. Threads that follow a file are started while a program is built,
+/// before there is a run, so that nobody can hand them its console.
+static UNDER_WAY: Mutex<Weak<Console>> = Mutex::new(Weak::new());
 
 /// Where messages go.
 pub struct Console {
@@ -29,10 +30,20 @@ struct State {
 }
 
 impl Console {
-    /// A console that writes to `out` (standard error, but for tests).
+    /// The console on standard error.
+    pub fn on_stderr() -> Self {
+        Console::new(Box::new(std::io::stderr()))
+    }
+
+    /// A console that writes to `out`, for tests; see [`Console::on_stderr`].
     pub fn new(out: Box<dyn Write + Send>) -> Self {
         let state = State { out, progress_shown: false, errors_printed: 0, errors_hidden: 0 };
         Console { state: Mutex::new(state) }
+    }
+
+    /// From now on [`warn`] prints here, for as long as this console lives.
+    pub fn attend(self: &Arc<Self>) {
+        *UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(self);
     }
 
     /// Prints a message that ends its line. A console that cannot be written to stays silent.
@@ -107,14 +118,16 @@ pub fn render_error(record: &ErrorRecord) -> String {
     text
 }
 
-/// Width of the terminal that standard error is, in characters; `None` when it is no terminal.
-pub fn terminal_width() -> Option<usize> {
-    let stderr = std::io::stderr();
-    if !stderr.is_terminal() {
-        return None;
-    }
-    let columns = rustix::termios::tcgetwinsize(&stderr).map_or(0, |size| size.ws_col);
-    Some(if columns == 0 { TERMINAL_WIDTH } else { usize::from(columns) })
+/// Prints a warning on the console of the run that is under way, or on standard error while there is no run.
+pub fn warn(text: &str) {
+    let console = UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
+    let console = console.unwrap_or_else(|| Arc::new(Console::on_stderr()));
+    console.message(&format!("warning: {text}"));
+}
+
+/// Whether standard error is a terminal.
+pub fn is_terminal() -> bool {
+    std::io::stderr().is_terminal()
 }
 
 /// Bytes as text that cannot confuse a terminal.
@@ -169,6 +182,19 @@ mod tests {
         let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
         assert_eq!(text.matches("no JSON").count() as u64, ERRORS_PRINTED_MAX);
         assert!(text.ends_with("… and 5 more errors, counted by kind in the summary\n"), "{text}");
+    }
+
+    #[test]
+    fn warnings_of_other_threads_reach_the_console_of_the_run() {
+        let out = Shared::default();
+        let console = Arc::new(Console::new(Box::new(out.clone())));
+        console.attend();
+        console.progress("10 %");
+        std::thread::spawn(|| warn("hosts.csv stays as it was")).join().unwrap();
+        drop(console);
+        warn("this one goes to standard error: the run is over");
+        let text = String::from_utf8(out.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text, "\r\x1b[K10 %\r\x1b[Kwarning: hosts.csv stays as it was\n");
     }
 
     #[test]

@@ -34,15 +34,6 @@ pub enum Framing {
 /// Length of the head of a [`Framing::Prefixed`] frame, in bytes.
 pub const PREFIX_BYTES: usize = 4;
 
-/// The frames that a source found whole in a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WholeFrames {
-    /// Length of the bytes that hold them.
-    pub bytes: usize,
-    /// How many there are.
-    pub count: u64,
-}
-
 impl Framing {
     /// The longest frame.
     pub fn frame_bytes_max(self) -> usize {

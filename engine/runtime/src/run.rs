@@ -153,7 +153,8 @@ pub fn run(
     mut make_processor: impl FnMut(usize) -> Result<Box<dyn Processor>, Error>,
 ) -> Result<Summary, Error> {
     check(&plan)?;
-    let console = plan.console.take().unwrap_or_else(|| Console::new(Box::new(std::io::stderr())));
+    let console = Arc::new(plan.console.take().unwrap_or_else(Console::on_stderr));
+    console.attend();
     let (keeper, found, mut sources) = open(&plan)?;
     let mut processors =
         (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
@@ -186,7 +187,7 @@ pub fn run(
         over: Notify::new(),
         stats: Arc::new(stats),
         stop,
-        console: Arc::new(console),
+        console,
         plan,
     };
     run.prepare(&mut sources, &mut sinks)?;

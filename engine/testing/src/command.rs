@@ -85,6 +85,11 @@ impl Ran {
     }
 }
 
+/// Where the command is, for scripts that call it.
+pub fn command_path() -> PathBuf {
+    binary()
+}
+
 /// The command of this build: cargo names it to the tests of its own package. Other packages find it
 /// where cargo puts it; `cargo test --workspace` builds it, `cargo test -p` of such a package does not.
 fn binary() -> PathBuf {

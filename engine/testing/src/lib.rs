@@ -12,7 +12,7 @@ mod command;
 pub mod skipped;
 pub mod peer;
 
-pub use command::{Ran, Temblor, temblor};
+pub use command::{Ran, Temblor, command_path, temblor};
 pub use folder::{Folder, repository};
 pub use network::{free_port, wait_for_listener};
 pub use peer::{OwnPeer, peer, peers};

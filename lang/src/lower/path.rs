@@ -3,7 +3,7 @@
 use super::module::Scope;
 use super::names::{Names, Position, Rules};
 use super::{Compiler, complain};
-use crate::program::{Expr, Path, Place, Root, Segment, Target, TargetRoot};
+use crate::program::{Expr, LocalName, Path, Root, Segment, Target, TargetRoot};
 use crate::span::Span;
 use crate::syntax::tree::{self, ExprKind, PathRoot};
 use crate::value::{Frozen, Value};
@@ -105,7 +105,7 @@ impl Compiler<'_> {
             self.diagnostics.push(complain::local_in_select(&name.text, name.span));
             return Root::Group;
         }
-        let place = Place { name: name.text.as_str().into(), span: name.span };
+        let place = LocalName { name: name.text.as_str().into(), span: name.span };
         Root::Local(names.read(&name.text, name.span), place)
     }
 

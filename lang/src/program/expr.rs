@@ -16,7 +16,7 @@ pub enum Expr {
     /// `event`
     Event,
     /// `x`: a local
-    Local(usize, Place),
+    Local(usize, LocalName),
     /// `event.a[1]`, `$m`, `(f(x)).a`
     Path(Box<Path>),
     /// `"a #{b}"`
@@ -81,9 +81,9 @@ impl Expr {
     }
 }
 
-/// Name and place of a local, for errors.
+/// A local variable as the program names it, for errors.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct LocalName {
     /// The name as written.
     pub name: Arc<str>,
     /// Where it is used.
@@ -195,7 +195,7 @@ pub enum Root {
     /// `window`
     Window,
     /// `x`
-    Local(usize, Place),
+    Local(usize, LocalName),
     /// `(x)`, constants
     Expr(Expr),
 }

@@ -6,7 +6,7 @@ mod pattern;
 
 pub use expr::{
     Binary, BytesKind, BytesPart, Call, CompArm, Comprehension, Expr, FnCase, FnCases, Guarding,
-    Key, Patch, PatchOp, Path, Place, Root, Segment, Target, TargetRoot, TextPart, UserFn,
+    Key, LocalName, Patch, PatchOp, Path, Root, Segment, Target, TargetRoot, TextPart, UserFn,
     UserFnBody,
 };
 pub use pattern::{

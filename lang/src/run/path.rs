@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::value::{Key, Kind, Owned, Record, Value};
 
 /// A segment whose expression has been evaluated.
-enum Step<'a> {
+enum EvaluatedSegment<'a> {
     Field(Key<'a>),
     /// A field whose name was computed.
     Name(&'a str),
@@ -16,15 +16,16 @@ enum Step<'a> {
     Range(usize, usize),
 }
 
-/// The last computed name and the last look-up of it. A script often asks for the same place
-/// twice, whether it is there, and then for what is there, and for one name in several records.
-/// Neither records nor names change or go while a program runs, so that their addresses stand for
-/// them.
+/// The last computed name and its last look-up. A script often asks first whether a field is there and then
+/// for its value, or asks several records for one name. Names and records are told apart by identity, not by
+/// content: they do not change while a program runs.
 #[derive(Debug, Default)]
 pub(crate) struct Memo<'a> {
-    name: (usize, usize),
+    /// The name whose hash is known.
+    name: Option<&'a str>,
     hash: u32,
-    record: usize,
+    /// The record that was asked last for the name, and what it gave.
+    record: Option<&'a Record<'a>>,
     found: Option<Value<'a>>,
 }
 
@@ -32,33 +33,31 @@ impl<'a> Memo<'a> {
     /// Takes in a name whose hash is known.
     #[inline]
     pub(crate) fn note(&mut self, key: &Key<'a>) {
-        let name = address(key.text());
-        *self = Self { name, hash: key.hash(), record: 0, found: None };
+        *self = Self { name: Some(key.text()), hash: key.hash(), record: None, found: None };
     }
 
     /// The name with its hash.
     #[inline]
     pub(crate) fn key(&self, name: &'a str) -> Key<'a> {
-        if self.name == address(name) { Key::with_hash(name, self.hash) } else { Key::new(name) }
+        if self.is_noted(name) { Key::with_hash(name, self.hash) } else { Key::new(name) }
+    }
+
+    #[inline]
+    fn is_noted(&self, name: &str) -> bool {
+        self.name.is_some_and(|noted| std::ptr::eq(noted, name))
     }
 
     #[inline]
     fn find(&mut self, record: &'a Record<'a>, name: &'a str) -> Option<Value<'a>> {
-        let record_address = std::ptr::from_ref(record) as usize;
-        if self.name != address(name) {
+        if !self.is_noted(name) {
             self.note(&Key::new(name));
-        } else if self.record == record_address {
+        } else if self.record.is_some_and(|last| std::ptr::eq(last, record)) {
             return self.found;
         }
-        self.record = record_address;
+        self.record = Some(record);
         self.found = record.get_key(&Key::with_hash(name, self.hash));
         self.found
     }
-}
-
-#[inline]
-fn address(name: &str) -> (usize, usize) {
-    (name.as_ptr() as usize, name.len())
 }
 
 impl<'a> Run<'a, '_, '_> {
@@ -110,10 +109,10 @@ impl<'a> Run<'a, '_, '_> {
         let Some(draft) = self.local_draft(*slot) else { return Ok(None) };
         let kind = draft.kind();
         let found = match self.step(first, kind)? {
-            Step::Field(key) => self.glimpse(*slot, &key),
-            Step::Name(name) => self.glimpse(*slot, &Key::new(name)),
-            Step::Index(index) => self.glimpse_at(*slot, index),
-            Step::Range(..) => None,
+            EvaluatedSegment::Field(key) => self.glimpse(*slot, &key),
+            EvaluatedSegment::Name(name) => self.glimpse(*slot, &Key::new(name)),
+            EvaluatedSegment::Index(index) => self.glimpse_at(*slot, index),
+            EvaluatedSegment::Range(..) => None,
         };
         Ok(found.map(|found| (found, rest)))
     }
@@ -158,9 +157,9 @@ impl<'a> Run<'a, '_, '_> {
         let kind = self.event_kind();
         let step = self.step(segment, kind)?;
         let value = match &step {
-            Step::Field(key) => self.event_field(key),
-            Step::Name(name) => self.event_field(&self.memo.key(name)),
-            Step::Index(_) | Step::Range(..) => None,
+            EvaluatedSegment::Field(key) => self.event_field(key),
+            EvaluatedSegment::Name(name) => self.event_field(&self.memo.key(name)),
+            EvaluatedSegment::Index(_) | EvaluatedSegment::Range(..) => None,
         };
         if let Some(value) = value {
             return Ok(value);
@@ -186,14 +185,16 @@ impl<'a> Run<'a, '_, '_> {
     }
 
     /// Evaluates a segment; `container` only serves the message when the kind is wrong.
-    fn step(&mut self, segment: &'a Segment, container: Kind) -> Eval<'a, Step<'a>> {
+    fn step(&mut self, segment: &'a Segment, container: Kind) -> Eval<'a, EvaluatedSegment<'a>> {
         match segment {
-            Segment::Field(name, hash, _) => Ok(Step::Field(Key::with_hash(name, *hash))),
-            Segment::Index(index, _) => Ok(Step::Index(*index)),
+            Segment::Field(name, hash, _) => {
+                Ok(EvaluatedSegment::Field(Key::with_hash(name, *hash)))
+            }
+            Segment::Index(index, _) => Ok(EvaluatedSegment::Index(*index)),
             Segment::Expr(expr, span) => match self.operand(expr)? {
-                Value::Str(name) => Ok(Step::Name(name)),
+                Value::Str(name) => Ok(EvaluatedSegment::Name(name)),
                 value @ (Value::Int(_) | Value::UInt(_)) => match value.as_usize() {
-                    Some(index) => Ok(Step::Index(index)),
+                    Some(index) => Ok(EvaluatedSegment::Index(index)),
                     None => Err(failure::bad_index(value, *span).into()),
                 },
                 value => {
@@ -204,7 +205,7 @@ impl<'a> Run<'a, '_, '_> {
             Segment::Range(bounds, span) => {
                 let start = self.bound(&bounds.0, *span)?;
                 let end = self.bound(&bounds.1, *span)?;
-                Ok(Step::Range(start, end))
+                Ok(EvaluatedSegment::Range(start, end))
             }
         }
     }
@@ -215,7 +216,7 @@ impl<'a> Run<'a, '_, '_> {
         &mut self,
         segment: &'a Segment,
         container: Kind,
-    ) -> Eval<'a, Option<Step<'a>>> {
+    ) -> Eval<'a, Option<EvaluatedSegment<'a>>> {
         let (expr, span) = match segment {
             Segment::Expr(expr, span) => (expr, span),
             Segment::Range(..) if container != Kind::Array => return Ok(None),
@@ -223,8 +224,8 @@ impl<'a> Run<'a, '_, '_> {
         };
         let value = self.operand(expr)?;
         Ok(match (container, value, value.as_usize()) {
-            (Kind::Record, Value::Str(name), _) => Some(Step::Name(name)),
-            (Kind::Array, _, Some(index)) => Some(Step::Index(index)),
+            (Kind::Record, Value::Str(name), _) => Some(EvaluatedSegment::Name(name)),
+            (Kind::Array, _, Some(index)) => Some(EvaluatedSegment::Index(index)),
             (Kind::Array, Value::Int(_), None) => {
                 return Err(failure::bad_index(value, *span).into());
             }
@@ -247,22 +248,22 @@ impl<'a> Run<'a, '_, '_> {
     fn follow(
         &mut self,
         value: Value<'a>,
-        step: &Step<'a>,
+        step: &EvaluatedSegment<'a>,
         noun: &str,
         span: Span,
     ) -> Result<Value<'a>, EvalError> {
         let value = self.tapes.near(value, self.context.call.arena);
         match (step, value.kind()) {
-            (Step::Field(key), Kind::Record) => {
+            (EvaluatedSegment::Field(key), Kind::Record) => {
                 value.get(key).ok_or_else(|| failure::missing_key(noun, key.text(), value, span))
             }
-            (Step::Name(name), Kind::Record) => {
+            (EvaluatedSegment::Name(name), Kind::Record) => {
                 self.named(value, name).ok_or_else(|| failure::missing_key(noun, name, value, span))
             }
-            (Step::Index(index), Kind::Array) => value.at(*index).ok_or_else(|| {
+            (EvaluatedSegment::Index(index), Kind::Array) => value.at(*index).ok_or_else(|| {
                 failure::index_out_of_bounds(*index, value.size().unwrap_or(0), span)
             }),
-            (Step::Range(start, end), Kind::Array) => {
+            (EvaluatedSegment::Range(start, end), Kind::Array) => {
                 let items = self.tapes.opened(value, self.context.call.arena);
                 let items = items.as_array(self.arena()).unwrap_or(&[]);
                 match items.get(*start..*end) {
@@ -270,7 +271,7 @@ impl<'a> Run<'a, '_, '_> {
                     None => Err(failure::bad_range(*start, *end, items.len(), span)),
                 }
             }
-            (Step::Field(_) | Step::Name(_), kind) => {
+            (EvaluatedSegment::Field(_) | EvaluatedSegment::Name(_), kind) => {
                 Err(failure::conflicting_type(kind, "record", span))
             }
             (_, kind) => Err(failure::conflicting_type(kind, "array", span)),
@@ -290,9 +291,9 @@ impl<'a> Run<'a, '_, '_> {
         let mut owned: &Owned = self.context.state;
         for (step, segment) in steps.iter().zip(&path.segments) {
             let next = match (step, owned) {
-                (Step::Field(key), Owned::Record(fields)) => fields.get(key.text()),
-                (Step::Name(name), Owned::Record(fields)) => fields.get(*name),
-                (Step::Index(index), Owned::Array(items)) => items.get(*index),
+                (EvaluatedSegment::Field(key), Owned::Record(fields)) => fields.get(key.text()),
+                (EvaluatedSegment::Name(name), Owned::Record(fields)) => fields.get(*name),
+                (EvaluatedSegment::Index(index), Owned::Array(items)) => items.get(*index),
                 _ => None,
             };
             owned = match next {
@@ -338,9 +339,9 @@ impl<'a> Run<'a, '_, '_> {
                 };
                 segments = rest;
                 match step {
-                    Step::Field(key) => self.glimpse(*slot, &key),
-                    Step::Name(name) => self.glimpse(*slot, &Key::new(name)),
-                    Step::Index(_) | Step::Range(..) => return Ok(false),
+                    EvaluatedSegment::Field(key) => self.glimpse(*slot, &key),
+                    EvaluatedSegment::Name(name) => self.glimpse(*slot, &Key::new(name)),
+                    EvaluatedSegment::Index(_) | EvaluatedSegment::Range(..) => return Ok(false),
                 }
             }
             (Root::Local(slot, _), _) => self.local(*slot),
@@ -352,16 +353,16 @@ impl<'a> Run<'a, '_, '_> {
             let Some(step) = self.presence_step(segment, value.kind())? else {
                 return Ok(false);
             };
-            if let Step::Range(start, end) = step
+            if let EvaluatedSegment::Range(start, end) = step
                 && end < start
             {
                 return Err(failure::bad_range(start, end, 0, segment.span()).into());
             }
             let next = match (&step, value.kind()) {
-                (Step::Field(key), Kind::Record) => value.get(key),
-                (Step::Name(name), Kind::Record) => self.named(value, name),
-                (Step::Index(index), Kind::Array) => value.at(*index),
-                (Step::Range(start, end), Kind::Array) => {
+                (EvaluatedSegment::Field(key), Kind::Record) => value.get(key),
+                (EvaluatedSegment::Name(name), Kind::Record) => self.named(value, name),
+                (EvaluatedSegment::Index(index), Kind::Array) => value.at(*index),
+                (EvaluatedSegment::Range(start, end), Kind::Array) => {
                     let items = value.as_array(self.arena()).unwrap_or(&[]);
                     items.get(*start..*end).map(Value::Array)
                 }

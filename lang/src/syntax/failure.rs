@@ -46,7 +46,7 @@ pub(super) fn diagnostic(
     scan: &Scan,
 ) -> Diagnostic {
     let index = scan.tokens.iter().position(|token| token.end > failure.at);
-    let place = Place { failure, text, scan, index };
+    let place = FailurePoint { failure, text, scan, index };
     if scan.tokens.iter().all(|token| token.kind == Kind::Doc) {
         return empty(source, text.chars().next().map_or(0, char::len_utf8));
     }
@@ -75,7 +75,7 @@ const NUMBER_HELP: &str = "integers are written `10`, `1_000` or `0xff`, floats 
                            durations `10s`, sizes `5MiB`";
 
 /// The failure and what stands around it.
-struct Place<'s> {
+struct FailurePoint<'s> {
     failure: &'s Failure,
     text: &'s str,
     scan: &'s Scan<'s>,
@@ -83,7 +83,7 @@ struct Place<'s> {
     index: Option<usize>,
 }
 
-impl Place<'_> {
+impl FailurePoint<'_> {
     fn token(&self, offset: isize) -> &str {
         let at = self.index.unwrap_or(self.scan.tokens.len()).checked_add_signed(offset);
         at.and_then(|at| self.scan.tokens.get(at)).map_or("", |token| self.scan.text(token))

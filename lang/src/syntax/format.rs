@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::{SourceId, Sources};
 use indent::Indents;
 pub use wrap::LINE_CHARS_MAX;
-use wrap::Place;
+use wrap::TokenPosition;
 
 /// Blanks for each level of nesting.
 const INDENT: &str = "  ";
@@ -122,7 +122,7 @@ struct Formatter<'s, 't> {
     /// For each token, whether it starts a line although the text does not ask for it.
     wraps: &'s [bool],
     out: String,
-    places: Vec<Place>,
+    places: Vec<TokenPosition>,
     /// Lines so far, and where the current one begins.
     line: (usize, usize),
 }
@@ -131,7 +131,7 @@ struct Formatter<'s, 't> {
 struct Written {
     text: String,
     /// Where its tokens are, in order.
-    places: Vec<Place>,
+    places: Vec<TokenPosition>,
 }
 
 impl<'s, 't> Formatter<'s, 't> {
@@ -180,7 +180,7 @@ impl<'s, 't> Formatter<'s, 't> {
         let end = column + first.chars().count();
         // A doc comment is a line of its own and cannot be broken.
         let end = if self.scan.tokens[token].kind == Kind::Doc { 0 } else { end };
-        self.places.push(Place { token, line: self.line.0, start: column, end });
+        self.places.push(TokenPosition { token, line: self.line.0, start: column, end });
     }
 
     /// Writes what stands in front of a token.

@@ -68,11 +68,11 @@ pub const RESERVED: [&str; 61] = [
 ];
 
 /// Words that start a clause of a step, as in the grammar file; names everywhere else.
-pub const CLAUSE_WORDS: [&str; 39] = [
+pub const CLAUSE_WORDS: [&str; 40] = [
     "from", "into", "by", "as", "within", "per", "across", "burst", "else", "last", "keep",
     "refresh", "max_keys", "cost", "bytes", "on", "every", "first", "mode", "block", "count",
     "adjacent", "timeout", "size", "limit", "weight", "until", "before", "after", "when", "using",
-    "columns", "types", "evict", "emit", "gap", "key", "where", "over",
+    "columns", "types", "evict", "emit", "gap", "key", "where", "over", "store",
 ];
 
 /// Clauses whose value is a name, not an expression.

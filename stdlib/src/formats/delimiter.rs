@@ -28,7 +28,6 @@ impl Delimiter {
 
     /// Its length in bytes.
     #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "a delimiter is never empty")]
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }

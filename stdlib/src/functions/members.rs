@@ -37,7 +37,7 @@ impl<'a> Members<'a> {
         }
         let mut others: HashMap<u128, Vec<Value<'a>>> = HashMap::new();
         for item in items.iter().filter(|item| item.as_f64().is_none()) {
-            let same = others.entry(hash_of_equals(*item)).or_insert_with(Vec::new);
+            let same = others.entry(hash_of_equals(*item)).or_default();
             if !same.iter().any(|one| is_same_scalar(*one, *item)) {
                 same.push(*item);
             }

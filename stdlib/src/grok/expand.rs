@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::onigmo::{
-    self, Alias, Label, NESTING_MAX, Node, Parser, Part, Place, References, Shape,
+    self, Alias, Label, NESTING_MAX, Node, Parser, ParserPosition, Part, References, Shape,
 };
 
 use super::error::{GrokError, GrokErrorKind};
@@ -91,7 +91,11 @@ struct Expander<'a> {
 impl References for Expander<'_> {
     type Error = GrokError;
 
-    fn resolve(&mut self, rest: &str, place: Place) -> Result<Option<(usize, Node)>, GrokError> {
+    fn resolve(
+        &mut self,
+        rest: &str,
+        place: ParserPosition,
+    ) -> Result<Option<(usize, Node)>, GrokError> {
         let Some(reference) = Reference::read(rest) else { return Ok(None) };
         let library = self.library;
         let name = reference.name;
@@ -146,7 +150,7 @@ impl Expander<'_> {
         &mut self,
         name: &str,
         (definition, is_own): (&str, bool),
-        place: Place,
+        place: ParserPosition,
     ) -> Result<Node, GrokError> {
         let before = self.spent;
         self.spent.chain = 0;

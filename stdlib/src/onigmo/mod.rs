@@ -18,7 +18,7 @@ pub(crate) use error::OnigmoError;
 pub use syntax::Options;
 
 pub(crate) use emit::{Read, emit, read};
-pub(crate) use parser::{NESTING_MAX, Parser, Place, References};
+pub(crate) use parser::{NESTING_MAX, Parser, ParserPosition, References};
 pub(crate) use part::{Part, Shape, fixed_chars};
 pub(crate) use syntax::{Alias, Assertion, Greed, Label, Node};
 

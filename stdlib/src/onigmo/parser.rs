@@ -27,12 +27,16 @@ pub(crate) trait References {
 
     /// Reads the reference that `rest` starts with: its length in bytes and its tree, or `None`
     /// when this is no reference and the text stands for itself.
-    fn resolve(&mut self, rest: &str, place: Place) -> Result<Option<(usize, Node)>, Self::Error>;
+    fn resolve(
+        &mut self,
+        rest: &str,
+        place: ParserPosition,
+    ) -> Result<Option<(usize, Node)>, Self::Error>;
 }
 
 /// Where the parser is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct ParserPosition {
     /// Byte offset in the text.
     pub offset: usize,
     /// Open groups around it.
@@ -45,7 +49,11 @@ pub(crate) struct NoReferences;
 impl References for NoReferences {
     type Error = OnigmoError;
 
-    fn resolve(&mut self, _: &str, _: Place) -> Result<Option<(usize, Node)>, OnigmoError> {
+    fn resolve(
+        &mut self,
+        _: &str,
+        _: ParserPosition,
+    ) -> Result<Option<(usize, Node)>, OnigmoError> {
         Ok(None)
     }
 }
@@ -95,8 +103,8 @@ impl<'a, R: References> Parser<'a, R> {
         Ok((node, self.deepest - around))
     }
 
-    fn place(&self) -> Place {
-        Place { offset: self.at, depth: self.depth }
+    fn place(&self) -> ParserPosition {
+        ParserPosition { offset: self.at, depth: self.depth }
     }
 
     fn rest(&self) -> &'a str {

@@ -340,8 +340,11 @@ fn option(name: &str, value: impl Into<String>) -> (String, String) {
     (name.to_string(), value.into())
 }
 
+/// Options of librdkafka by name.
+type Options = Vec<(String, String)>;
+
 /// The options that say how brokers are reached, and what users should be warned of.
-fn security(settings: &Settings) -> Result<(Vec<(String, String)>, Vec<String>), Wrong> {
+fn security(settings: &Settings) -> Result<(Options, Vec<String>), Wrong> {
     let (sasl, tls) = (settings.record("sasl"), settings.record("tls"));
     let mut warnings = Vec::new();
     let protocol = match (sasl.is_some(), tls.is_some()) {

@@ -163,6 +163,9 @@ impl UnderWay {
 
 type Client = ThreadedProducer<Calls>;
 
+/// Names and values of headers, in order; a header may have no value.
+type Headers = Vec<(String, Option<Vec<u8>>)>;
+
 impl Writing {
     fn name(&self) -> String {
         format!("kafka://{}", self.cluster.name)
@@ -281,7 +284,7 @@ struct Shipment {
     partition: Option<i32>,
     /// In milliseconds since 1970-01-01 UTC.
     timestamp: Option<i64>,
-    headers: Vec<(String, Option<Vec<u8>>)>,
+    headers: Headers,
 }
 
 impl Shipment {
@@ -355,7 +358,7 @@ impl Shipment {
     }
 }
 
-fn headers(value: &Value) -> Result<Vec<(String, Option<Vec<u8>>)>, String> {
+fn headers(value: &Value) -> Result<Headers, String> {
     let record = match value {
         Value::Null => return Ok(Vec::new()),
         Value::Object(record) => record,

@@ -3,13 +3,13 @@
 //! Invariant: all that is known of a key is in one hash, which expires as a whole. A stream is ahead when it
 //! has brought more than was let through, so that as much goes through as the stream with most of it brought.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ::redis::{RedisError, Script};
 use temblor_runtime::shared::{Arrived, SharedCounts, StoreAt};
-use tokio::runtime::{Builder, Runtime};
 
-use super::server::{Link, Server};
+use super::asking::Asking;
+use super::server::Link;
 
 /// Arrivals that one call of the script counts: it holds up the server for some milliseconds.
 const CALL_ARRIVALS_MAX: usize = 1_000;
@@ -95,50 +95,21 @@ return table.concat(answers)";
 /// # Errors
 /// The address is none.
 pub fn open(at: StoreAt<'_>) -> Result<Arc<dyn SharedCounts>, String> {
-    let scheme = at.address.split_once("://").map(|(scheme, _)| scheme);
-    if !matches!(scheme, Some("redis" | "rediss" | "valkey" | "valkeys" | "unix")) {
-        return Err(format!("`{}` is no address of a store; write redis://HOST:PORT", at.address));
-    }
-    let (server, _) = Server::parse(at.address, None).map_err(|wrong| wrong.message)?;
+    let asking = Asking::open(at.address)?;
     let within_ms = at.within_ns / 1_000_000;
     let (prefix, script) = (at.prefix.as_bytes().to_vec(), Script::new(COUNT));
-    Ok(Arc::new(Counts { server, prefix, within_ms, script, idle: Mutex::default() }))
+    Ok(Arc::new(Counts { asking, prefix, within_ms, script }))
 }
 
+#[derive(Debug)]
 struct Counts {
-    server: Server,
+    asking: Asking,
     prefix: Vec<u8>,
     within_ms: u64,
     script: Script,
-    /// Connections that no worker uses now.
-    idle: Mutex<Vec<Session>>,
-}
-
-impl std::fmt::Debug for Counts {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.server.name())
-    }
-}
-
-/// A connection, and the runtime of the worker that waits for it. The connection goes first.
-struct Session {
-    link: Link,
-    runtime: Runtime,
 }
 
 impl Counts {
-    fn session(&self) -> Result<Session, String> {
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        if let Some(session) = idle {
-            return Ok(session);
-        }
-        let runtime = Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        let link = runtime.block_on(self.server.connect());
-        let link = link.map_err(|error| self.server.output_error(&error).to_string())?;
-        Ok(Session { link, runtime })
-    }
-
     async fn ask(&self, link: &mut Link, arrivals: &[Arrived]) -> Result<Vec<bool>, RedisError> {
         let mut answers = Vec::with_capacity(arrivals.len());
         for some in arrivals.chunks(CALL_ARRIVALS_MAX) {
@@ -165,13 +136,10 @@ impl SharedCounts for Counts {
         if arrivals.is_empty() {
             return Ok(Vec::new());
         }
-        let mut session = self.session()?;
-        let asked = session.runtime.block_on(self.ask(&mut session.link, arrivals));
-        let answers = asked.map_err(|error| self.server.output_error(&error).to_string())?;
+        let answers = self.asking.ask(async |link| self.ask(link, arrivals).await)?;
         if answers.len() != arrivals.len() {
-            return Err(format!("{} gave no answer to some events", self.server.name()));
+            return Err(format!("{} gave no answer to some events", self.asking.name()));
         }
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(session);
         Ok(answers)
     }
 }

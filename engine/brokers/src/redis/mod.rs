@@ -8,7 +8,9 @@ pub mod list;
 pub mod stream;
 pub mod channel;
 pub mod sink;
+pub mod asking;
 pub mod counts;
+pub mod tokens;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -22,7 +22,8 @@ fn create(address: &str, topic: &str, partitions: i32) {
     let admin: AdminClient<DefaultClientContext> = config.create().expect("the options are known");
     let topic = NewTopic::new(topic, partitions, TopicReplication::Fixed(1));
     let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(60)));
-    let created = Runtime::new().unwrap().block_on(admin.create_topics([&topic], &options));
+    let runtime = Runtime::new().expect("there are threads");
+    let created = runtime.block_on(admin.create_topics([&topic], &options));
     assert!(created.expect("kafka answers")[0].is_ok());
 }
 
@@ -83,6 +84,53 @@ fn two_hundred_thousand_messages_survive_kills_of_the_reader() {
     let repeated = counted(&text).values().filter(|count| **count > 1).count();
     // Each kill repeats what was read since the last commit, and what was under way.
     assert!(repeated <= 3 * 10_000, "{repeated} messages came twice");
+}
+
+/// Members of one group divide twelve partitions, and each of them is killed in its turn: nothing is lost.
+#[test]
+fn partitions_move_between_members_that_are_killed() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("group"));
+    create(&address, &topic, 12);
+    let count = 60_000;
+    let sink = format!(
+        "sink out into kafka \"{address}\" with topic = \"{topic}\", key = \"k#{{event.n % 500}}\" end;
+         in |> out"
+    );
+    let source = |member: usize| {
+        format!(
+            "source k from kafka \"{address}\"
+               with topics = \"{topic}\", group = \"{topic}\", session_timeout = 6s end;
+             sink f into file \"out.{member}.json\" with mode = \"append\" end; k |> f"
+        )
+    };
+    let found = || {
+        let texts = (0..8).map(|member| folder.read(&format!("out.{member}.json")));
+        counted(&texts.collect::<String>())
+    };
+    let mut members: Vec<_> =
+        (0..4).map(|member| start(&folder, &format!("{member}.tmb"), &source(member))).collect();
+    for (round, next) in (4..8).enumerate() {
+        let part = count / 5;
+        let input: String =
+            (round * part..(round + 1) * part).map(|n| format!("{{\"n\":{n}}}\n")).collect();
+        run(&folder, &sink, &input).succeeded();
+        wait_until("some of it", || found().len() >= round * part + part / 4);
+        members.remove(0).kill();
+        members.push(start(&folder, &format!("{next}.tmb"), &source(next)));
+    }
+    let input: String = (4 * count / 5..count).map(|n| format!("{{\"n\":{n}}}\n")).collect();
+    run(&folder, &sink, &input).succeeded();
+    let is_there = |lines: &std::collections::BTreeMap<String, usize>, n: usize| {
+        lines.contains_key(&format!("{{\"n\":{n}}}"))
+    };
+    wait_until("all of it", || {
+        let lines = found();
+        (0..count).all(|n| is_there(&lines, n))
+    });
+    members.into_iter().for_each(|member| drop(member.terminate().succeeded()));
+    let repeated: usize = found().values().map(|count| count - 1).sum();
+    assert!(repeated <= 4 * 10_000, "{repeated} messages came twice");
 }
 
 #[test]
@@ -252,6 +300,13 @@ fn sasl_users_are_known_and_strangers_are_not() {
            sasl = {{\"username\": \"nobody\", \"password\": \"wrong\"}} end;
          k |> out"
     );
+    // The plain mechanism takes no TLS in the client.
+    let known = format!(
+        "sink k into kafka \"{address}\" with topic = \"t\",
+           sasl = {{\"username\": \"temblor\", \"password\": \"secret\"}} end;
+         in |> k"
+    );
+    run(&folder, &known, &numbered(10)).succeeded();
     let mut process = start(&folder, "read.tmb", &program);
     wait_for("the refusal", || process.err().contains("uthentication").then_some(()));
     assert!(process.status().is_none());

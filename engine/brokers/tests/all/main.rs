@@ -4,10 +4,12 @@
 #[cfg(feature = "kafka")]
 mod kafka;
 mod counts;
+mod duplog;
 mod mqtt;
 mod nats;
 mod rabbitmq;
 mod redis;
+mod tokens;
 
 use std::collections::BTreeMap;
 
@@ -16,13 +18,16 @@ use temblor_testing::{Folder, Process, temblor, wait_for};
 /// Starts a program of that text, which runs until it is stopped.
 fn start(folder: &Folder, name: &str, program: &str) -> Process {
     let path = folder.write(name, program);
-    temblor(["run", path.to_str().unwrap()]).folder(folder.path()).start()
+    temblor(["run", path.to_str().expect("paths of tests are UTF-8")]).folder(folder.path()).start()
 }
 
 /// Runs a program on input to its end.
 fn run(folder: &Folder, program: &str, input: &str) -> temblor_testing::Ran {
     let path = folder.write("program.tmb", program);
-    temblor(["run", path.to_str().unwrap()]).folder(folder.path()).input(input).run()
+    temblor(["run", path.to_str().expect("paths of tests are UTF-8")])
+        .folder(folder.path())
+        .input(input)
+        .run()
 }
 
 /// How often each line of a text is there.

@@ -26,7 +26,7 @@ impl Storage {
         let credentials = Credentials::new(key, secret);
         let storage = Self { bucket, credentials, address };
         let url = storage.bucket.create_bucket(&storage.credentials).sign(Duration::from_secs(60));
-        let (head, body) = storage.ask("PUT", &url.to_string(), b"");
+        let (head, body) = storage.ask("PUT", url.as_ref(), b"");
         assert!(head.starts_with("HTTP/1.1 200"), "{head}{}", String::from_utf8_lossy(&body));
         Some(storage)
     }
@@ -51,20 +51,20 @@ impl Storage {
     fn put(&self, key: &str, body: &[u8]) {
         let url =
             self.bucket.put_object(Some(&self.credentials), key).sign(Duration::from_secs(60));
-        let (head, _) = self.ask("PUT", &url.to_string(), body);
+        let (head, _) = self.ask("PUT", url.as_ref(), body);
         assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     }
 
     fn get(&self, key: &str) -> Vec<u8> {
         let url =
             self.bucket.get_object(Some(&self.credentials), key).sign(Duration::from_secs(60));
-        self.ask("GET", &url.to_string(), b"").1
+        self.ask("GET", url.as_ref(), b"").1
     }
 
     fn keys(&self) -> Vec<String> {
         let url =
             self.bucket.list_objects_v2(Some(&self.credentials)).sign(Duration::from_secs(60));
-        let (_, body) = self.ask("GET", &url.to_string(), b"");
+        let (_, body) = self.ask("GET", url.as_ref(), b"");
         let text = String::from_utf8_lossy(&body).into_owned();
         // The answer may come in chunks; the list is small enough for one.
         let start = text.find("<?xml").or_else(|| text.find("<List")).expect("it is a list");

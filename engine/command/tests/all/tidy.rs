@@ -89,6 +89,183 @@ fn gather(folder: &Path, files: &mut Vec<(String, String)>) {
     }
 }
 
+/// The sources without what is compiled for tests alone.
+fn shipped() -> Vec<(String, String)> {
+    let sources = sources();
+    let mut tests = Vec::new();
+    for (name, text) in &sources {
+        let folder = folder_of_modules(name);
+        let marked = text.split("#[cfg(test)]\n").skip(1);
+        for declared in marked.filter_map(|rest| declared_module(rest.lines().next()?)) {
+            tests.push(format!("{folder}/{declared}.rs"));
+            tests.push(format!("{folder}/{declared}/"));
+        }
+    }
+    let is_test = |name: &str| tests.iter().any(|test| name == test || name.starts_with(test));
+    let shipped = sources.into_iter().filter(|(name, _)| !is_test(name));
+    shipped.map(|(name, text)| (name, without_tests(&text).to_string())).collect()
+}
+
+/// The folder of the files of the modules that a file declares.
+fn folder_of_modules(name: &str) -> &str {
+    ["/lib.rs", "/mod.rs", "/main.rs", ".rs"]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending))
+        .expect("it is a file of Rust")
+}
+
+/// `pub mod name;`
+fn declared_module(line: &str) -> Option<&str> {
+    let line = line.trim().strip_suffix(';')?;
+    let line = line.strip_prefix("pub(crate) ").or(line.strip_prefix("pub ")).unwrap_or(line);
+    line.strip_prefix("mod ")
+}
+
+/// What stands before the first module of tests within a file.
+fn without_tests(text: &str) -> &str {
+    let mut from = 0;
+    while let Some(at) = text[from..].find("#[cfg(test)]\n") {
+        let next = text[from + at..].lines().nth(1).unwrap_or_default();
+        if next.contains("mod ") && next.ends_with('{') {
+            return &text[..from + at];
+        }
+        from += at + 1;
+    }
+    text
+}
+
+/// The lines of a text that are no comments.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.starts_with("//"))
+}
+
+/// Who may write to standard output and standard error, and why.
+const WRITERS: [(&str, &str); 7] = [
+    ("bench/src/", "it reports what it measures"),
+    ("engine/command/src/", "it is what the user calls"),
+    ("engine/connect/src/sink/", "standard output and standard error are sinks"),
+    ("engine/lsp/src/wire.rs", "editors talk over standard input and output"),
+    ("engine/repl/src/editor.rs", "it draws the line that is edited"),
+    ("engine/runtime/src/console.rs", "the console of the run"),
+    ("engine/testing/src/skipped.rs", "it names the tests that are skipped"),
+];
+
+#[test]
+fn only_the_console_and_the_command_write_to_the_terminal() {
+    let ways = ["println!(", "print!(", "stderr()", "stdout()"];
+    let may = |name: &str| WRITERS.iter().any(|(folder, _)| name.starts_with(folder));
+    let writes = |text: &str| code(text).any(|line| ways.iter().any(|way| line.contains(way)));
+    let found: Vec<_> = shipped()
+        .into_iter()
+        .filter(|(name, text)| !may(name) && writes(text))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(found.is_empty(), "say it through the console of the run: {found:?}");
+}
+
+#[test]
+fn names_are_imported_one_by_one() {
+    let is_glob = |line: &str| line.contains("use ") && line.ends_with("::*;");
+    let found: Vec<_> = shipped()
+        .into_iter()
+        .filter(|(_, text)| code(text).any(is_glob))
+        .map(|(name, _)| name)
+        .collect();
+    assert!(found.is_empty(), "glob imports: {found:?}");
+}
+
+/// Modules of one crate that need each other, and why they may: all others stand behind what they need.
+const MUTUAL: [(&str, &[(&str, &str)]); 6] = [
+    ("engine/generate", &[("spec", "settings")]),
+    ("engine/logstash", &[("input", "network"), ("output", "network")]),
+    // A list holds maps, and a map holds lists.
+    ("engine/logstash-event", &[("datum", "map")]),
+    ("engine/pipeline", &[("endpoint", "connected"), ("registry", "metered")]),
+    // A value is a handle into the heap, and the heap holds values.
+    (
+        "engine/ruby",
+        &[
+            ("dictionary", "heap"),
+            ("dictionary", "value"),
+            ("heap", "value"),
+            ("numeric", "heap"),
+            ("numeric", "value"),
+        ],
+    ),
+    ("engine/testing", &[("process", "command")]),
+];
+
+/// The order in which a crate lists its modules is the order of their dependencies, so that it can be read
+/// from top to bottom.
+#[test]
+fn modules_stand_behind_what_they_need() {
+    let files = shipped();
+    let mut found = Vec::new();
+    for (root, text) in files.iter().filter(|(name, _)| name.ends_with("/src/lib.rs")) {
+        let member = root.strip_suffix("/src/lib.rs").expect("it was found by its ending");
+        let modules: Vec<&str> = text.lines().filter_map(declared_module).collect();
+        let known = MUTUAL.iter().find(|(name, _)| *name == member).map_or(&[][..], |one| one.1);
+        let mut upward = std::collections::BTreeSet::new();
+        for (name, text) in &files {
+            let Some(path) = name.strip_prefix(&format!("{member}/src/")) else { continue };
+            let own = path.split(['/', '.']).next().expect("a path has a beginning");
+            let Some(place) = modules.iter().position(|module| *module == own) else { continue };
+            for module in &modules[place + 1..] {
+                if needs(path, text, module) {
+                    upward.insert((own.to_string(), (*module).to_string()));
+                }
+            }
+        }
+        let known = known.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+        let surprises: Vec<_> = upward.symmetric_difference(&known).collect();
+        if !surprises.is_empty() {
+            found.push(format!("{member}: {surprises:?}"));
+        }
+    }
+    assert!(
+        found.is_empty(),
+        "modules that stand before what they need (or no longer do; see MUTUAL): {found:#?}"
+    );
+}
+
+/// Whether a file, by its path below `src`, names a module of its crate's root.
+fn needs(path: &str, text: &str, module: &str) -> bool {
+    let file_is_module = path.ends_with("/mod.rs");
+    let depth = path.matches('/').count() - usize::from(file_is_module);
+    let upward = format!("{}{module}", "super::".repeat(depth + 1));
+    let names = |line: &str, path: &str| {
+        line.match_indices(path).any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let after = line[at + path.len()..].chars().next();
+            let is_part = |one: char| one.is_alphanumeric() || one == '_' || one == ':';
+            !before.is_some_and(is_part)
+                && !after.is_some_and(|one| one.is_alphanumeric() || one == '_')
+        })
+    };
+    code(text).any(|line| names(line, &format!("crate::{module}")) || names(line, &upward))
+}
+
+/// Each library that a crate of the workspace uses has its reason on the page of the architecture, once.
+#[test]
+fn every_dependency_has_its_reason() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).expect("it is there");
+    let (manifest, page) = (read("Cargo.toml"), read("ARCHITECTURE.md"));
+    let listed = manifest.split("[workspace.dependencies]\n").nth(1).expect("there are some");
+    let listed = listed.split("\n[").next().expect("a text has a beginning");
+    let names = listed.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let table = page.split("## Dependencies").nth(1).expect("the page has the table");
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let mut reasons = std::collections::BTreeMap::<&str, usize>::new();
+    for name in rows.flat_map(|row| row.split(", ")) {
+        *reasons.entry(name.split(' ').next().unwrap_or(name)).or_default() += 1;
+    }
+    let wrong: Vec<_> = names
+        .filter(|name| !name.starts_with("temblor-") && reasons.get(name) != Some(&1))
+        .map(|name| format!("{name}: {} rows", reasons.get(name).copied().unwrap_or(0)))
+        .collect();
+    assert!(wrong.is_empty(), "one row in the table Dependencies of ARCHITECTURE.md: {wrong:?}");
+}
+
 #[test]
 fn every_file_says_what_lives_in_it() {
     let silent: Vec<_> = sources()

@@ -11,7 +11,7 @@ use temblor_logstash_event::datum::{Datum, Map};
 use temblor_pipeline::row::Row;
 
 /// A row of a filter: the number of its memory, its table there, and its key.
-struct Place {
+struct RowAddress {
     memory: usize,
     shelf: &'static Shelf,
     key: String,
@@ -52,12 +52,12 @@ impl Program {
         self.put(state, &place, None, &arena).is_some()
     }
 
-    fn place(&self, state: &ProgramState, hash: u128, arena: &Arena) -> Option<Place> {
+    fn place(&self, state: &ProgramState, hash: u128, arena: &Arena) -> Option<RowAddress> {
         let places = self.places(state, arena).into_iter();
         places.map(|(place, row)| (place, row.hash)).find(|one| one.1 == hash).map(|one| one.0)
     }
 
-    fn places<'a>(&self, state: &ProgramState, arena: &'a Arena) -> Vec<(Place, Row<'a>)> {
+    fn places<'a>(&self, state: &ProgramState, arena: &'a Arena) -> Vec<(RowAddress, Row<'a>)> {
         let keepers = self.keepers();
         let titles = titles(&keepers);
         let mut found = Vec::new();
@@ -75,7 +75,7 @@ impl Program {
                     let named = arena.array(names);
                     let columns = named_columns(shelf, items, arena);
                     let row = Row { hash: hash128(named), key: Some(named), columns };
-                    found.push((Place { memory, shelf, key: key.to_string() }, row));
+                    found.push((RowAddress { memory, shelf, key: key.to_string() }, row));
                 }
             }
         }
@@ -87,7 +87,7 @@ impl Program {
     fn put<'a>(
         &self,
         state: &mut ProgramState,
-        place: &Place,
+        place: &RowAddress,
         row: Option<Datum<'a>>,
         arena: &'a Arena,
     ) -> Option<()> {

@@ -25,6 +25,7 @@ impl Builder<'_, '_> {
         let mut settings =
             Settings::new(kind.path, definition.define.span).with_tables(self.tables.clone());
         settings.shared_counts = self.registry.shared_counts();
+        settings.shared_tokens = self.registry.shared_tokens();
         if kind.path.starts_with("logstash::") {
             self.compiler.metadata_is_written(None);
         }

@@ -1,44 +1,45 @@
-//! Reading a file again when it has changed: a thread of its own looks at it from time to time, so that who
-//! uses what was read never waits for a file.
+//! Reads a file again when it has changed: a thread of its own checks the file from time to time, so that
+//! no event waits for it.
 //!
-//! Invariant: the thread does not keep alive what it watches for.
+//! Invariant: the thread does not keep alive what it watches for; it ends when nobody else holds that.
 
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
+use temblor_runtime::console::warn;
 
-/// What is made of a file and can be made of it anew.
+/// Something that was read from a file and can be read from it again.
 pub trait Reloaded: Send + Sync + 'static {
     /// The file.
     fn path(&self) -> &Path;
 
-    /// What it is called in messages: `the lookup table`.
+    /// Its name in messages: `the lookup table`.
     fn called(&self) -> &'static str;
 
     /// Reads the file again.
     ///
     /// # Errors
-    /// A sentence, when the file cannot be read or is not what was expected; what was read before then stays.
+    /// A sentence, when the file cannot be read or is not what was expected; what was read before stays in use.
     fn reload(&self) -> Result<(), String>;
 }
 
-/// A file as it was when it was read last.
+/// The time of change and the length that a file had when it was last read.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch(Option<(SystemTime, u64)>);
 
 impl Watch {
-    /// The file as it is now; to be asked for before it is read.
+    /// The file as it is now. Call it before the file is read, so that no change is missed.
     #[must_use]
     pub fn of(path: &Path) -> Self {
         let stamp = |metadata: std::fs::Metadata| Some((metadata.modified().ok()?, metadata.len()));
         Self(std::fs::metadata(path).ok().and_then(stamp))
     }
 
-    /// Looks at the file `every` so often, for as long as `what` lives. A file that has changed and cannot be
-    /// used is named on standard error, once for each change.
+    /// Checks the file at intervals of `every`, for as long as `what` lives. A file that has changed and cannot be
+    /// used is named in a warning, once for each change.
     ///
     /// # Errors
-    /// A sentence, when there can be no further thread.
+    /// A sentence, when the thread cannot be started.
     pub fn start<T: Reloaded>(self, what: &Arc<T>, every: Duration) -> Result<(), String> {
         let weak = Arc::downgrade(what);
         let thread = std::thread::Builder::new().name("lookup".to_string());
@@ -56,7 +57,7 @@ impl Watch {
             }
             self = now;
             if let Err(reason) = what.reload() {
-                eprintln!("warning: {} stays as it was: {reason}", what.called());
+                warn(&format!("{} stays as it was: {reason}", what.called()));
             }
         }
     }

@@ -32,7 +32,7 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
 use temblor_lang::span::Span;
 use temblor_lang::value::{Frozen, Kind};
-use temblor_runtime::shared::OpenSharedCounts;
+use temblor_runtime::shared::{OpenSharedCounts, OpenSharedTokens};
 
 /// A kind of operator: what `define operator x from generic::batch with … end` names.
 #[derive(Debug)]
@@ -126,6 +126,8 @@ pub struct Settings {
     pub tables: NamedTables,
     /// How stores are opened that several programs share, where this build has any.
     pub shared_counts: Option<OpenSharedCounts>,
+    /// How stores of tokens are opened, where this build has any.
+    pub shared_tokens: Option<OpenSharedTokens>,
 }
 
 /// The value of a setting.

@@ -4,8 +4,9 @@
 use super::super::compare::compare as beside;
 use super::super::evaluate::Evaluator;
 use super::super::outcome::{Class, Outcomes};
-use super::super::pipeline::{Notation, Pipeline, Program, SAMPLES_MAX};
-use super::super::steps::one_line;
+use super::super::pipeline::{Pipeline, SAMPLES_MAX};
+use super::super::program::{Notation, Program};
+use super::super::view::one_line;
 use super::{Session, number, pipeline};
 use temblor_lang::units::parse_duration;
 use temblor_pipeline::load::Language;

@@ -1,7 +1,6 @@
 //! Commands about files: loading, saving, editing elsewhere, watching.
 
-use super::super::logstash::{self, is_configuration};
-use super::super::pipeline::{Notation, Program};
+use super::super::program::{Notation, Program, configuration_at, is_configuration};
 use super::super::samples::Kind;
 use super::Session;
 use std::path::{Path, PathBuf};
@@ -65,7 +64,7 @@ pub(super) fn load(session: &mut Session, text: &str) -> Result<String, String> 
 pub(crate) fn program_of(name: &str, wishes: &Wishes) -> Result<Program, String> {
     let file = Path::new(name);
     if is_configuration(file) {
-        return logstash::program_of(file, wishes);
+        return configuration_at(file, wishes);
     }
     let (language, text) = read_program(file).map_err(|error| format!("error: {error}"))?;
     let file = Some(file.to_path_buf());

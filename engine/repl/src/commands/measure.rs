@@ -1,12 +1,10 @@
 //! Commands that measure: time, kinds, and what the samples reach.
 
+use super::super::coverage::branches;
 use super::super::pipeline::SAMPLES_MAX;
-use super::super::view::paint;
+use super::super::view::branch_line;
 use super::Session;
 use std::time::Instant;
-use temblor_lang::coverage::Coverage;
-use temblor_lang::diagnostic::Colour;
-use temblor_lang::span::Sources;
 use temblor_lang::value::Arena;
 
 /// Runs of `:time` without a number.
@@ -84,34 +82,4 @@ pub(crate) fn coverage(session: &mut Session, _: &str) -> Result<String, String>
         let colour = session.setup.colour;
         Ok(text.lines().map(|line| format!("{}\n", branch_line(line, colour))).collect())
     })
-}
-
-/// A line of coverage: what was missed stands out.
-pub(crate) fn branch_line(line: &str, colour: Colour) -> String {
-    let is_missed = line.starts_with("not reached");
-    if is_missed { paint(colour, "31", line) } else { line.to_string() }
-}
-
-/// How many of the branches of the user's texts were taken, and which were not.
-pub(crate) fn branches(coverage: &Coverage, sources: &Sources) -> String {
-    let mut shown = String::new();
-    let (mut all, mut missed) = (0, 0);
-    for branch in coverage.branches() {
-        let name = sources.get(branch.span.source).map_or("", |source| source.name.as_str());
-        if name.starts_with("<std") {
-            continue;
-        }
-        all += 1;
-        if branch.taken() == 0 {
-            missed += 1;
-            let at = sources.position(branch.span);
-            let text = super::super::steps::one_line(sources.text(branch.span));
-            let noun = branch.kind.noun();
-            shown.push_str(&format!("not reached: {}:{}: {noun} {text}\n", at.line, at.column));
-        }
-    }
-    if all == 0 {
-        return String::new();
-    }
-    format!("{} of {all} branches reached\n{shown}", all - missed)
 }

@@ -15,8 +15,6 @@ pub(crate) use documentation::signature;
 pub(crate) use files::Watched;
 pub(crate) use files::program_of;
 
-pub(crate) use measure::branch_line;
-pub(crate) use measure::branches;
 pub(crate) use samples::take as take_samples;
 
 use super::Session;

@@ -44,7 +44,7 @@ pub(super) fn wrapped(scan: &Scan<'_>, width: usize) -> String {
 
 /// Where a token was written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct TokenPosition {
     /// Its number.
     pub token: usize,
     /// Its line.
@@ -110,7 +110,7 @@ impl Wrapper<'_, '_, '_> {
     }
 
     /// Breaks a line at the first kind of place that it has.
-    fn line(&mut self, line: &[Place], width: usize) {
+    fn line(&mut self, line: &[TokenPosition], width: usize) {
         let (first, last) = (line[0].token, line[line.len() - 1].token);
         let inside = (first + 1)..=last;
         let Some(outermost) = inside
@@ -170,7 +170,7 @@ impl Wrapper<'_, '_, '_> {
 
     /// Whether it is a condition that makes a line too long: no form but brackets begins in it, and of
     /// an arm what stands in front of the arrow is too long, or nothing behind it could be broken.
-    fn is_condition(&self, line: &[Place], form: usize, width: usize) -> bool {
+    fn is_condition(&self, line: &[TokenPosition], form: usize, width: usize) -> bool {
         let (first, last) = (line[0].token, line[line.len() - 1].token);
         let arrow = line.iter().skip(1).find(|place| {
             self.is_sign(place.token, "=>") && self.scan.tokens[place.token].frame == form

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Once, PoisonError, RwLock};
 use std::time::Duration;
 use temblor_pipeline::lookup::{Reloaded, Watch};
+use temblor_runtime::console::warn;
 
 /// Larger files are refused.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -40,7 +41,7 @@ impl Listed {
     pub(super) fn newest(self: &Arc<Self>) -> Arc<Vec<Network>> {
         self.first_event.call_once(|| {
             if let Err(reason) = self.watch.start(self, self.every) {
-                eprintln!("warning: {} is not read again: {reason}", self.path);
+                warn(&format!("{} is not read again: {reason}", self.path));
             }
         });
         self.networks.read().unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,6 +1,10 @@
-//! Questions and answers of DNS over UDP (RFC 1035), as far as addresses and names go. Many questions are
-//! on their way at once; a malformed answer is none.
+//! Questions and answers of DNS over UDP (RFC 1035): addresses of names, and names of addresses. Many questions
+//! are under way at once.
+//!
+//! Invariant: a malformed answer is ignored like one that never came; the question goes on waiting for a good one.
 
+use hickory_proto::op::{Message, MessageType, OpCode, Query, ResponseCode};
+use hickory_proto::rr::{Name, RData, RecordType};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -29,14 +33,6 @@ const PORT: u16 = 53;
 const ANSWER_BYTES_MAX: usize = 4096;
 /// Questions that wait for one server at a time.
 const IN_FLIGHT_MAX: usize = 500;
-/// Pointers that are followed within one name.
-const POINTERS_MAX: usize = 16;
-/// Type of an address.
-const TYPE_A: u16 = 1;
-/// Type of a name.
-const TYPE_PTR: u16 = 12;
-/// Type of a wide address.
-const TYPE_AAAA: u16 = 28;
 
 impl Question {
     /// What is asked, as text.
@@ -47,26 +43,21 @@ impl Question {
         }
     }
 
-    /// The name in the message (RFC 1035 §3.5, RFC 3596 §2.5).
-    fn name(&self) -> String {
+    /// The name in the message (RFC 1035 §3.5, RFC 3596 §2.5); nothing for a text that cannot be a name.
+    fn name(&self) -> Option<Name> {
         match self {
-            Question::Address(name) => name.trim_end_matches('.').to_string(),
-            Question::Name(IpAddr::V4(address)) => {
-                let [a, b, c, d] = address.octets();
-                format!("{d}.{c}.{b}.{a}.in-addr.arpa")
+            Question::Address(name) => {
+                let labels = name.trim_end_matches('.').split('.').map(str::as_bytes);
+                Name::from_labels(labels).ok()
             }
-            Question::Name(IpAddr::V6(address)) => {
-                let digits = address.octets().into_iter().rev();
-                let digits = digits.map(|byte| format!("{:x}.{:x}.", byte & 15, byte >> 4));
-                format!("{}ip6.arpa", digits.collect::<String>())
-            }
+            Question::Name(address) => Some(Name::from(*address)),
         }
     }
 
-    fn kind(&self) -> u16 {
+    fn kind(&self) -> RecordType {
         match self {
-            Question::Address(_) => TYPE_A,
-            Question::Name(_) => TYPE_PTR,
+            Question::Address(_) => RecordType::A,
+            Question::Name(_) => RecordType::PTR,
         }
     }
 }
@@ -160,7 +151,8 @@ fn exchange(
         }
         socket.set_read_timeout(Some(left))?;
         let length = socket.recv(&mut bytes)?;
-        let Some(number) = word(&bytes[..length], 0) else { continue };
+        let Some(number) = bytes[..length].first_chunk() else { continue };
+        let number = u16::from_be_bytes(*number);
         let Some(at) = waiting.get(&number) else { continue };
         if let Some(answer) = read(&bytes[..length], number, questions[*at].kind()) {
             answers[*at] = answer;
@@ -178,87 +170,41 @@ fn number() -> u16 {
 
 /// The question as a message; nothing for what cannot be a name.
 fn message(question: &Question, number: u16) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(64);
-    bytes.extend(number.to_be_bytes());
-    // Recursion is desired; there is one question.
-    bytes.extend([1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
-    for label in question.name().split('.') {
-        let length = u8::try_from(label.len()).ok().filter(|length| (1..64).contains(length))?;
-        bytes.push(length);
-        bytes.extend(label.bytes());
-    }
-    bytes.push(0);
-    bytes.extend(question.kind().to_be_bytes());
-    bytes.extend([0, 1]);
-    Some(bytes)
+    let mut message = Message::new(number, MessageType::Query, OpCode::Query);
+    message.metadata.recursion_desired = true;
+    message.add_query(Query::query(question.name()?, question.kind()));
+    message.to_vec().ok()
 }
 
-fn word(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-
-/// The first answer of the kind. Nothing when the message is another, or malformed.
-fn read(bytes: &[u8], number: u16, kind: u16) -> Option<Answer> {
-    if word(bytes, 0)? != number {
+/// The first answer of the kind. Nothing when the message belongs to another question, or is malformed.
+fn read(bytes: &[u8], number: u16, kind: RecordType) -> Option<Answer> {
+    let message = Message::from_vec(bytes).ok()?;
+    let head = message.metadata;
+    if head.id != number || head.message_type != MessageType::Response {
         return None;
     }
-    if bytes.get(3)? & 15 != 0 {
+    if head.response_code != ResponseCode::NoError {
         return Some(Answer::Nothing);
     }
-    let (questions, answers) = (word(bytes, 4)?, word(bytes, 6)?);
-    let mut at = 12;
-    for _ in 0..questions {
-        at = name(bytes, at)?.1 + 4;
-    }
-    for _ in 0..answers {
-        at = name(bytes, at)?.1;
-        let found = word(bytes, at)?;
-        let length = usize::from(word(bytes, at + 8)?);
-        let data = at + 10;
-        if found == kind {
-            let text = match (found, bytes.get(data..data + length)?) {
-                (TYPE_A, [a, b, c, d]) => Ipv4Addr::new(*a, *b, *c, *d).to_string(),
-                (TYPE_AAAA, wide) => Ipv6Addr::from(<[u8; 16]>::try_from(wide).ok()?).to_string(),
-                _ => name(bytes, data)?.0,
-            };
-            return Some(Answer::Found(text));
-        }
-        at = data + length;
-    }
-    Some(Answer::Nothing)
+    let mut answers = message.answers.iter().filter(|record| record.record_type() == kind);
+    let found = answers.find_map(|record| match &record.data {
+        RData::A(address) => Some(address.to_string()),
+        RData::AAAA(address) => Some(address.to_string()),
+        RData::PTR(name) => Some(plain(name)),
+        _ => None,
+    });
+    Some(found.map_or(Answer::Nothing, Answer::Found))
 }
 
-/// A name and where it ends.
-fn name(bytes: &[u8], mut at: usize) -> Option<(String, usize)> {
-    let mut text = String::new();
-    let mut end = None;
-    let mut pointers = 0;
-    loop {
-        let length = usize::from(*bytes.get(at)?);
-        match length {
-            0 => return Some((text, end.unwrap_or(at + 1))),
-            1..=63 => {
-                if !text.is_empty() {
-                    text.push('.');
-                }
-                text.push_str(&String::from_utf8_lossy(bytes.get(at + 1..at + 1 + length)?));
-                at += 1 + length;
-            }
-            _ => {
-                pointers += 1;
-                if pointers > POINTERS_MAX {
-                    return None;
-                }
-                end = end.or(Some(at + 2));
-                at = usize::from(word(bytes, at)? & 0x3FFF);
-            }
-        }
-    }
+/// A name as Logstash shows it: without escapes, and without the dot at its end.
+fn plain(name: &Name) -> String {
+    name.iter().map(String::from_utf8_lossy).collect::<Vec<_>>().join(".")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Question, TYPE_A, ask_all, message, read, read_hosts};
+    use super::{Answer, Question, ask_all, message, plain, read, read_hosts};
+    use hickory_proto::rr::RecordType;
     use std::collections::HashMap;
     use std::net::UdpSocket;
     use std::time::{Duration, Instant};
@@ -302,17 +248,36 @@ mod tests {
         bytes[2] = 0x81;
         bytes[7] = 1;
         bytes.extend([0xC0, 12, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1]);
-        assert_eq!(read(&bytes, 7, TYPE_A), Some(Answer::Found("192.0.2.1".to_string())));
-        assert_eq!(read(&bytes, 8, TYPE_A), None);
+        assert_eq!(read(&bytes, 7, RecordType::A), Some(Answer::Found("192.0.2.1".to_string())));
+        assert_eq!(read(&bytes, 8, RecordType::A), None);
         for end in 0..bytes.len() {
-            let _ = read(&bytes[..end], 7, TYPE_A);
+            let _ = read(&bytes[..end], 7, RecordType::A);
         }
         let looped = [0, 7, 0x81, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xC0, 12];
-        assert_eq!(read(&looped, 7, TYPE_A), None);
-        let wide = Question::Name("2001:db8::1".parse().expect("it is an address"));
-        assert!(
-            wide.name().starts_with("1.0.0.0") && wide.name().ends_with("8.b.d.0.1.0.0.2.ip6.arpa")
-        );
+        assert_eq!(read(&looped, 7, RecordType::A), None);
+        let mut answer = message(&Question::Name("192.0.2.1".parse().unwrap()), 7).unwrap();
+        assert_eq!(read(&answer, 7, RecordType::PTR), None, "a question is no answer");
+        answer[2] = 0x81;
+        assert_eq!(read(&answer, 7, RecordType::PTR), Some(Answer::Nothing));
+        answer[7] = 1;
+        answer.extend([0xC0, 12, 0, 12, 0, 1, 0, 0, 0, 60, 0, 6, 3, b'a', b' ', b'b', 0xC0, 30]);
+        let Some(Answer::Found(name)) = read(&answer, 7, RecordType::PTR) else { panic!() };
+        assert_eq!(name, "a b.arpa");
+    }
+
+    #[test]
+    fn names_of_addresses_are_turned_round() {
+        let name = |text: &str| {
+            let question = Question::Name(text.parse().unwrap());
+            plain(&question.name().unwrap())
+        };
+        assert_eq!(name("192.0.2.1"), "1.2.0.192.in-addr.arpa");
+        let wide = name("2001:db8::1");
+        assert!(wide.starts_with("1.0.0.0") && wide.ends_with("8.b.d.0.1.0.0.2.ip6.arpa"));
+        for text in ["", ".", "a..b", &"x".repeat(64), &"x.".repeat(200)] {
+            assert_eq!(message(&Question::Address(text.to_string()), 7), None, "{text}");
+        }
+        assert!(message(&Question::Address("under_score.a b.example.".to_string()), 7).is_some());
     }
 
     #[test]

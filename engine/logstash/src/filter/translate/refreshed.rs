@@ -12,6 +12,7 @@ use temblor_lang::value::Arena;
 use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::lookup::{Reloaded, Watch};
+use temblor_runtime::console::warn;
 
 /// Where a dictionary is and what is made of it.
 #[derive(Debug)]
@@ -71,7 +72,7 @@ impl Refreshed {
     ) -> Option<Datum<'a>> {
         self.first_event.call_once(|| {
             if let Err(reason) = self.file.watch.start(self, self.every) {
-                eprintln!("warning: {} is not read again: {reason}", self.file.path);
+                warn(&format!("{} is not read again: {reason}", self.file.path));
             }
         });
         let search = self.search.read().unwrap_or_else(PoisonError::into_inner).clone();

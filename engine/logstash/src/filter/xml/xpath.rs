@@ -41,7 +41,7 @@ pub(super) struct Search<'d> {
 
 /// Where a predicate is asked.
 #[derive(Clone, Copy)]
-struct Place<'d> {
+struct NodeContext<'d> {
     item: Item<'d>,
     position: usize,
     last: usize,
@@ -57,7 +57,7 @@ impl<'d> Search<'d> {
     }
 
     pub(super) fn find(&mut self, path: &Path) -> Found {
-        let place = Place { item: Item::Node(self.document.root()), position: 1, last: 1 };
+        let place = NodeContext { item: Item::Node(self.document.root()), position: 1, last: 1 };
         match self.value(path, place) {
             Value::Items(items) if items.is_empty() => Found::Nothing,
             Value::Items(items) => {
@@ -86,7 +86,7 @@ impl<'d> Search<'d> {
         }
     }
 
-    fn value(&mut self, path: &Path, place: Place<'d>) -> Value<'d> {
+    fn value(&mut self, path: &Path, place: NodeContext<'d>) -> Value<'d> {
         match path {
             Path::Text(text) => Value::Text(text.clone()),
             Path::Number(number) => Value::Number(*number),
@@ -216,7 +216,7 @@ impl<'d> Search<'d> {
             let last = items.len();
             let mut kept = Vec::new();
             for (at, item) in items.into_iter().enumerate() {
-                let place = Place { item, position: at + 1, last };
+                let place = NodeContext { item, position: at + 1, last };
                 let holds = match self.value(predicate, place) {
                     Value::Number(number) => number == (at + 1) as f64,
                     value => truth(&value),
@@ -230,7 +230,7 @@ impl<'d> Search<'d> {
         items
     }
 
-    fn call(&mut self, name: &str, arguments: &[Path], place: Place<'d>) -> Value<'d> {
+    fn call(&mut self, name: &str, arguments: &[Path], place: NodeContext<'d>) -> Value<'d> {
         let values: Vec<Value<'d>> =
             arguments.iter().map(|argument| self.value(argument, place)).collect();
         let here = || text(place.item);

@@ -52,7 +52,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> dedup by event.id last 10000 refresh |> out",
         "in |> dedup by event.message within 1min mode count |> out",
         "in |> dedup by event.message across event.server within 30s |> out",
-        "in |> dedup by event.message across event.server within 1h with store = \"redis://127.0.0.1:6379\" end |> out",
+        "in |> dedup by event.message across event.server within 1h store \"redis://127.0.0.1:6379\" |> out",
     ],
     settings: &[
         Setting::new(
@@ -96,7 +96,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         Setting::new(
             "store",
             Takes::Constant(Kind::String),
-            InChain::No,
+            InChain::Clause("store"),
             "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`.",
         ),
         Setting::new(

@@ -213,7 +213,7 @@ mod tests {
         let mut shown = Vec::new();
         for text in texts {
             let mut out = Emitter::new(&arena);
-            shared.process(&mut (), "in", event(&text), &around, &mut out).unwrap();
+            shared.process(&mut (), "in", event(text), &around, &mut out).unwrap();
             let emitted =
                 out.take().map(|(port, event)| format!("{port} {}", to_json(event.value)));
             shown.extend(emitted.collect::<Vec<_>>());

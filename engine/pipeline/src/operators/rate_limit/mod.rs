@@ -4,6 +4,7 @@
 //! passes more than its burst and what the rate gives for `t`, and never less while events wait.
 
 mod memory;
+mod shared;
 
 use super::key::{Group, evaluate};
 use super::{InChain, OperatorKind, Setting, Settings, Takes};
@@ -12,13 +13,16 @@ use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, U
 use crate::row::{self, Row};
 use crate::store::{Reader, Writer};
 use memory::{Exact, State};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::value::{Arena, JsonStyle, Key as Field, Kind, Value, push_json};
 use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX};
+
+/// What keys in a store begin with.
+const STORE_PREFIX: &str = "temblor:rate:";
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -32,7 +36,9 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           `route`), are counted as dropped (`discard`), or wait until they are within the limit, \
           and what comes behind them waits too (`block`). An event that costs more than `burst` is \
           always over the limit, except that with `block` it waits for all of it. A limit of 0 lets \
-          nothing through. When there are `max_keys` keys, a new one takes the place of a key that \
+          nothing through. With `store` several programs share the limit: they lease tokens in \
+          batches of `lease`; all of them together let at most one lease of each program more \
+          through than the limit says, and may leave as much unused. When there are `max_keys` keys, a new one takes the place of a key that \
           has nearly all of its allowance; if it lacks some of it, that is counted as an eviction.",
     examples: &[
         "in |> rate_limit 1000 per 1s |> out",
@@ -40,6 +46,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> rate_limit 1000000 per 1s bytes mode discard |> out",
         "in |> rate_limit event.quota per 1h by event.tenant cost event.size |> out",
         "in |> rate_limit 100 per 1s block |> out",
+        "in |> rate_limit 10000 per 1min by event.tenant store \"redis://127.0.0.1:6379\" |> out",
     ],
     settings: &[
         Setting::new(
@@ -98,6 +105,32 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
             Takes::Constant(Kind::Integer),
             InChain::Clause("max_keys"),
             "How many keys are remembered at most (1,000,000).",
+        ),
+        Setting::new(
+            "store",
+            Takes::Constant(Kind::String),
+            InChain::Clause("store"),
+            "The address of a Redis that keeps the limit for several programs: `redis://HOST:PORT`.",
+        ),
+        Setting::new(
+            "lease",
+            Takes::Constant(Kind::Integer),
+            InChain::No,
+            "How many tokens are taken from the store at once; by default a hundredth of `burst`.",
+        ),
+        Setting::new(
+            "when_down",
+            Takes::Word(&["alone", "pass"]),
+            InChain::No,
+            "What holds while the store is down: `alone` (default; each program keeps the limit by \
+             itself), `pass` (no limit).",
+        ),
+        Setting::new(
+            "store_prefix",
+            Takes::Constant(Kind::String),
+            InChain::No,
+            "What the keys in the store begin with (`temblor:rate:`); programs with the same share \
+             limits.",
         ),
     ],
     ports: &[ELSE],
@@ -166,7 +199,34 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let keys_max = settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?;
     let key = Group(settings.formula("by"));
     let cost = cost(settings)?;
-    Ok(Box::new(RateLimit { key, rate, constant_rate, per_ns, burst, cost, over, keys_max }))
+    let limit = RateLimit { key, rate, constant_rate, per_ns, burst, cost, over, keys_max };
+    if settings.has("store") { shared(settings, limit) } else { Ok(Box::new(limit)) }
+}
+
+/// A limit whose tokens are in a store.
+fn shared(settings: &Settings, limit: RateLimit) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    if limit.over == Over::Block {
+        return Err(settings
+            .error("store", "`block` is not possible with `store`")
+            .with_help("route what is over the limit, or leave out `store`"));
+    }
+    let open = settings
+        .shared_tokens
+        .ok_or_else(|| settings.error("store", "this build has no stores that programs share"))?;
+    let (address, prefix) = (settings.text("store"), settings.text("store_prefix"));
+    let prefix = prefix.as_deref().unwrap_or(STORE_PREFIX);
+    let store = open(address.as_deref().unwrap_or_default(), prefix);
+    let store = store.map_err(|reason| settings.error("store", reason))?;
+    let lease = match settings.has("lease") {
+        true => Some(settings.count("lease", 1, usize::MAX)? as u64),
+        false => None,
+    };
+    let when_down = match settings.text("when_down").as_deref() {
+        Some("pass") => shared::WhenDown::Pass,
+        _ => shared::WhenDown::Alone,
+    };
+    let purse = Mutex::default();
+    Ok(Box::new(shared::SharedLimit { limit, store, lease, when_down, purse }))
 }
 
 fn over(settings: &Settings) -> Result<Over, Diagnostic> {
