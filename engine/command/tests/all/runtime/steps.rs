@@ -104,7 +104,7 @@ fn named_steps_are_found_by_their_names() {
     );
     runs.is_refused(
         "in |> dedup as first by event.a |> rate_limit 1 per 1s as second |> out",
-        "now stands for a `grouper::bucket`",
+        "now stands for a `stream::rate_limit`",
     );
 }
 
