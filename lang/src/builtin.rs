@@ -301,6 +301,10 @@ pub trait Registry: Send + Sync + fmt::Debug {
     fn combine(&self, _name: &str, _patterns: &[&str]) -> Option<Box<dyn ManyTests>> {
         None
     }
+    /// Whether a function gives a value for all arguments of the kinds that it takes.
+    fn never_refuses(&self, _function: &Function) -> bool {
+        false
+    }
     /// Source text, in the language itself, of a standard module such as `std::time::nanos`.
     fn module(&self, path: &str) -> Option<&'static str>;
     /// Full paths of all functions, for suggestions and completion.

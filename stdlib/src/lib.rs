@@ -9,6 +9,7 @@ pub mod functions;
 pub mod extractors;
 mod aggregates;
 mod modules;
+mod total;
 mod library;
 
 pub use library::{Library, registry};

@@ -5,6 +5,7 @@ use crate::aggregates::AGGREGATES;
 use crate::extractors::{EXTRACTORS, many};
 use crate::functions::GROUPS;
 use crate::modules::MODULES;
+use crate::total::TOTAL;
 use halfbrown::HashMap;
 use std::sync::OnceLock;
 use temblor_lang::builtin::{Aggregate, ExtractorKind, Function, ManyTests, Registry};
@@ -65,6 +66,10 @@ impl Registry for Library {
 
     fn combine(&self, name: &str, patterns: &[&str]) -> Option<Box<dyn ManyTests>> {
         many::combine(name, patterns)
+    }
+
+    fn never_refuses(&self, function: &Function) -> bool {
+        TOTAL.binary_search(&function.path).is_ok()
     }
 
     fn module(&self, path: &str) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! Every function takes every kind of argument without a panic: what it cannot use is an error.
 
-use temblor_lang::builtin::{Call, Facts};
+use temblor_lang::builtin::{Call, Facts, Function};
 use temblor_lang::value::{Arena, Value};
 use temblor_stdlib::registry;
 
@@ -58,6 +58,59 @@ fn no_argument_makes_a_function_panic() {
         }
     }
     assert!(calls > 50_000, "only {calls} calls were made");
+}
+
+/// Calls a function with all combinations of odd values of the kinds that it takes: how many there are, and the
+/// first that it refuses.
+fn refused(function: &'static Function) -> (u64, Option<String>) {
+    let seeds = Arena::new();
+    let facts = Facts { ingest_ns: 1_700_000_000_000_000_000, ..Facts::default() };
+    let values = odd_values(&seeds);
+    let fits = |at: usize| -> Vec<Value<'_>> {
+        let wanted = function.params[at].1;
+        values.iter().copied().filter(|value| value.kind().fits(wanted)).collect()
+    };
+    let (least, _) = function.argument_range();
+    let mut calls = 0;
+    for count in least..=function.params.len() {
+        let choices: Vec<_> = (0..count).map(fits).collect();
+        let combinations: usize = choices.iter().map(Vec::len).product();
+        for number in 0..combinations.min(20_000) {
+            let (arena, mut rest) = (Arena::new(), number);
+            let call = Call { arena: &arena, facts: &facts };
+            let arguments: Vec<_> = choices
+                .iter()
+                .map(|choice| {
+                    let value = choice[rest % choice.len()];
+                    rest /= choice.len();
+                    value
+                })
+                .collect();
+            calls += 1;
+            if let Err(error) = function.invoke(&call, &arguments) {
+                return (calls, Some(format!("{}: {error:?}", function.path)));
+            }
+        }
+    }
+    (calls, None)
+}
+
+#[test]
+fn total_functions_refuse_nothing() {
+    let mut total = 0;
+    for path in registry().function_paths() {
+        let function = registry().function(path).expect("a path that was listed");
+        if std::env::var_os("TEMBLOR_BLESS").is_some()
+            && let (1.., None) = refused(function)
+        {
+            println!("    {path:?},");
+        }
+        if registry().never_refuses(function) {
+            total += 1;
+            assert_eq!(refused(function).1, None);
+        }
+    }
+    assert!(total > 50, "only {total} functions are total");
 }
 
 #[test]

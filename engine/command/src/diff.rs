@@ -53,6 +53,12 @@ pub(crate) struct DiffArgs {
     /// Show all differences
     #[arg(long)]
     all: bool,
+    /// Samples take the place of the inputs of configurations
+    #[arg(long)]
+    stdin: bool,
+    /// Events count as they reach the outputs, however these would write them
+    #[arg(long)]
+    stdout: bool,
     /// Field names of Logstash plugins after the Elastic Common Schema
     #[arg(long, value_enum, default_value_t)]
     ecs: EcsArg,
@@ -103,7 +109,7 @@ fn compare(args: &DiffArgs) -> Result<bool, String> {
         let other = run(configured(args, &args.with, true)?, &samples, &ignored);
         return Ok(report(&events, &other, &samples, args));
     }
-    let written = run(configured(args, &args.logstash, false)?, &samples, &ignored);
+    let written = run(configured(args, &args.logstash, args.stdout)?, &samples, &ignored);
     let other = run(programmed(args)?, &samples, &ignored);
     // Some programs write events as Logstash's outputs do, others leave that to their sinks.
     let count = |left: &Outcomes| left.iter().zip(&other).filter(|(a, b)| a != b).count();
@@ -121,7 +127,7 @@ fn configured(args: &DiffArgs, path: &Path, stdout: bool) -> Result<Side, String
     let connectors = Some(registry());
     let escapes = args.support_escapes;
     let settings = Settings { ecs, escapes, connectors, ..Settings::of_environment() };
-    let mut wishes = Wishes { settings, stdin: false, stdout };
+    let mut wishes = Wishes { settings, stdin: args.stdin, stdout };
     let mut found = configuration::load(path, &wishes)?;
     if found.loaded.endpoints.sources.is_empty() {
         wishes.stdin = true;
@@ -211,7 +217,9 @@ fn report(left: &Outcomes, right: &Outcomes, samples: &[&str], args: &DiffArgs) 
     if different > shown {
         let _ = writeln!(out, "… and {} more; --all shows them", different - shown);
     }
-    let _ = writeln!(out, "{count} compared, {different} differ");
+    // What comes at the end of the input is of no sample.
+    let compared = if samples.is_empty() { count } else { samples.len() };
+    let _ = writeln!(out, "{compared} compared, {different} differ");
     // Nobody who stopped reading misses anything.
     let _ = std::io::stdout().write_all(out.as_bytes());
     different == 0

@@ -214,6 +214,9 @@ struct CheckArgs {
     /// Print the long form of chains
     #[arg(long)]
     expand: bool,
+    /// List the places that some event can make fail, each with the cheapest mend
+    #[arg(long)]
+    can_fail: bool,
     #[command(flatten)]
     parameters: parameters::ParameterArgs,
     #[command(flatten)]

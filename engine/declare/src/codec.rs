@@ -75,7 +75,12 @@ fn find<T>(
             .with_help(format!("this build has {}", known.join(", ")))
     } else {
         let message = format!("unknown codec `{name}`");
-        Diagnostic::error("E0519", span, message).with_known(name, &known)
+        let complaint = Diagnostic::error("E0519", span, message);
+        let now = r#"{"name": "json", "config": {"mode": "sorted"}}"#;
+        match name {
+            "json-sorted" => complaint.with_help(format!("since tremor 0.13 this is `{now}`")),
+            _ => complaint.with_known(name, &known),
+        }
     });
     None
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use temblor_codec::InputCodec;
 use temblor_declare::read::complain::sentence;
 use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Wrong};
 
@@ -32,6 +33,18 @@ static GENERATOR: Connector = Connector {
     build,
 };
 
+/// The kinds that make text which is no JSON.
+const TEXT_KINDS: [&str; 8] = [
+    "access",
+    "counter",
+    "firewall",
+    "syslog",
+    "syslog-5424",
+    "weblog",
+    "windbag",
+    "windows-event",
+];
+
 fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let cutting = ["framing", "preprocessors", "separator"];
     what.refuse(&cutting, "generator", "its events are made line by line; leave it out")?;
@@ -39,7 +52,13 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     match Spec::of(kind, what.settings) {
         Ok(spec) => {
             let source = Generated { name: what.name.to_string(), spec };
-            Ok(Built { source: Some(Arc::new(source)), ..Built::default() })
+            let is_wrapped = what.settings.optional_text("output") == Some("hec");
+            let fails = TEXT_KINDS.contains(&kind) && what.codec == InputCodec::Json && !is_wrapped;
+            let warnings = fails.then(|| {
+                format!("`{kind}` makes text, which is no JSON: each event would fail; set `codec = \"string\"`")
+            });
+            let warnings = warnings.into_iter().collect();
+            Ok(Built { source: Some(Arc::new(source)), warnings, ..Built::default() })
         }
         Err(error) if error.name == "kind" => Err(Wrong::at("address", error.reason, "")),
         Err(error) => {

@@ -92,6 +92,7 @@ pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Con
         sources,
         diagnostics,
         coverage: Coverage::default(),
+        risks: Vec::new(),
     };
     Configuration { loaded, missing }
 }

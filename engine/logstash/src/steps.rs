@@ -270,7 +270,14 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let mut builder = ProgramBuilder::new(&surroundings, &mut diagnostics);
     builder.section(&[Statement::Plugin(plugin)]);
     let program = builder.finish();
-    match diagnostics.into_iter().find(|one| one.severity == Severity::Error) {
+    let is_fault =
+        |one: &Diagnostic| one.severity == Severity::Error || one.code == complain::MISSING;
+    match diagnostics.into_iter().find(is_fault) {
+        // A step that passed events on unchanged would be none.
+        Some(missing) if missing.severity != Severity::Error => {
+            let error = Diagnostic::error("E0510", missing.span, missing.message);
+            Err(missing.help.map_or_else(|| error.clone(), |help| error.clone().with_help(help)))
+        }
         Some(error) => Err(error),
         None => Ok(Box::new(FilterStep { program, other: ELSE })),
     }

@@ -4,9 +4,11 @@
 mod modules;
 mod parameters;
 mod text;
+mod through;
 
 pub use modules::Directories;
 pub use text::Text;
+pub(crate) use through::WORD as THROUGH;
 
 use crate::endpoint::Endpoints;
 use crate::flow;
@@ -19,7 +21,7 @@ use std::sync::Arc;
 use temblor_lang::budget::Budget;
 use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::{Colour, Diagnostic, Severity, render_all};
-use temblor_lang::lower::{Compiler, Loader, Rules, Scope};
+use temblor_lang::lower::{Compiler, Loader, Risk, Rules, Scope};
 use temblor_lang::span::{Source, Sources};
 use temblor_lang::syntax::tree::{DefineKind, Item};
 use temblor_lang::syntax::{self, Parsed};
@@ -46,6 +48,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The branches of the program; empty unless [`LoadOptions::coverage`] asked for them.
     pub coverage: Coverage,
+    /// What can fail for some event; empty unless [`LoadOptions::risks`] or the program asked for it.
+    pub risks: Vec<Risk>,
 }
 
 impl Loaded {
@@ -85,6 +89,8 @@ pub struct LoadOptions<'g> {
     pub tables: Option<NamedTables>,
     /// Whether the program counts which of its branches are taken: see [`Loaded::coverage`].
     pub coverage: bool,
+    /// Whether the places of the program are told that can fail: see [`Loaded::risks`].
+    pub risks: bool,
     /// Whether what fails leaves by the port `err` of a Temblor file even when the file names no sink for it.
     pub errors_leave: bool,
     /// The folding of constants ends when this says so.
@@ -102,6 +108,7 @@ impl<'g> LoadOptions<'g> {
             set: &[],
             tables: None,
             coverage: false,
+            risks: false,
             errors_leave: false,
             budget: None,
         }
@@ -205,6 +212,8 @@ impl<'g> LoadOptions<'g> {
         tree: &Text,
     ) -> Loaded {
         let tables = self.tables.as_ref();
+        let is_total = says_total(&program.text);
+        compiler.risks = (self.risks || is_total).then(Vec::new);
         compiler.diagnostics.extend(tree.diagnostics().iter().cloned());
         // A program without declarations has the tables of the command line.
         let mut endpoints = Endpoints::lower(&[], tables, self.registry, &mut compiler);
@@ -216,11 +225,12 @@ impl<'g> LoadOptions<'g> {
             Text::Program(parsed) => {
                 compiler.environment = Some(|name| std::env::var(name).ok());
                 compiler.program_args = parameters::arguments(&parsed.tree, self, &mut compiler);
-                let declared = parameters::endpoints(&parsed.tree, &mut compiler);
+                let tree = through::expanded(&parsed.tree);
+                let declared = parameters::endpoints(&tree, &mut compiler);
                 endpoints = Endpoints::lower(&declared, tables, self.registry, &mut compiler);
                 Builder::new(&mut compiler, self.registry, Notation::Short)
                     .with_tables(endpoints.tables.clone())
-                    .program(&parsed.tree, self.errors_leave)
+                    .program(&tree, self.errors_leave)
             }
             Text::Deploy(parsed) => {
                 let tables = self.tables.clone().unwrap_or_default();
@@ -233,10 +243,31 @@ impl<'g> LoadOptions<'g> {
                 graph
             }
         };
-        let Compiler { sources, diagnostics, coverage, .. } = compiler;
-        let coverage = coverage.unwrap_or_default();
-        Loaded { language, graph, endpoints, program, sources, diagnostics, coverage }
+        let Compiler { sources, mut diagnostics, coverage, risks, .. } = compiler;
+        let (coverage, mut risks) = (coverage.unwrap_or_default(), risks.unwrap_or_default());
+        risks.sort_by_key(|risk| (risk.span.start, risk.span.end));
+        if is_total {
+            diagnostics.extend(risks.iter().map(in_total));
+        }
+        Loaded { language, graph, endpoints, program, sources, diagnostics, coverage, risks }
     }
+}
+
+/// The line by which a program says that nothing in it may fail.
+const TOTAL: &str = "#!total";
+
+/// Whether a program says so, in front of its first statement.
+fn says_total(text: &str) -> bool {
+    let is_head = |line: &&str| line.is_empty() || line.starts_with('#');
+    text.lines().map(str::trim).take_while(is_head).any(|line| line == TOTAL)
+}
+
+/// What can fail in a program that may not.
+fn in_total(risk: &Risk) -> Diagnostic {
+    let message = format!("this can fail: {}", risk.reason);
+    Diagnostic::error("E0331", risk.span, message)
+        .with_label("`#!total` says that nothing does")
+        .with_help(risk.mend.clone())
 }
 
 /// Colour when standard error is a terminal and the user does not object (<https://no-color.org>).
@@ -316,7 +347,8 @@ fn check_module(
     let Compiler { sources, diagnostics, .. } = compiler;
     let (graph, endpoints) = (Graph::default(), Endpoints::default());
     let (language, coverage) = (Language::Script, Coverage::default());
-    Loaded { language, graph, endpoints, program, sources, diagnostics, coverage }
+    let risks = Vec::new();
+    Loaded { language, graph, endpoints, program, sources, diagnostics, coverage, risks }
 }
 
 /// The scripts of a definition: what else is in it is checked where it is created.

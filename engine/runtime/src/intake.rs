@@ -169,7 +169,10 @@ impl Feed {
         origin: &Arc<Origin>,
         tokens: Vec<Token>,
     ) -> Result<(), Closed> {
-        self.hand_over_to(arrival, origin, Some(Box::new(Holder(Mutex::new(tokens))))).await
+        let batch = self.of_arrival(arrival, origin, Some(Box::new(Holder(Mutex::new(tokens)))));
+        // What stems from batches that are under way is bounded by those; to wait for room here could be to
+        // wait for oneself.
+        self.queue.send_back(batch)
     }
 
     async fn hand_over_to(
@@ -178,11 +181,20 @@ impl Feed {
         origin: &Arc<Origin>,
         witness: Option<Box<dyn Witness>>,
     ) -> Result<(), Closed> {
+        self.queue.send_async(self.of_arrival(arrival, origin, witness)).await
+    }
+
+    fn of_arrival(
+        &self,
+        arrival: Arrival,
+        origin: &Arc<Origin>,
+        witness: Option<Box<dyn Witness>>,
+    ) -> Box<Batch> {
         let Arrival { buffer, range, framing, frames, first_line, bad, ingest } = arrival;
         self.counters().bytes.fetch_add(range.len() as u64, Ordering::Relaxed);
         let position = Position { file: 0, offset: 0, line: first_line + frames };
         let arrival = system_time();
-        let batch = Batch {
+        Box::new(Batch {
             source: self.source,
             origin: Arc::clone(origin),
             bad,
@@ -197,7 +209,6 @@ impl Feed {
             first_line,
             offset: 0,
             token: self.ledger.open_watched(self.source, position, witness),
-        };
-        self.queue.send_async(Box::new(batch)).await
+        })
     }
 }

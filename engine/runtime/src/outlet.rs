@@ -381,6 +381,24 @@ impl Parcel {
         self.delivery.succeed();
     }
 
+    /// The other side has answered: what it said goes back into the program by `answers`, and what it refused for
+    /// good by `errors`. The input of the parcel is done when both have got where they should.
+    pub async fn answer(
+        self,
+        mut messages: Messages,
+        answers: &Feedback,
+        refused: &[Refusal],
+        errors: &Feedback,
+    ) {
+        if let Some(feed) = answers.feed().filter(|_| !messages.is_empty()) {
+            let origin = Origin::named(&*self.desk.name);
+            if feed.hand_over_for(messages.take(), &origin, self.tokens.clone()).await.is_err() {
+                return;
+            }
+        }
+        self.confirm_except(refused, errors).await;
+    }
+
     /// The event of a refusal: `{"error", "sink", "event", …}`.
     fn report(&self, refusal: &Refusal) -> Vec<u8> {
         let mut text = Vec::new();

@@ -104,6 +104,11 @@ impl Queue {
         }
     }
 
+    /// Adds a batch that stems from others, whether there is room or not: those who would make room may wait for it.
+    pub(crate) fn send_back(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        self.put(self.lock(), batch)
+    }
+
     /// Takes the next work, waiting for it. `None` when the run was aborted.
     pub fn receive(&self) -> Option<Work> {
         let mut state = self.lock();

@@ -20,6 +20,7 @@ pub mod udp;
 pub mod unix;
 pub mod syslog;
 pub mod relp;
+pub mod through;
 pub mod tremor;
 
 use temblor_declare::Connector;
@@ -31,6 +32,7 @@ pub static CONNECTORS: &[&Connector] = &[
     &unix::UNIX,
     &syslog::SYSLOG,
     &relp::RELP,
+    &through::THROUGH,
     &tremor::TCP_SERVER,
     &tremor::TCP_CLIENT,
     &tremor::UDP_SERVER,

@@ -45,6 +45,7 @@ impl Compiler<'_> {
             }
         };
         self.check_names(&names);
+        self.gather_risks(|walk| walk.function(&body));
         let returns = match &body {
             UserFnBody::Intrinsic(builtin) => builtin.returns,
             UserFnBody::Block(block) => Origins::of_blocks([block]).known(&names),

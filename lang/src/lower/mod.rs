@@ -21,9 +21,11 @@ mod names;
 mod opposites;
 mod patch;
 mod path;
+mod risk;
 
 pub use module::{Loader, NoModules, Scope};
 pub use names::Rules;
+pub use risk::Risk;
 
 use crate::budget::Budget;
 use crate::builtin::Registry;
@@ -57,6 +59,8 @@ pub struct Compiler<'r> {
     folding: fold::Folding,
     /// Where the branches of the program are gathered, when they are to be counted.
     pub coverage: Option<Coverage>,
+    /// Where the places of the program are gathered that can fail, when they are asked for.
+    pub risks: Option<Vec<Risk>>,
     /// The names of all lookup tables that there will be; `None` when that is not known.
     pub tables: Option<BTreeSet<String>>,
     /// The parameters of the program, when it declares any.
@@ -87,6 +91,7 @@ impl<'r> Compiler<'r> {
             in_place: true,
             folding: fold::Folding::default(),
             coverage: None,
+            risks: None,
             tables: None,
             program_args: None,
             environment: None,
@@ -105,6 +110,13 @@ impl<'r> Compiler<'r> {
             block.effects.insert(0, Expr::Reached(coverage.add(kind, span)));
         }
         block
+    }
+
+    /// Notes what can fail in code of the program itself, when that is asked for.
+    fn gather_risks(&mut self, walk: impl FnOnce(&mut risk::Walk<'_>)) {
+        let Some(mut risks) = self.risks.take() else { return };
+        walk(&mut risk::Walk::new(self.registry, (&self.sources, SourceId(0)), &mut risks));
+        self.risks = Some(risks);
     }
 
     /// Whether an error was found (warnings do not count).
@@ -155,6 +167,7 @@ impl<'r> Compiler<'r> {
             }
         }
         opposites::pair(&mut body);
+        self.gather_risks(|walk| walk.block(&body));
         self.check_names(&names);
         self.gather_state(&mut names);
         self.check_reached(tree.items.iter().filter_map(|item| match item {
@@ -215,6 +228,7 @@ impl<'r> Compiler<'r> {
         names.args = args;
         let expr = self.expression(tree, Position::VALUE, (scope, &mut names));
         self.check_condition(&expr, tree.span, &mut names);
+        self.gather_risks(|walk| walk.condition(&expr, tree.span));
         Formula { expr, slots: names.slots, aggregates: names.aggregates, span: tree.span }
     }
 
@@ -240,6 +254,7 @@ impl<'r> Compiler<'r> {
 
     fn finish_formula(&mut self, tree: &tree::Expr, scope: &Scope, mut names: Names) -> Formula {
         let expr = self.expression(tree, Position::VALUE, (scope, &mut names));
+        self.gather_risks(|walk| walk.expr(&expr));
         Formula { expr, slots: names.slots, aggregates: names.aggregates, span: tree.span }
     }
 

@@ -36,6 +36,8 @@ pub(crate) fn examples(text: &str) -> Vec<Example> {
 fn gather(of: &str, docs: &Docs, found: &mut Vec<Example>) {
     let mut open: Option<(bool, String)> = None;
     for line in docs {
+        // A block in a quotation is one, too.
+        let line = line.trim_start().strip_prefix('>').unwrap_or(line);
         let fence = line.trim().strip_prefix(FENCE);
         match (&mut open, fence) {
             (None, Some(language)) => {
@@ -82,9 +84,16 @@ mod tests {
     #[test]
     fn blocks_of_other_languages_are_left_alone() {
         let text = "### ```\n### a::B == 1\n### ```\n## ```json\n## {}\n## ```\n## ```temblor\n## a::f(1) == 2\n\
-                    ## ```\nfn f(x) with x + 1 end;\nconst B = 1;\n";
+                    ## ```\nfn f(x) with x + 1 end;\n## > ```tremor\n## > a::B == 2\n## > ```\nconst B = 1;\n";
         let found = examples(text);
         let shown: Vec<_> = found.iter().map(|one| (one.of.as_str(), one.text.as_str())).collect();
-        assert_eq!(shown, [("the module", "a::B == 1\n"), ("`f(x)`", "a::f(1) == 2\n")]);
+        assert_eq!(
+            shown,
+            [
+                ("the module", "a::B == 1\n"),
+                ("`f(x)`", "a::f(1) == 2\n"),
+                ("`const B`", "a::B == 2\n"),
+            ]
+        );
     }
 }

@@ -75,7 +75,14 @@ impl CommandSource {
         let Some(output) = child.0.stdout.take() else { return Ok(()) };
         let output = File::from(OwnedFd::from(output));
         if !self.config.reports {
-            return read_stream(output, feed, at);
+            read_stream(output, feed, at)?;
+            let status = child.0.wait()?;
+            if !status.success() && !feed.stop.is_asked() {
+                let reason = format!("has ended with {status}");
+                let help = "what it wrote was read; run it by itself to see what is wrong";
+                feed.trouble(Error::input(self.name(), reason, help));
+            }
+            return Ok(());
         }
         let output = read_whole(output, feed)?;
         let status = child.0.wait()?;

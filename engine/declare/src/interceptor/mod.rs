@@ -57,8 +57,27 @@ fn make<T>(
     }
 }
 
+/// Names of tremor 0.12, and what is written instead.
+const EARLIER: [(&str, &str); 8] = [
+    ("lines", "separate"),
+    ("lines-no-buffer", r#"{"name": "separate", "config": {"buffered": false}}"#),
+    (
+        "lines-cr-no-buffer",
+        r#"{"name": "separate", "config": {"separator": "\r", "buffered": false}}"#,
+    ),
+    ("lines-null", r#"{"name": "separate", "config": {"separator": "\u0000"}}"#),
+    ("lines-pipe", r#"{"name": "separate", "config": {"separator": "|"}}"#),
+    ("delimited", "separate"),
+    ("length-prefix", "length-prefixed"),
+    ("textual-length-prefix", "textual-length-prefixed"),
+];
+
 fn unknown(what: &str, name: &str, known: &[&str], span: Span) -> Diagnostic {
-    Diagnostic::error("E0519", span, format!("unknown {what} `{name}`")).with_known(name, known)
+    let complaint = Diagnostic::error("E0519", span, format!("unknown {what} `{name}`"));
+    match EARLIER.iter().find(|(earlier, _)| *earlier == name) {
+        Some((_, now)) => complaint.with_help(format!("since tremor 0.13 this is `{now}`")),
+        None => complaint.with_known(name, known),
+    }
 }
 
 /// The byte between messages, as a text.

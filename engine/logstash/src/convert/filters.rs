@@ -97,6 +97,10 @@ impl<'p, 't> Filters<'p, 't> {
                 }
                 self.page.note(plugin.span, &what, Coverage::Exact, "");
                 self.page.place_remark(&format!("{place}: {name}"));
+                if let Some(step) = idiom::step(name, &settings).filter(|_| !self.page.with_places)
+                {
+                    return self.page.step(&step);
+                }
                 if let Some(steps) = ruby::steps(&settings).filter(|_| name == "ruby") {
                     return steps.iter().for_each(|step| self.page.step(step));
                 }

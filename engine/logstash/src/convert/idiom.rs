@@ -2,10 +2,13 @@
 //! drop. Each is recognised only where the meaning stays.
 
 use super::condition::equality;
-use super::notation::field_or_null;
+use super::notation::{field, field_or_null, text};
+use super::ruby::takes_anything;
+use crate::options::{Setting, SettingKind};
 use crate::settings::Settings;
 use crate::syntax::tree::{Branch, Plugin, Statement};
 use temblor_logstash_event::reference::FieldRef;
+use temblor_logstash_event::template::Template;
 
 /// From so many arms on, comparisons of one field are a `match`.
 const MATCH_ARMS_MIN: usize = 2;
@@ -39,6 +42,27 @@ pub(super) fn common_field(branch: &Branch, settings: &Settings) -> Option<Strin
         values.push(value);
     }
     FieldRef::parse(common?).ok().map(|field| field_or_null(&field))
+}
+
+/// The step that does the same as a filter with these settings, in the words of the language itself.
+pub(super) fn step(name: &str, settings: &[(String, Setting)]) -> Option<String> {
+    let ("mutate", [(option, Setting { kind: SettingKind::Hash(entries), .. })]) = (name, settings)
+    else {
+        return None;
+    };
+    if option != "replace" {
+        return None;
+    }
+    let set = |(key, value): &(String, Setting)| {
+        let reference = FieldRef::parse(key).ok().filter(takes_anything)?;
+        let SettingKind::Text(content) = &value.kind else { return None };
+        let is_plain = Template::parse(content).is_constant() && !content.contains("${");
+        let place = field(&reference);
+        (is_plain && !place.starts_with("logstash::"))
+            .then(|| format!("{place} = {}", text(content)))
+    };
+    let all: Option<Vec<_>> = entries.iter().map(set).collect();
+    all.filter(|all| !all.is_empty()).map(|all| format!("set {}", all.join(", ")))
 }
 
 /// The last name in a field's text, for the name of a table.

@@ -32,7 +32,7 @@ pub(super) struct Page<'t> {
     /// Whether the innermost of them has no step yet.
     is_open: bool,
     /// Whether each step has its file and line above it.
-    with_places: bool,
+    pub(super) with_places: bool,
     pub report: Report,
 }
 

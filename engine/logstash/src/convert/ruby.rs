@@ -165,7 +165,7 @@ fn of_event(call: &Call, depth: usize) -> Option<Action> {
 }
 
 /// Whether the field can be set to anything, whatever the event has.
-fn takes_anything(reference: &FieldRef) -> bool {
+pub(super) fn takes_anything(reference: &FieldRef) -> bool {
     reference.is_free() || (reference.metadata && reference.steps.len() == 1)
 }
 

@@ -119,7 +119,14 @@ pub(super) fn unknown_operator<'n>(
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
 ) -> Diagnostic {
-    Diagnostic::error("E0505", span, format!("unknown operator `{name}`")).with_nearest(name, known)
+    let complaint = Diagnostic::error("E0505", span, format!("unknown operator `{name}`"));
+    if name == crate::load::THROUGH {
+        return complaint.with_help(
+            "a process stands in a chain itself, as `through \"command\" else place with … end`, and in no arm: \
+             lead the events of the arm into a stream",
+        );
+    }
+    complaint.with_nearest(name, known)
 }
 
 pub(super) fn unknown_setting<'n>(

@@ -79,6 +79,19 @@ pub(super) struct Created {
     pipelines: Vec<(String, Span, bool)>,
 }
 
+/// The flow that a file without a deployment stands for: `main`, or the only one.
+fn lone(deploy: &Deploy) -> Option<&Define> {
+    let flow = |statement| match statement {
+        &DeployStatement::Define(ref define) if matches!(define.kind, DefineKind::Flow(_)) => {
+            Some(define)
+        }
+        _ => None,
+    };
+    let all: Vec<&Define> = deploy.statements.iter().filter_map(flow).collect();
+    let main = all.iter().find(|one| one.name.text == "main");
+    main.copied().or_else(|| all.first().copied().filter(|_| all.len() == 1))
+}
+
 impl Builder<'_, '_> {
     /// The graph of a deploy file. `args` overrides the arguments of the flows by name.
     pub fn deploy(mut self, deploy: &Deploy, given: Option<&Frozen>) -> Flows {
@@ -101,6 +114,14 @@ impl Builder<'_, '_> {
                     self.deploy_flow(deploy, &level, given, &mut flows);
                 }
             }
+        }
+        if let (Some(lone), true, true) = (lone(deploy), names.is_empty(), given.is_some()) {
+            // As in an archive, arguments from outside deploy the flow that there is.
+            let (name, span) = (lone.name.clone(), lone.name.span);
+            let (docs, from, with) = (lone.docs.clone(), None, Vec::new());
+            names.push(name.text.clone());
+            let deployed = DeployFlow { docs, name, from, with, span };
+            self.deploy_flow(&deployed, &level, given, &mut flows);
         }
         self.check_given(given, &flows);
         self.check_unused(&level);

@@ -6,4 +6,5 @@ mod relp;
 mod stream;
 mod support;
 mod syslog;
+mod through;
 mod tremor;

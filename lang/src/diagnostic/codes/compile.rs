@@ -12,6 +12,17 @@ for a variable that is not set."###,
         right: r###"set event.a = env::TEMBLOR_IS_NOT_SET ?? "default""###,
     },
     Page {
+        code: "E0331",
+        title: "something that can fail in a program that says it cannot",
+        text: r###"A line `#!total` at the head of a program says that no event makes it fail. Then each place that
+can is an error: fields that may be missing, values that may be of another kind, functions that refuse some values,
+matches without a default. `temblor check --can-fail` lists them for any program."###,
+        wrong: r###"#!total
+let event.total = event.count"###,
+        right: r###"#!total
+let event.total = event.count ?? 0"###,
+    },
+    Page {
         code: "E0301",
         title: "an expression that is not constant",
         text: r###"The right side of `const`, the default of an argument and the settings of

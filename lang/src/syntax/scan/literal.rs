@@ -13,10 +13,13 @@ impl Scanner<'_> {
             return self.push(Kind::Sign, start);
         }
         self.at += line.max(1);
+        if self.text[start..self.at].trim_end() == "#!total" {
+            return;
+        }
         if self.text[start..].starts_with("##") {
             self.push(Kind::Doc, start);
         } else if self.text[start..].starts_with("#!") {
-            let help = "the only directive is `#!config name = value`; a comment starts with `# `";
+            let help = "the directives are `#!config name = value` and `#!total`; a comment starts with `# `";
             self.lexical(
                 codes::UNEXPECTED_CHARACTER,
                 start,
