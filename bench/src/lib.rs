@@ -4,6 +4,7 @@ pub mod workload;
 pub mod core;
 pub mod stages;
 pub mod keys;
+pub mod buffer;
 pub mod scenario;
 pub mod equality;
 pub mod processes;

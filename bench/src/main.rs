@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
-use temblor_bench::{all, core, generation, keys, logstash, processes, stages};
+use temblor_bench::{all, buffer, core, generation, keys, logstash, processes, stages};
 
 /// Measures Temblor against the limit of its design.
 #[derive(Debug, Parser)]
@@ -51,6 +51,15 @@ enum What {
         keys: Vec<usize>,
         /// Runs of each case; figures are medians
         #[arg(long, default_value_t = 3)]
+        repetitions: usize,
+    },
+    /// Buffers on disk in front of a sink, beside the same without one; needs the temblor command beside this one
+    Buffer {
+        /// Generated events of each run (200,000 are about 126 MB)
+        #[arg(long, default_value_t = 800_000)]
+        events: usize,
+        /// Runs of each case; figures are medians
+        #[arg(long, default_value_t = 5)]
         repetitions: usize,
     },
     /// Whole programs of other projects, where installed: jq, jaq, rsyslogd, syslog-ng
@@ -139,6 +148,10 @@ fn run(what: What) -> Result<String, String> {
             }
             let options = keys::Options { events, keys, repetitions };
             keys::run(&options).map(|report| report.to_string())
+        }
+        What::Buffer { events, repetitions } => {
+            let options = buffer::Options { events, repetitions };
+            buffer::run(&options).map(|report| report.to_string())
         }
         What::Processes { scenarios, megabytes, repetitions } => {
             let options = processes::Options { scenarios, megabytes, repetitions };

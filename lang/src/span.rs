@@ -78,6 +78,11 @@ impl Sources {
         id
     }
 
+    /// Paths and labels of all texts.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(|source| source.name.as_str())
+    }
+
     /// The source with this number, if it is one of ours.
     #[must_use]
     pub fn get(&self, id: SourceId) -> Option<&Source> {

@@ -140,6 +140,7 @@ fn wire(
         outputs: (0..ports.len()).map(output).collect(),
         errors: None,
         seed: 0,
+        letters: None,
         tables: None,
     };
     Ok((Arc::new(pipeline), plan))

@@ -73,7 +73,7 @@ impl Presence {
         self.lost_silently(error);
     }
 
-    /// The same, where the client has counted the attempt.
+    /// The same, where the attempt counts already.
     pub fn lost_silently(&self, error: &Error) {
         let mut away = self.0.away.lock().unwrap_or_else(PoisonError::into_inner);
         if away.since.is_none() {

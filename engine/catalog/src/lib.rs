@@ -10,6 +10,7 @@ pub fn registry() -> &'static Registry {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         Registry::built_in()
             .with_operators(temblor_logstash::steps::kinds())
+            .with_connectors([&temblor_pipeline::dead_letters::DEAD_LETTERS])
             .with_connectors(temblor_connect::CONNECTORS.iter().copied())
             .with_connectors(temblor_generate::CONNECTORS.iter().copied())
             .with_connectors(temblor_wire::CONNECTORS.iter().copied())

@@ -18,6 +18,8 @@ pub enum OutputCodec {
     String,
     /// `{"port": …, "event": …}`, one a line.
     WithPort,
+    /// Dead letters, which who sends them makes himself: here they are JSON.
+    Letter,
     /// Messages of this format.
     Format(Format),
 }
@@ -43,12 +45,14 @@ impl Encoding {
     ) -> Result<(), String> {
         let start = bytes.len();
         match (self.codec, raw) {
-            (OutputCodec::Json, Some(raw)) => bytes.extend_from_slice(raw),
+            (OutputCodec::Json | OutputCodec::Letter, Some(raw)) => bytes.extend_from_slice(raw),
             // As JSON a string has quotes, which are no part of it.
             (OutputCodec::String, Some(raw)) if value.as_str().is_none() => {
                 bytes.extend_from_slice(raw);
             }
-            (OutputCodec::Json, None) => push_json(bytes, value, JsonStyle::AsRead),
+            (OutputCodec::Json | OutputCodec::Letter, None) => {
+                push_json(bytes, value, JsonStyle::AsRead)
+            }
             (OutputCodec::SortedJson, _) => push_json(bytes, value, JsonStyle::Sorted),
             (OutputCodec::PrettyJson, _) => push_json(bytes, value, JsonStyle::Pretty),
             (OutputCodec::String, _) => push_text(bytes, value),

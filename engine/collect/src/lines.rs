@@ -16,7 +16,7 @@ use temblor_runtime::outlet::{Desk, Feedback, Outlet};
 use temblor_runtime::sink::{OpenSink, Sink};
 use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
-use temblor_wire::outbound::{Task, TaskSink};
+use temblor_wire::outbound::task_sink;
 use temblor_wire::retry::Retry;
 use tokio::io::AsyncWriteExt;
 use tokio::net::UdpSocket;
@@ -90,6 +90,10 @@ impl Source for Listening {
         self.listener.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let config = Arc::new(self.clone());
         feed.network.handle()?.block_on(async {
@@ -111,6 +115,7 @@ impl Listening {
         };
         let socket =
             UdpSocket::bind((address.host.as_str(), address.port)).await.map_err(failed)?;
+        feed.opened();
         let mut bytes = vec![0; DATAGRAM_BYTES_MAX];
         let mut last: Option<(SocketAddr, Arc<Origin>)> = None;
         loop {
@@ -179,9 +184,7 @@ pub(crate) struct Sending {
 
 impl OpenSink for Sending {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let config = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(config.run(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::run))
     }
 }
 

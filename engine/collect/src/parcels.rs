@@ -79,6 +79,7 @@ pub(crate) async fn wait(retry: &mut Retry, desk: &Desk, error: &Error) -> bool 
         Some(wait) => {
             // It is no error of the run: nothing is lost, and the first attempts after a pause often fail.
             desk.stats.add_errors("retries", 1);
+            desk.counters().fail_attempt(&error.to_string());
             if is_first {
                 let text = error.to_string();
                 let text = text.lines().next().unwrap_or_default();

@@ -18,7 +18,7 @@ use temblor_declare::{
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet};
 use temblor_runtime::sink::{OpenSink, Sink};
-use temblor_wire::outbound::{Task, TaskSink};
+use temblor_wire::outbound::task_sink;
 use temblor_wire::retry::{RETRY, Retry};
 
 use crate::client::{self, Client};
@@ -118,9 +118,7 @@ struct Sending {
 
 impl OpenSink for Sending {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let config = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(config.run(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::run))
     }
 }
 

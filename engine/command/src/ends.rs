@@ -19,7 +19,7 @@ use temblor_pipeline::operator::IN;
 use temblor_runtime::run::NamedSink;
 
 /// Both ends of a program that names none.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct EndArgs {
     /// Where events come from, when the program does not say [default: standard input]
     #[arg(short, long, value_name = "FILE")]

@@ -5,6 +5,7 @@ mod expand;
 mod check;
 pub mod measure;
 mod bench;
+mod letter;
 mod graph;
 mod ends;
 mod logstash;
@@ -12,20 +13,27 @@ mod lsp;
 mod tables;
 mod repl;
 mod explain;
+mod buffer;
+mod replay;
+mod dead;
 mod doc;
 mod fmt;
 mod misspelt;
 mod parameters;
 mod convert;
+mod ctl;
 mod diff;
+mod layout;
+mod operate;
 mod run;
+mod runner;
 mod generate;
 mod shell;
 mod test;
 mod threads;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use temblor_codec::InputCodec;
 use temblor_pipeline::graph::Picture;
@@ -52,7 +60,7 @@ enum Verb {
     Bench(BenchArgs),
     /// Run tests: cases in .txt files and suites in .tremor files, found by a walk
     Test(test::TestArgs),
-    /// Print the page about a code such as E0401; all codes without one
+    /// Print the page about a code such as E0401, a connector, operator or codec; all codes without one
     Explain(ExplainArgs),
     /// Try rules on samples: expressions, chains, why and how
     Repl(repl::ReplArgs),
@@ -68,14 +76,20 @@ enum Verb {
     Man(shell::ManArgs),
     /// Print generated events
     Generate(GenerateArgs),
+    /// Ask a running Temblor: status, reload, drain, log
+    Ctl(ctl::CtlArgs),
     /// Run a Logstash configuration and a program side by side and show where events differ
     Diff(diff::DiffArgs),
     /// Make a Temblor file from the configuration of another engine
     Convert(convert::ConvertArgs),
+    /// Look into buffers on disk, check and mend them, and get their events out
+    Buffer(buffer::BufferArgs),
+    /// List, show and replay dead letters: events that a program could not use
+    Dead(dead::DeadArgs),
 }
 
 /// Where the program comes from.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct ProgramArgs {
     /// Program text: a chain such as 'where event.status >= 500'
     #[arg(short, long, value_name = "CHAIN", conflicts_with = "file")]
@@ -101,6 +115,22 @@ impl ProgramArgs {
         self.load_with_errors(false)
     }
 
+    /// Loads it once more, or another file with the same arguments.
+    fn load_again(&self, file: Option<&Path>, errors_leave: bool) -> Result<Loaded, String> {
+        match file {
+            Some(file) => {
+                let (file, logstash) = (Some(file.to_path_buf()), self.logstash.none());
+                ProgramArgs { file, logstash, expression: None, ..self.clone() }
+                    .load_with_errors(errors_leave)
+            }
+            None if self.expression.is_some() => {
+                Err("the program stands on the command line; there is no file to read again"
+                    .to_string())
+            }
+            None => self.load_with_errors(errors_leave),
+        }
+    }
+
     /// The same; `errors_leave` says that what fails leaves by the port `err`, even without a sink there.
     fn load_with_errors(&self, errors_leave: bool) -> Result<Loaded, String> {
         if let Some(loaded) = self.logstash.load() {
@@ -118,7 +148,7 @@ impl ProgramArgs {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 struct RunArgs {
     #[command(flatten)]
     program: ProgramArgs,
@@ -126,6 +156,8 @@ struct RunArgs {
     ends: ends::EndArgs,
     #[command(flatten)]
     threads: threads::ThreadArgs,
+    #[command(flatten)]
+    operate: operate::OperateArgs,
     /// Keep checkpoints and what operators remember in this directory, and go on from there
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
@@ -138,6 +170,9 @@ struct RunArgs {
     /// Drop what is saved of steps that the program no longer has
     #[arg(long, requires = "state")]
     drop_unmatched_state: bool,
+    /// Keep events that fail as dead letters in this directory, unless the program has a sink for `err`
+    #[arg(long, value_name = "DIR")]
+    dead_letters: Option<PathBuf>,
     /// Event i (from 0) arrives at i × STEP since 1970, such as 1ns or 1s; one worker
     #[arg(long, value_name = "STEP", value_parser = parse_step)]
     virtual_clock: Option<std::time::Duration>,
@@ -163,8 +198,10 @@ struct RunArgs {
 
 #[derive(Debug, Args)]
 struct ExplainArgs {
-    /// The code
-    code: Option<String>,
+    /// A code such as E0401, or a name such as kafka; a sort (codec, connector, operator,
+    /// postprocessor, preprocessor, window) lists its names, and may stand in front of a name
+    #[arg(value_name = "WHAT", num_args = 0..=2)]
+    what: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -359,7 +396,10 @@ pub fn main() -> ExitCode {
         Verb::Man(args) => shell::man(&args),
         Verb::Generate(args) => generate::generate(&args),
         Verb::Convert(args) => convert::convert(&args),
+        Verb::Ctl(args) => ctl::ctl(&args),
         Verb::Diff(args) => diff::diff(&args),
+        Verb::Buffer(args) => buffer::buffer(&args),
+        Verb::Dead(args) => dead::dead(args),
     };
     ExitCode::from(code)
 }

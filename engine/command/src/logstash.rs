@@ -9,7 +9,7 @@ use temblor_logstash::settings::{Ecs, Settings};
 use temblor_pipeline::load::Loaded;
 
 /// Which configuration, and how it is read.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct ConfigurationArgs {
     /// Logstash configuration: a file, or a folder of files
     #[arg(long, value_name = "PATH")]
@@ -25,7 +25,7 @@ pub(super) struct ConfigurationArgs {
     strict_logstash: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(super) struct LogstashArgs {
     #[command(flatten)]
     configuration: ConfigurationArgs,
@@ -72,6 +72,13 @@ impl ConfigurationArgs {
 }
 
 impl LogstashArgs {
+    /// The same without a configuration.
+    pub(crate) fn none(&self) -> Self {
+        let mut none = self.clone();
+        none.configuration.logstash = None;
+        none
+    }
+
     /// Reads the configuration, if there is one.
     pub(super) fn read(&self) -> Option<Result<Configuration, String>> {
         let path = self.configuration.logstash.as_ref()?;

@@ -84,6 +84,7 @@ impl BenchPlan {
             inputs,
             outputs,
             errors: None,
+            letters: None,
             seed,
             tables,
             states,

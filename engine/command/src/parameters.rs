@@ -7,7 +7,7 @@ use temblor_lang::value::{Arena, Frozen};
 use temblor_pipeline::load::LoadOptions;
 use temblor_stdlib::formats::json;
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct ParameterArgs {
     /// An argument of the program, such as limit=10; may be repeated, and goes before --args
     #[arg(long, value_name = "NAME=VALUE")]

@@ -1,17 +1,22 @@
 //! `temblor run`: sources, sinks and workers for a program, and what is said at its end.
 
 use super::check::FAULTY;
-use super::{RunArgs, StatsFormat};
+use super::layout::{self, Layout};
+use super::runner::Runner;
+use super::{RunArgs, StatsFormat, letter};
 use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
+use temblor_operate::operations::Operations;
 use temblor_pipeline::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
 use temblor_pipeline::graph::Graph;
 use temblor_pipeline::load::{Language, Loaded};
 use temblor_pipeline::operator::ERR;
 use temblor_pipeline::pipeline::{ErrorInput, Input, Output, Pipeline};
 use temblor_runtime::clock::Clock;
+use temblor_runtime::console::Console;
 use temblor_runtime::error::Error;
+use temblor_runtime::overseer::Overseer;
 use temblor_runtime::processor::Unmatched;
 use temblor_runtime::report;
 use temblor_runtime::run::{RunPlan, Summary};
@@ -23,7 +28,8 @@ pub(crate) fn run(args: RunArgs) -> u8 {
     if let Some(name) = &args.instance {
         temblor_stdlib::functions::name_instance(name);
     }
-    let loaded = match args.program.load_with_errors(args.ends.shows_ports()) {
+    let errors_leave = args.ends.shows_ports() || args.dead_letters.is_some();
+    let mut loaded = match args.program.load_with_errors(errors_leave) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
@@ -38,19 +44,55 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         eprintln!("note: no flow with a source is deployed; there is nothing to do");
         return 0;
     }
+    if let Some(directory) = &args.dead_letters {
+        letter::keep_letters(&mut loaded, directory);
+    }
     let has_endpoints = !loaded.endpoints.is_empty();
-    let (pipeline, plan) = match plan(loaded, &args, started) {
+    let planned = match planned(loaded, &args, started) {
         Ok(planned) => planned,
         Err(error) => return refuse(&error.to_string()),
     };
-    let alone = plan.workers == 1;
-    match temblor_runtime::run::run(plan, |_| Ok(pipeline.worker(alone))) {
+    match perform(planned, &args) {
         Ok(summary) => finish(&summary, &args, has_endpoints),
         Err(error) => {
             eprintln!("error: {error}");
             error.exit_code()
         }
     }
+}
+
+/// Runs the program, with everything that watches and steers it.
+fn perform(planned: Planned, args: &RunArgs) -> Result<Summary, Error> {
+    let Planned { pipeline, mut plan, sources } = planned;
+    let pipeline = Arc::new(pipeline);
+    let log = args.operate.log().map_err(|reason| Error::config("log", reason))?;
+    if let Some(log) = log.clone() {
+        plan.console = Some(Console::telling(move |text| log.tell(text)));
+        plan.progress_width = None;
+    }
+    let overseer = Overseer::new();
+    let begun = (Arc::clone(&pipeline), Layout::of(&plan, &sources));
+    let runner = Runner::new(args.clone(), Arc::clone(&overseer), log, begun);
+    args.operate.give_away(args.state.as_deref())?;
+    args.operate.become_user(&overseer);
+    plan.overseer = Some(overseer);
+    let reloading = Arc::clone(&runner);
+    plan.on_reload = Some(Arc::new(move || reloading.reload_soon()));
+    let operations: Arc<dyn Operations> = Arc::clone(&runner) as _;
+    let mut socket = None;
+    if args.operate.watches() {
+        runner.watch();
+    }
+    let alone = plan.workers == 1;
+    let ended = temblor_runtime::run::run(plan, |number| {
+        // By now the state directory is ours and the inputs are there.
+        if number == 0 {
+            socket = args.operate.open(args.state.as_deref(), &operations)?;
+        }
+        Ok(pipeline.worker(alone))
+    });
+    drop(socket);
+    ended
 }
 
 fn refuse(reason: &str) -> u8 {
@@ -89,11 +131,18 @@ fn failures(counts: &Counts) {
 /// Width of the progress line where the terminal does not say.
 const PROGRESS_WIDTH: usize = 100;
 
-fn plan(
-    loaded: Loaded,
-    args: &RunArgs,
-    started: Instant,
-) -> Result<(Arc<Pipeline>, RunPlan), Error> {
+/// A program that is ready to run.
+pub(crate) struct Planned {
+    /// The program.
+    pub(crate) pipeline: Pipeline,
+    /// What is to be run apart from it.
+    pub(crate) plan: RunPlan,
+    /// Name and makings of each source of the plan.
+    pub(crate) sources: Vec<(String, String)>,
+}
+
+/// Wires a program to its sources and sinks.
+pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Result<Planned, Error> {
     let workers = if args.virtual_clock.is_some() { 1 } else { args.threads.workers() };
     let mut plan = RunPlan {
         workers,
@@ -106,22 +155,34 @@ fn plan(
         unmatched: if args.drop_unmatched_state { Unmatched::Drop } else { Unmatched::Refuse },
         fail_fast: args.fail_fast,
         signals: true,
+        drain_max: args.operate.drain_max(),
+        memory_max: args.operate.memory_max(),
         progress_width: progress_width(args),
         started,
         ..RunPlan::default()
     };
-    let Loaded { graph, endpoints, sources, .. } = loaded;
+    let Loaded { graph, endpoints, sources: texts, .. } = loaded;
     // A sink for `err` also takes what cannot even be read.
     let has_sink = args.ends.shows_ports() || endpoints.sinks.iter().any(|sink| sink.port == ERR);
     let dead_letters = if has_sink { graph.output(ERR) } else { None };
     let errors = graph.outputs().iter().position(|port| has_sink && port == ERR);
-    let inputs = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
+    let (inputs, sources) = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
+    let letters = letter::letters_of(&outputs, &mut plan, args.dead_letters.as_deref());
     let states = Mutex::new(graph.start());
-    let sources = Arc::new(sources);
     let (seed, tables) = (args.seed, endpoints.tables.shared());
-    let pipeline = Pipeline { graph, sources, inputs, outputs, errors, seed, tables, states };
-    Ok((Arc::new(pipeline), plan))
+    let pipeline = Pipeline {
+        graph,
+        sources: Arc::new(texts),
+        inputs,
+        outputs,
+        errors,
+        seed,
+        letters,
+        tables,
+        states,
+    };
+    Ok(Planned { pipeline, plan, sources })
 }
 
 fn progress_width(args: &RunArgs) -> Option<usize> {
@@ -135,7 +196,8 @@ fn inputs(
     dead_letters: Option<usize>,
     args: &RunArgs,
     plan: &mut RunPlan,
-) -> Result<Vec<Input>, Error> {
+) -> Result<(Vec<Input>, Vec<(String, String)>), Error> {
+    let mut made_of = Vec::new();
     let (back, declared): (Vec<_>, Vec<_>) =
         declared.into_iter().partition(SourceEndpoint::is_feedback);
     let sources = if declared.is_empty() { vec![args.ends.source()] } else { declared };
@@ -145,6 +207,7 @@ fn inputs(
         let refused = source.port.ends_with("/err");
         let node = graph.input(&source.port).or(dead_letters.filter(|_| refused));
         if let Some(node) = node {
+            made_of.push((source.port.clone(), layout::made_of(&source)));
             plan.sources.push(source.config);
             inputs.push(Input::new(node, source.codec));
         }
@@ -155,6 +218,7 @@ fn inputs(
         })?;
         let errors = source
             .errors
+            .clone()
             .and_then(|(port, source)| {
                 let node = graph.input(&port)?;
                 Some(ErrorInput { node, source, with_frame: false })
@@ -163,10 +227,11 @@ fn inputs(
                 let node = dead_letters?;
                 Some(ErrorInput { node, source: source.port.clone(), with_frame: true })
             });
+        made_of.push((source.port.clone(), layout::made_of(&source)));
         plan.sources.push(source.config);
         inputs.push(Input { node, codec: source.codec, errors });
     }
-    Ok(inputs)
+    Ok((inputs, made_of))
 }
 
 /// The sinks of the file; that of the command line for ports that it names none for.

@@ -7,7 +7,7 @@ use temblor_lang::units::parse_duration;
 use temblor_pipeline::lookup::{Lookup, MODES, Matching, NamedTables, Plan};
 
 /// The lookup tables of a command.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct TableArgs {
     /// Lookup table for std::lookup and enrich: NAME=FILE[,mode=exact|cidr|regex|range][,key=COLUMN]
     /// [,until=COLUMN][,reload=30s]; may be repeated

@@ -44,6 +44,8 @@ pub enum CodecUse {
     Default(&'static str),
     /// None: the connector gives and takes values, as JSON.
     Structured,
+    /// None: the connector takes dead letters, each with all that is known of its failure.
+    Letters,
 }
 
 /// A connector.

@@ -6,6 +6,7 @@
 pub mod secret;
 pub mod setting;
 pub mod settings;
+pub mod queue;
 pub mod read;
 pub mod connector;
 pub mod codec;

@@ -1,5 +1,9 @@
 //! Something that can be set: one row with name, kind, default and documentation.
 
+/// The name of an attribute that is no setting: what names an event by its place in its input, so that it has the same
+/// name whenever it is sent. Nothing, where the input cannot be read again.
+pub const POSITION: &str = "$position";
+
 /// Something that can be set.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -41,6 +45,15 @@ impl Setting {
     #[must_use]
     pub const fn in_chain(self, chain: InChain) -> Self {
         Self { chain, ..self }
+    }
+
+    /// The word by which a chain writes it, if it does.
+    #[must_use]
+    pub fn word(&self) -> Option<&'static str> {
+        match self.chain {
+            InChain::Clause(word) | InChain::Flag(word) => Some(word),
+            InChain::Positional | InChain::No => None,
+        }
     }
 
     /// The same setting, which must be set.

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
 use temblor_lang::span::Span;
-use temblor_lang::value::Frozen;
+use temblor_lang::value::{Frozen, Value, to_json};
 
 use crate::secret::Secret;
 
@@ -35,8 +36,13 @@ pub enum Given {
     Records(Vec<Settings>),
     /// Keys and texts.
     Map(Vec<(String, String)>),
-    /// Any value, as JSON.
-    Any(String),
+    /// Any value.
+    Any {
+        /// The value.
+        value: Arc<Frozen>,
+        /// The same as JSON.
+        json: String,
+    },
     /// A whole number that may be negative; of a duration, its nanoseconds.
     Signed(i64),
     /// Names of a codec or of interceptors, each with its configuration.
@@ -47,6 +53,14 @@ pub enum Given {
     Formula(Arc<Formula>),
     /// Evaluated for each event, for a sink.
     PerEvent(PerEvent),
+}
+
+impl Given {
+    /// Any value.
+    #[must_use]
+    pub fn of(value: Value<'_>) -> Self {
+        Self::Any { value: Arc::new(Frozen::new(value)), json: to_json(value) }
+    }
 }
 
 /// A name and its configuration: `"json"` or `{"name": "json", "config": {…}}`.
@@ -185,6 +199,40 @@ impl Settings {
         usize::try_from(self.whole(name)).unwrap_or(usize::MAX)
     }
 
+    /// A duration in nanoseconds, if it is set.
+    #[must_use]
+    pub fn optional_nanoseconds(&self, name: &str) -> Option<u64> {
+        let duration = self.optional_duration(name)?;
+        Some(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// A duration in nanoseconds that is required or has a default.
+    #[must_use]
+    pub fn nanoseconds(&self, name: &str) -> u64 {
+        self.optional_nanoseconds(name).unwrap_or_else(|| absent(name))
+    }
+
+    /// A number that is required or has a default.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        self.optional_number(name).unwrap_or_else(|| absent(name))
+    }
+
+    /// Any value, if it is set.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<Arc<Frozen>> {
+        match self.get(name)? {
+            Given::Any { value, .. } => Some(Arc::clone(value)),
+            other => mismatch(name, other),
+        }
+    }
+
+    /// A complaint about a setting of an operator.
+    #[must_use]
+    pub fn error(&self, name: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error("E0600", self.span_of(name), message)
+    }
+
     /// A number, if it is set.
     #[must_use]
     pub fn optional_number(&self, name: &str) -> Option<f64> {
@@ -266,7 +314,7 @@ impl Settings {
     #[must_use]
     pub fn json(&self, name: &str) -> Option<&str> {
         match self.get(name)? {
-            Given::Any(json) => Some(json),
+            Given::Any { json, .. } => Some(json),
             other => mismatch(name, other),
         }
     }

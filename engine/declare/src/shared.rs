@@ -1,6 +1,7 @@
 //! Settings that the program's side of a connector reads, whatever the connector is: codecs, framing,
 //! interceptors, and how much may wait for a sink.
 
+use crate::queue;
 use crate::setting::{Setting, Takes};
 
 /// What a source of a Temblor file takes besides its own settings.
@@ -34,16 +35,11 @@ pub static WRITING: &[Setting] = &[
     ),
 ];
 
-/// What a sink of a Temblor file takes that confirms later.
-pub static QUEUE: &[Setting] = &[
-    Setting::new("queue_bytes", Takes::Bytes, "How much may wait for the sink.").or("8MiB"),
-    Setting::new(
-        "when_full",
-        Takes::Word(&["block", "drop_newest", "drop_oldest"]),
-        "What happens when there is no room: the program waits, or events are left out and counted.",
-    )
-    .or("block"),
-];
+/// What a sink of a Temblor file takes about the queue in front of it.
+pub static QUEUE: &[Setting] = &queue::SINK;
+
+/// What a source of a Temblor file takes about the queue behind it.
+pub static BUFFER: &[Setting] = &queue::SOURCE;
 
 /// What a sink of a Temblor file takes that is a stream of bytes on this machine.
 pub static STREAM: &[Setting] = &[Setting::new(

@@ -15,6 +15,10 @@ use temblor_runtime::source::feed::{At, Feed};
 use temblor_runtime::source::{OpenSource, Source};
 
 impl OpenSource for InjectConfig {
+    fn forgets(&self) -> bool {
+        false
+    }
+
     fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
         Ok(Box::new(InjectSource::new(self.clone())))
     }

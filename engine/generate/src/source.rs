@@ -24,6 +24,10 @@ pub struct Generated {
 }
 
 impl OpenSource for Generated {
+    fn forgets(&self) -> bool {
+        false
+    }
+
     fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
         Ok(Box::new(GenerateSource::new(self.name.clone(), self.spec.clone())))
     }

@@ -87,6 +87,10 @@ impl Source for Listening {
         self.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         feed.network.handle()?.block_on(async {
             let listener = listen(&self.address).await?;

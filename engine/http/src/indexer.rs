@@ -33,6 +33,7 @@ const ID: usize = 1;
 const ACTION: usize = 2;
 const ROUTING: usize = 3;
 const PIPELINE: usize = 4;
+const POSITION: usize = 5;
 
 /// Who says what is done with an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub(crate) enum Manner {
 /// A sink of documents.
 #[derive(Clone, Debug)]
 pub(crate) struct Bulk {
+    /// Whether events without an id get one from their place in their input.
+    pub idempotent: bool,
     /// Asks the nodes.
     pub client: Client,
     /// The nodes.
@@ -128,7 +131,9 @@ enum Stuck {
 impl Deliver for Indexer {
     async fn deliver(&self, load: Load) {
         let items = load.items();
-        let mut way = Way { load, retry: self.bulk.retry.clone(), again: false };
+        // An earlier run may have sent it.
+        let again = self.bulk.idempotent;
+        let mut way = Way { load, retry: self.bulk.retry.clone(), again };
         let mut waiting: Vec<Vec<Item>> = way
             .load
             .portions(&items, self.bulk.portions)
@@ -164,8 +169,11 @@ impl Indexer {
             Manner::Own => {
                 let action = load.attribute(item, ACTION).map(Action::of).transpose()?;
                 let index = load.attribute(item, INDEX).filter(|index| !index.is_empty());
+                // Who has an id keeps it.
+                let has_id = load.attribute(item, ID).is_some_and(|id| !id.is_empty());
+                let id = if self.bulk.idempotent && !has_id { POSITION } else { ID };
                 let mut texts = vec![("_index", index.ok_or("the event has no `index`")?)];
-                for (name, attribute) in [("_id", ID), ("routing", ROUTING), ("pipeline", PIPELINE)]
+                for (name, attribute) in [("_id", id), ("routing", ROUTING), ("pipeline", PIPELINE)]
                 {
                     let value = load.attribute(item, attribute).filter(|value| !value.is_empty());
                     texts.extend(value.map(|value| (name, value)));

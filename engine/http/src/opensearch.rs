@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hyper::header::HeaderMap;
+use temblor_declare::setting::POSITION;
 use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
 use temblor_runtime::outlet::Feedback;
 use temblor_wire::retry::{RETRY, Retry};
@@ -37,6 +38,13 @@ const SETTINGS: &[Setting] = &[
     ),
     Setting::new("routing", Takes::PerEvent, "The routing value of an event."),
     Setting::new("pipeline", Takes::PerEvent, "The ingest pipeline of an event."),
+    Setting::new(POSITION, Takes::Hidden("null"), ""),
+    Setting::new(
+        "idempotent",
+        Takes::Flag,
+        "Whether an event without `id` gets one from its place in its input: what is sent again after a crash changes \
+         nothing. Files, and sources with `buffer = \"disk\"`, have such places.",
+    ),
     Setting::new(
         "data_stream",
         Takes::Flag,
@@ -118,6 +126,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         headers,
         default,
         upsert: settings.flag("doc_as_upsert"),
+        idempotent: settings.flag("idempotent"),
         gzip: settings.text("compression") == "gzip",
         portions: Portions::of_settings(settings),
         retry: Retry::of_settings(settings.record("retry")),

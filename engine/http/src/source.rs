@@ -213,6 +213,10 @@ impl Source for Intake {
         self.server.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let requests = Semaphore::new(self.server.bounds.requests_max.min(Semaphore::MAX_PERMITS));
         let desk = Arc::new(Reception {

@@ -239,6 +239,7 @@ fn build_elastic(what: &Build<'_>) -> Result<Built, Wrong> {
     }
     let (client, headers, warnings) = asking(settings, &targets.iter().collect::<Vec<_>>())?;
     let bulk = Bulk {
+        idempotent: false,
         client,
         nodes: Arc::new(Nodes::new(targets)),
         headers,

@@ -1,5 +1,7 @@
-//! The values of an event while filters work on it: like those of the language, but maps and lists
-//! change in place, and times are kinds of their own. Texts live in the event's arena.
+//! The values of an event while filters work on it. They are like the values of the language, but maps and lists
+//! change in place, and a time is a kind of its own.
+//!
+//! Invariant: strings live in the event's arena or in the configuration; no value owns text.
 
 use crate::event::DEPTH_MAX;
 pub use crate::map::Map;
@@ -10,7 +12,7 @@ use temblor_lang::value::{Arena, Entry, Value, push_json_string};
 use crate::timestamp::Written;
 pub use crate::timestamp::iso8601;
 
-/// A value that can change.
+/// A value that filters can change in place.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Datum<'a> {
     /// `null`
@@ -18,15 +20,15 @@ pub enum Datum<'a> {
     Null,
     /// `true`, `false`
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A whole number beyond the signed ones.
+    /// An integer above `i64::MAX`.
     UInt(u64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
-    /// Text.
+    /// A string.
     Str(&'a str),
-    /// A moment.
+    /// A point in time.
     Time(DateTime<Utc>),
     /// A list.
     List(Vec<Datum<'a>>),
@@ -35,7 +37,7 @@ pub enum Datum<'a> {
 }
 
 impl<'a> Datum<'a> {
-    /// A copy of a value of the language, texts shared.
+    /// Converts a value of the language; strings are shared, not copied.
     #[must_use]
     pub fn from_value(value: Value<'a>, arena: &'a Arena) -> Self {
         match value {
@@ -68,14 +70,14 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// A whole number that is not negative.
+    /// A non-negative integer: `Int` where it fits, else `UInt`.
     #[must_use]
     #[inline]
     pub fn whole(number: u64) -> Self {
         i64::try_from(number).map_or(Datum::UInt(number), Datum::Int)
     }
 
-    /// As a value of the language; times become text.
+    /// Converts to a value of the language; a time becomes a string.
     #[must_use]
     pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
         match self {
@@ -91,7 +93,7 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// A copy whose texts are in `arena`.
+    /// A deep copy whose strings live in `arena`.
     #[must_use]
     pub fn copy_into<'b>(&self, arena: &'b Arena) -> Datum<'b> {
         match self {
@@ -144,14 +146,14 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// The text, if it is one.
+    /// The string, if this is one.
     #[must_use]
     #[inline]
     pub fn as_str(&self) -> Option<&'a str> {
         if let Datum::Str(text) = self { Some(text) } else { None }
     }
 
-    /// What interpolation puts in its place; nothing for `null`.
+    /// Appends what `%{field}` is replaced with; returns false, and appends nothing, for `null`.
     #[must_use]
     pub fn push_text(&self, out: &mut String) -> bool {
         match self {
@@ -171,8 +173,8 @@ impl<'a> Datum<'a> {
         true
     }
 
-    /// As [`Datum::push_text`], as Java writes it where it completes a text: numbers with a fraction, and maps
-    /// in lists.
+    /// Like [`Datum::push_text`], but in Java's notation, which Logstash uses in `%{…}` texts: it differs for floats
+    /// and for maps inside lists.
     #[must_use]
     pub(crate) fn push_completed(&self, out: &mut String) -> bool {
         match self {
@@ -194,7 +196,7 @@ impl<'a> Datum<'a> {
         true
     }
 
-    /// As the `toString` of Java's collections writes it.
+    /// Appends the value as `toString` of Java's collections writes it: `{a=1, b=[2, 3]}`.
     fn push_java(&self, out: &mut String) {
         match self {
             Datum::Null => out.push_str("null"),
@@ -222,7 +224,7 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// As text; a list is joined with commas, a map is JSON, `null` is empty.
+    /// The value as a string: a list is joined with commas, a map is JSON, `null` is empty.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -230,7 +232,7 @@ impl<'a> Datum<'a> {
         text
     }
 
-    /// As text in the arena; a text is not copied.
+    /// Like [`Datum::text`], in the arena; a string is not copied.
     #[must_use]
     #[inline]
     pub fn text_in(&self, arena: &'a Arena) -> &'a str {
@@ -258,7 +260,7 @@ impl<'a> Datum<'a> {
         self.push_json_with(out, float_text);
     }
 
-    /// Appends the value as JSON in which numbers with a fraction are written as Java writes them.
+    /// Appends the value as JSON with floats in Java's notation.
     pub fn push_java_json(&self, out: &mut String) {
         self.push_json_with(out, java_float_text);
     }
@@ -298,12 +300,12 @@ fn push_quoted(out: &mut String, text: &str) {
     out.push_str(&String::from_utf8_lossy(&bytes));
 }
 
-/// A number with a fraction as Ruby prints it.
+/// A float as Ruby prints it.
 #[must_use]
 pub fn float_text(number: f64) -> String {
-    /// From here on JRuby writes an exponent.
+    /// JRuby writes an exponent from this size on.
     const EXPONENT_FROM: f64 = 1e19;
-    /// Below this as well.
+    /// And below this size.
     const EXPONENT_BELOW: f64 = 1e-4;
     decimal(number, EXPONENT_BELOW, EXPONENT_FROM).unwrap_or_else(|| {
         let (digits, exponent) = scientific(number);
@@ -312,12 +314,12 @@ pub fn float_text(number: f64) -> String {
     })
 }
 
-/// A number with a fraction as Java prints it.
+/// A float as Java prints it.
 #[must_use]
 pub(crate) fn java_float_text(number: f64) -> String {
-    /// From here on Java writes an exponent.
+    /// Java writes an exponent from this size on.
     const EXPONENT_FROM: f64 = 1e7;
-    /// Below this as well.
+    /// And below this size.
     const EXPONENT_BELOW: f64 = 1e-3;
     decimal(number, EXPONENT_BELOW, EXPONENT_FROM).unwrap_or_else(|| {
         let (digits, exponent) = scientific(number);
@@ -325,7 +327,7 @@ pub(crate) fn java_float_text(number: f64) -> String {
     })
 }
 
-/// The text of a number without an exponent; nothing for one that is beyond `from` or `below`.
+/// The number without an exponent; `None` where its size is outside `below..from`.
 fn decimal(number: f64, below: f64, from: f64) -> Option<String> {
     if number.is_nan() {
         return Some("NaN".to_string());
@@ -341,7 +343,7 @@ fn decimal(number: f64, below: f64, from: f64) -> Option<String> {
     Some(if text.contains('.') { text } else { format!("{text}.0") })
 }
 
-/// Digits with a point, and the power of ten that they are multiplied with.
+/// Mantissa with a decimal point, and the exponent to base ten.
 fn scientific(number: f64) -> (String, i32) {
     let text = format!("{number:e}");
     let (digits, exponent) = text.split_once('e').expect("this format has an exponent");

@@ -1,5 +1,8 @@
-//! An event on its way through the filters of a configuration: its document, its `@metadata`, and
-//! whether it was cancelled. `@timestamp` and `@version` are fields of the document.
+//! An event while the filters of a configuration work on it: its document, its `@metadata`, and whether it was
+//! cancelled.
+//!
+//! Invariant: [`LogEvent::set`] keeps `@timestamp` a time, and `tags` nothing but strings; both are fields of the
+//! document.
 
 use crate::datum::{Datum, Map};
 use crate::reference::{self, FieldRef, Refused, TAGS, TIMESTAMP};
@@ -8,7 +11,7 @@ use chrono::{DateTime, Utc};
 use std::sync::LazyLock;
 use temblor_lang::value::{Arena, OwnedKey, Value};
 
-/// What every event has, hashed once.
+/// The names of fields that every event has, hashed once.
 static NAMES: LazyLock<[OwnedKey; 3]> =
     LazyLock::new(|| ["message", TIMESTAMP, "@version"].map(OwnedKey::new));
 
@@ -21,17 +24,16 @@ pub const DEPTH_MAX: usize = 2_048;
 pub struct LogEvent<'a> {
     /// The document.
     pub data: Map<'a>,
-    /// What outputs do not see.
+    /// `@metadata`: fields that outputs do not write.
     pub metadata: Map<'a>,
-    /// Whether it goes no further.
+    /// Whether a filter dropped it.
     pub cancelled: bool,
 }
 
-/// Where the metadata of an event on its way between steps says which of its texts are times.
+/// The metadata key that says, between two steps of a chain, which strings of the event are times.
 const TIMES: &str = "@times";
 
-/// The paths of the times in a value that stands at `path`. Times in lists are not looked for: no filter puts
-/// any there.
+/// Collects the paths of the times below `path`. Lists are skipped: no filter puts times into them.
 fn gather_times(value: &Datum<'_>, path: &dyn std::fmt::Display, times: &mut Vec<String>) {
     match value {
         Datum::Time(_) => times.push(path.to_string()),
@@ -61,7 +63,7 @@ impl<'a> LogEvent<'a> {
         event
     }
 
-    /// A new event of a text, which an original keeps, too, if there is one.
+    /// A new event whose `message` is `text`; `original` names a second field (`[event][original]`) for it.
     #[must_use]
     pub fn of_message(text: &'a str, original: Option<&'a FieldRef>, now: DateTime<Utc>) -> Self {
         let [message, timestamp, version] = &*NAMES;
@@ -77,7 +79,7 @@ impl<'a> LogEvent<'a> {
         Self { data, metadata: Map::default(), cancelled: false }
     }
 
-    /// From what a codec read: a record is the document, anything else its `message`.
+    /// An event of a decoded value: a record is the document, anything else its `message`.
     #[must_use]
     pub fn from_value(value: Value<'a>, arena: &'a Arena, now: DateTime<Utc>) -> Self {
         let data = match Datum::from_value(value, arena) {
@@ -91,7 +93,7 @@ impl<'a> LogEvent<'a> {
         Self::new(data, now)
     }
 
-    /// The event that an earlier step of a chain sent on: nothing is added to it.
+    /// The event as an earlier step of a chain sent it on: no field is added.
     #[must_use]
     pub fn resumed(value: Value<'a>, meta: Value<'a>, arena: &'a Arena) -> Self {
         let mut data = match Datum::from_value(value, arena) {
@@ -119,7 +121,7 @@ impl<'a> LogEvent<'a> {
         event
     }
 
-    /// Makes the text at a path a time again, if it still is one.
+    /// Turns the string at a path back into a time, if it still reads as one.
     fn restore_time(&mut self, path: &Datum<'a>) {
         let field = path.as_str().and_then(|path| FieldRef::parse(path).ok());
         let place = field.and_then(|field| self.get_mut(&field));
@@ -130,8 +132,8 @@ impl<'a> LogEvent<'a> {
         }
     }
 
-    /// The event and its metadata for the next step of a chain. The language has times as texts; the metadata
-    /// says which texts are, so that [`resumed`](Self::resumed) has times again.
+    /// The event and its metadata for the next step of a chain. Times become strings, since the language has no times;
+    /// the metadata lists them, so that [`resumed`](Self::resumed) can turn them back.
     #[must_use]
     pub fn sent(&self, arena: &'a Arena) -> (Value<'a>, Value<'a>) {
         let mut times = Vec::new();
@@ -151,7 +153,7 @@ impl<'a> LogEvent<'a> {
         (data, metadata.to_value(arena))
     }
 
-    /// Moves tags that are no texts aside.
+    /// Moves `tags` to `_tags` if they are not strings.
     pub fn check_tags(&mut self) {
         let good = match self.data.get("tags") {
             None | Some(Datum::Str(_) | Datum::Null) => true,
@@ -165,7 +167,7 @@ impl<'a> LogEvent<'a> {
         }
     }
 
-    /// Turns the text in `@timestamp` into a time.
+    /// Turns the string in `@timestamp` into a time; what cannot be read moves to `_@timestamp`.
     fn check_timestamp(&mut self, now: DateTime<Utc>) {
         let time = match self.data.get("@timestamp") {
             None | Some(Datum::Null) => Some(now),
@@ -192,14 +194,14 @@ impl<'a> LogEvent<'a> {
         if metadata { &mut self.metadata } else { &mut self.data }
     }
 
-    /// The value of a field. All of `@metadata` is not a field; see [`LogEvent::value_of`].
+    /// The value of a field; `None` for `[@metadata]` as a whole, see [`LogEvent::value_of`].
     #[must_use]
     #[inline]
     pub fn get(&self, field: &FieldRef) -> Option<&Datum<'a>> {
         reference::get(self.map(field.metadata), &field.steps)
     }
 
-    /// A copy of the value of a field, also of `@metadata` as a whole.
+    /// A copy of the value of a field, or of `[@metadata]` as a whole.
     #[must_use]
     pub fn value_of(&self, field: &FieldRef) -> Option<Datum<'a>> {
         if field.steps.is_empty() {
@@ -246,7 +248,7 @@ impl<'a> LogEvent<'a> {
         reference::set(self.map_mut(field.metadata), &field.steps, value, arena)
     }
 
-    /// Writes a field that is known not to be there.
+    /// Writes a field that does not exist yet.
     pub fn add(
         &mut self,
         field: &'a FieldRef,
@@ -263,7 +265,7 @@ impl<'a> LogEvent<'a> {
         }
     }
 
-    /// Fields that take only one kind of value.
+    /// Refuses values of the wrong kind for `tags` and `@timestamp`.
     fn guard(&self, field: &FieldRef, value: &Datum<'a>) -> Result<(), Refused> {
         match (&*field.steps[0], field.steps.len()) {
             (TAGS, 1) => match value {
@@ -291,7 +293,7 @@ impl<'a> LogEvent<'a> {
         reference::remove(self.map_mut(field.metadata), &field.steps)
     }
 
-    /// Adds a tag that is not there yet.
+    /// Adds a tag unless the event has it.
     pub fn tag(&mut self, tag: &'a str) {
         match self.data.get_mut("tags") {
             Some(Datum::List(items)) => {
@@ -309,7 +311,7 @@ impl<'a> LogEvent<'a> {
         }
     }
 
-    /// Adds a tag, even if it is there.
+    /// Adds a tag, even if the event has it.
     pub fn append_tag(&mut self, tag: &'a str) {
         match self.data.get_mut("tags") {
             Some(Datum::List(items)) => items.push(Datum::Str(tag)),
@@ -321,7 +323,7 @@ impl<'a> LogEvent<'a> {
         }
     }
 
-    /// The event's time.
+    /// The time in `@timestamp`.
     #[must_use]
     #[inline]
     pub fn timestamp(&self) -> Option<DateTime<Utc>> {

@@ -1,21 +1,21 @@
-//! The fields of an event or of a map in it, in order of insertion. Every name carries its hash, which it keeps when
+//! A map in order of insertion, for an event and the maps in it. Each name is stored with its hash, which is reused when
 //! the map becomes a record of the language.
 //!
-//! Invariant: no name is there twice, as long as what is appended is new. A field that was removed leaves a gap, so
-//! that no other moves; gaps go when the room ends.
+//! Invariant: names are unique, provided that callers of `append…` pass new ones. A removed field leaves a gap, so that
+//! no other field moves; gaps are closed when the storage is full.
 
 use crate::datum::Datum;
 use std::collections::HashMap;
 use temblor_lang::value::{Arena, Key, Value};
 
-/// A map in order of insertion. Events have few enough fields that walking their hashes is fastest.
+/// A map in order of insertion. Look-ups walk the hashes: events have few fields, and for those it is fastest.
 #[derive(Clone, Debug, Default)]
 pub struct Map<'a> {
     entries: Vec<Entry<'a>>,
     names: Names,
-    /// How many of the entries are gaps.
+    /// The number of gaps among the entries.
     gaps: u32,
-    /// How many of the first entries are gaps, for sure.
+    /// A lower bound of the number of gaps at the beginning.
     gaps_in_front: u32,
     /// Where each field is, once there are many; none of them is missing then.
     index: Option<Box<HashMap<&'a str, u32>>>,
@@ -28,7 +28,7 @@ const WALKED_FIELDS_MAX: usize = 256;
 
 #[derive(Clone, Debug)]
 struct Entry<'a> {
-    /// Nothing in a gap.
+    /// `None` in a gap.
     name: Option<&'a str>,
     hash: u32,
     value: Datum<'a>,
@@ -48,7 +48,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A set of names that may hold more than there are: what is not in it was never set.
+/// A Bloom filter of names: a name that it does not hold was never set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names(u64);
 
@@ -77,10 +77,10 @@ impl Names {
     }
 }
 
-/// Fields that an event has room for from its beginning: as many as patterns for access logs make.
+/// The initial capacity of an event, in fields: as many as the patterns for access logs set.
 const FIELDS_EXPECTED: usize = 16;
 
-/// Fields that a map of another kind has room for: few are added to most.
+/// Spare capacity of other maps, in fields: few are added to most of them.
 const FIELDS_MORE: usize = 2;
 
 impl PartialEq for Map<'_> {
@@ -90,7 +90,7 @@ impl PartialEq for Map<'_> {
 }
 
 impl<'a> Map<'a> {
-    /// Fields of an event, whose names differ, with room for more.
+    /// The fields of an event, with capacity for more. The names must differ.
     #[must_use]
     #[inline]
     pub fn of_event<const N: usize>(fields: [(Key<'a>, Datum<'a>); N]) -> Self {
@@ -109,14 +109,14 @@ impl<'a> Map<'a> {
         map
     }
 
-    /// Whether `key` is sure not to be there.
+    /// Whether `key` is certainly absent.
     #[must_use]
     #[inline]
     pub fn lacks(&self, key: &Key<'_>) -> bool {
         !self.names.may_hold(key)
     }
 
-    /// Whether none of the names is there, for sure.
+    /// Whether all of the names are certainly absent.
     #[must_use]
     #[inline]
     pub fn lacks_all(&self, names: Names) -> bool {
@@ -130,7 +130,7 @@ impl<'a> Map<'a> {
         self.entries.len() - self.gaps as usize
     }
 
-    /// Whether there is none.
+    /// Whether it has no fields.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -166,7 +166,7 @@ impl<'a> Map<'a> {
         self.position(key).map(|at| &self.entries[at].value)
     }
 
-    /// The value under `key`, to be changed.
+    /// The value under `key`, mutable.
     #[inline]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Datum<'a>> {
         self.get_key_mut(&Key::new(key))
@@ -178,7 +178,7 @@ impl<'a> Map<'a> {
         self.position(key).map(|at| &mut self.entries[at].value)
     }
 
-    /// Sets `key`, over an earlier value if there is one.
+    /// Sets `key`; replaces an earlier value.
     #[inline]
     pub fn insert(&mut self, key: &'a str, value: Datum<'a>) {
         self.insert_key(Key::new(key), value);
@@ -194,7 +194,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// As [`Map::insert_key`]; the key is copied only when it is new.
+    /// As [`Map::insert_key`]; the key is copied into the arena only if it is new.
     pub(crate) fn insert_copied(&mut self, key: &Key<'_>, value: Datum<'a>, arena: &'a Arena) {
         self.see_to_index();
         match self.get_key_mut(key) {
@@ -247,7 +247,7 @@ impl<'a> Map<'a> {
         size_of_val(self.entries.as_slice()) + inside
     }
 
-    /// Adds texts under names of which none is there; `names` holds all of them. What has no text leaves a gap.
+    /// Appends strings under new names, all of which `names` holds. A `None` leaves a gap.
     #[inline]
     pub fn append_texts(
         &mut self,
@@ -257,7 +257,7 @@ impl<'a> Map<'a> {
         self.names.0 |= names.0;
         self.index = None;
         let gaps = &mut self.gaps;
-        // The number of entries is known, so that none asks for room.
+        // The length is known, so that the storage grows at most once.
         self.entries.extend(texts.map(|text| match text {
             Some((key, text)) => Entry::new(key, Datum::Str(text)),
             None => {
@@ -293,7 +293,7 @@ impl<'a> Map<'a> {
         Some(gone.value)
     }
 
-    /// The fields that are there, with their names.
+    /// The fields without the gaps.
     #[inline]
     fn fields(&self) -> impl Iterator<Item = (Key<'a>, &Datum<'a>)> {
         self.entries.iter().filter_map(Entry::field)
@@ -305,13 +305,13 @@ impl<'a> Map<'a> {
         self.fields().map(|(key, value)| (key.text(), value))
     }
 
-    /// The fields in order, to be changed.
+    /// The fields in order, mutable.
     #[inline]
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&'a str, &mut Datum<'a>)> {
         self.entries.iter_mut().filter_map(|one| Some((one.name?, &mut one.value)))
     }
 
-    /// Gives its memory back. Most values have none of their own, so that they need no look.
+    /// Drops the map. Only lists and maps own memory; the other values are not visited by drop glue.
     #[inline]
     pub fn discard(self) {
         for one in self.entries {
@@ -327,14 +327,14 @@ impl<'a> Map<'a> {
         self.entries.into_iter().filter_map(|one| Some((one.name?, one.value))).collect()
     }
 
-    /// Keeps the fields for which `keep` holds.
+    /// Keeps the fields for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Datum<'a>) -> bool) {
         self.entries.retain_mut(|one| one.name.is_some_and(|name| keep(name, &mut one.value)));
         (self.gaps, self.gaps_in_front) = (0, 0);
         self.index = None;
     }
 
-    /// As a record of the language.
+    /// Converts to a record of the language.
     #[must_use]
     pub fn to_value(&self, arena: &'a Arena) -> Value<'a> {
         arena.record_of(

@@ -1,5 +1,6 @@
-//! Field references: `[a][b]`, `a`, `[@metadata][x]`. Reading never fails; writing fails only where a
-//! scalar stands in the way.
+//! Field references: `[a][b]`, `a`, `[@metadata][x]`.
+//!
+//! Invariant: reading never fails; writing fails only where a scalar is in the way or an index is too large.
 
 use crate::datum::{Datum, Map};
 use std::fmt;
@@ -7,21 +8,21 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use temblor_lang::value::{Arena, Key, OwnedKey};
 
-/// The longest reference that is read, in steps.
+/// The longest reference, in names.
 const STEPS_MAX: usize = 256;
-/// Lists are not filled up with nulls beyond this length.
+/// Writing behind the end of a list fills it with nulls, up to this length.
 const LIST_ITEMS_MAX: usize = 100_000;
 
-/// Where a field stands.
+/// A parsed field reference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FieldRef {
     /// Whether it is in `@metadata`.
     pub metadata: bool,
-    /// The names on the way; empty only for `[@metadata]` itself.
+    /// The names from the outermost to the innermost; empty only for `[@metadata]` itself.
     pub steps: Vec<Step>,
 }
 
-/// A name on the way to a field, hashed once.
+/// One name of a reference, hashed once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Step(OwnedKey);
 
@@ -78,16 +79,19 @@ impl fmt::Display for Step {
     }
 }
 
-/// Holds texts only.
+/// A field that holds strings only.
 pub(crate) const TAGS: &str = "tags";
-/// Holds a time.
+/// A field that holds a time.
 pub(crate) const TIMESTAMP: &str = "@timestamp";
 
-/// A write that is not possible; the reason.
+/// Why a write was refused.
 pub type Refused = &'static str;
 
 impl FieldRef {
-    /// Reads a reference. The error says what is wrong with it.
+    /// Parses a reference.
+    ///
+    /// # Errors
+    /// What is wrong with it, as a clause.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let steps = if text.contains(['[', ']']) { bracketed(text)? } else { vec![text.into()] };
         if steps.len() > STEPS_MAX {
@@ -98,7 +102,7 @@ impl FieldRef {
         Ok(Self { metadata, steps })
     }
 
-    /// The only name, of a field at the top of the document.
+    /// The name of a field at the top level of the document; `None` for any other.
     #[must_use]
     #[inline]
     pub fn top(&self) -> Option<&str> {
@@ -108,7 +112,7 @@ impl FieldRef {
         }
     }
 
-    /// Whether it is at the top of the document, where it takes any value.
+    /// Whether it is a top-level field that takes values of any kind.
     #[must_use]
     pub fn is_free(&self) -> bool {
         self.top().is_some_and(|only| !matches!(only, TAGS | TIMESTAMP))
@@ -121,7 +125,7 @@ impl FieldRef {
         self.steps.last().map_or("@metadata", |step| step)
     }
 
-    /// This reference with further names behind it.
+    /// This reference with further names appended.
     #[must_use]
     pub fn join(&self, further: &[Step]) -> Self {
         let mut steps = self.steps.clone();
@@ -129,7 +133,7 @@ impl FieldRef {
         Self { metadata: self.metadata, steps }
     }
 
-    /// As it is written with brackets.
+    /// The reference in brackets: `[a][b]`.
     #[must_use]
     pub fn text(&self) -> String {
         let head = if self.metadata { "[@metadata]" } else { "" };
@@ -187,7 +191,7 @@ pub fn get<'m, 'a>(map: &'m Map<'a>, steps: &[Step]) -> Option<&'m Datum<'a>> {
     Some(found)
 }
 
-/// As [`get`], to be changed.
+/// As [`get`], mutable.
 #[inline]
 pub fn get_mut<'m, 'a>(map: &'m mut Map<'a>, steps: &[Step]) -> Option<&'m mut Datum<'a>> {
     let (first, rest) = steps.split_first()?;
@@ -205,7 +209,7 @@ pub fn get_mut<'m, 'a>(map: &'m mut Map<'a>, steps: &[Step]) -> Option<&'m mut D
     Some(found)
 }
 
-/// A place in a list; negative numbers count from the end.
+/// An index into a list; negative numbers count from the end.
 fn index(step: &str, length: usize) -> Option<usize> {
     let number: i64 = step.parse().ok()?;
     let length = i64::try_from(length).ok()?;
@@ -213,7 +217,7 @@ fn index(step: &str, length: usize) -> Option<usize> {
     usize::try_from(number).ok()
 }
 
-/// Writes at the end of `steps`; maps on the way come into being.
+/// Writes the value at the end of `steps`; missing maps on the way are created.
 pub fn set<'a>(
     map: &mut Map<'a>,
     steps: &[Step],
@@ -263,7 +267,7 @@ fn set_in<'a>(
     }
 }
 
-/// Removes what stands at the end of `steps`.
+/// Removes the value at the end of `steps`.
 pub fn remove<'a>(map: &mut Map<'a>, steps: &[Step]) -> Option<Datum<'a>> {
     let (last, way) = steps.split_last()?;
     if way.is_empty() {

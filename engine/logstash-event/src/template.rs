@@ -1,5 +1,6 @@
-//! Texts with `%{field}`, `%{+date}` and `%{{date}}` in them. What is not found stays as it was
-//! written, and results are not looked at again.
+//! Strings with `%{field}`, `%{+date}` and `%{{date}}` in them (Logstash calls them sprintf references).
+//!
+//! Invariant: a reference to a missing field stays as it is written, and values that are filled in are not expanded again.
 
 use crate::datum::{Datum, iso8601};
 use crate::event::LogEvent;
@@ -8,14 +9,14 @@ use crate::timestamp::{Dialect, Format};
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
 
-/// What stands around a field, or a date in the letters of Joda.
+/// Delimiters of a field, and of a date in the letters of Joda-Time.
 const OPEN: &str = "%{";
 const CLOSE: &str = "}";
-/// What stands around a date in the letters of Java.
+/// Delimiters of a date in the letters of java.time.
 const DATE_OPEN: &str = "%{{";
 const DATE_CLOSE: &str = "}}";
 
-/// A text that is completed for each event.
+/// A parsed string whose references are filled in for each event.
 #[derive(Clone, Debug)]
 pub struct Template {
     text: String,
@@ -25,7 +26,7 @@ pub struct Template {
 #[derive(Clone, Debug)]
 enum Part {
     Literal(String),
-    /// `%{[a][b]}` and its text.
+    /// `%{[a][b]}`, and how it is written.
     Field(FieldRef, String),
     /// `%{+%s}`
     Epoch,
@@ -36,7 +37,7 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a text; there is no wrong one.
+    /// Parses a string. Any string is valid: what is no reference is literal.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut parts = Vec::new();
@@ -62,19 +63,19 @@ impl Template {
         Self { text: text.to_string(), parts }
     }
 
-    /// A text in which nothing stands for anything else.
+    /// A template without references, whatever the string looks like.
     #[must_use]
     pub fn literal(text: &str) -> Self {
         Self { text: text.to_string(), parts: vec![Part::Literal(text.to_string())] }
     }
 
-    /// As it was written.
+    /// The string as it is written.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.text
     }
 
-    /// The fields that it is made of; nothing when times are in it.
+    /// The fields that it refers to; `None` if it also refers to times.
     #[must_use]
     pub fn fields(&self) -> Option<Vec<&FieldRef>> {
         let mut fields = Vec::new();
@@ -88,13 +89,13 @@ impl Template {
         Some(fields)
     }
 
-    /// Whether it is the same for all events.
+    /// Whether it has no references.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// The text for one event.
+    /// The string for one event, in the arena.
     #[must_use]
     pub fn render<'a>(
         &'a self,
@@ -133,7 +134,7 @@ impl Template {
 }
 
 impl Template {
-    /// The text for one event, as a text of its own.
+    /// The string for one event, allocated.
     #[must_use]
     pub fn rendered(&self, event: &LogEvent<'_>, now: DateTime<Utc>) -> String {
         let mut text = String::new();
@@ -167,7 +168,7 @@ impl Part {
     }
 }
 
-/// The part that `text` begins with, and where it ends.
+/// The reference at the beginning of `text`, and its length in bytes.
 fn part(text: &str) -> Option<(Part, usize)> {
     if let Some(inside) = text.strip_prefix(DATE_OPEN) {
         let length = inside.find(DATE_CLOSE)?;

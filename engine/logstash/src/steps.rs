@@ -13,23 +13,25 @@ use crate::program::{Program, ProgramBuilder, ProgramState};
 use crate::settings::{Ecs, Settings as Surroundings};
 use crate::syntax::tree::{Plugin, Statement, Value as Tree, ValueKind, Word};
 use std::sync::LazyLock;
+use temblor_declare::{Given, InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::{CallError, Tables};
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::error::EvalError;
 use temblor_lang::run::spent;
 use temblor_lang::span::Span;
-use temblor_lang::value::{Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Kind, Value};
+use temblor_lang::value::{Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Value};
 use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::event::Event;
+use temblor_pipeline::lookup::NamedTables;
 use temblor_pipeline::operator::{self, AnyOperator, ELSE, Emitter, OUT, Operator};
-use temblor_pipeline::operators::{Given, InChain, OperatorKind, Setting, Settings, Takes};
+use temblor_pipeline::operators::{OperatorKind, Supplies};
 use temblor_pipeline::row::Row;
 
 /// What stands in front of the names of filters.
 pub(crate) const PREFIX: &str = "logstash::";
 
-const TEXT: Takes = Takes::Constant(Kind::String);
+const TEXT: Takes = Takes::Text;
 
 /// The kinds of operators, made from the declarations of the filters.
 pub fn kinds() -> impl Iterator<Item = &'static OperatorKind> {
@@ -53,12 +55,7 @@ fn kind_of(declaration: &'static Declaration) -> OperatorKind {
     let options = declaration.options.iter().chain(COMMON).filter(|one| one.gone.is_none());
     let mut settings: Vec<Setting> = options.map(setting_of).collect();
     if declaration.name == TRANSLATE {
-        settings.push(Setting::new(
-            TABLE,
-            TEXT,
-            InChain::No,
-            "A table of the program, as `dictionary`.",
-        ));
+        settings.push(Setting::new(TABLE, TEXT, "A table of the program, as `dictionary`."));
     }
     let doc = format!(
         "{} The Logstash filter `{}` with its options. Events for which it did not succeed go to \
@@ -130,8 +127,8 @@ fn sample_of(option: &OptionSpec) -> String {
 }
 
 fn setting_of(option: &OptionSpec) -> Setting {
-    let takes = Takes::Constant(Kind::Any);
-    let setting = Setting::new(option.name, takes, InChain::No, option.doc);
+    let takes = Takes::Any;
+    let setting = Setting::new(option.name, takes, option.doc);
     if option.required { setting.required() } else { setting }
 }
 
@@ -145,15 +142,16 @@ static UNDECIDED: OperatorKind = OperatorKind {
         r#"in |> logstash::undecided "filter geoip" with because = "there is none" end |> out"#,
     ],
     settings: &[
-        Setting::new("block", TEXT, InChain::Positional, "The block, and where it stood.")
+        Setting::new("block", TEXT, "The block, and where it stood.")
+            .in_chain(InChain::Positional)
             .required(),
-        Setting::new("because", TEXT, InChain::No, "Why it was not converted.").required(),
+        Setting::new("because", TEXT, "Why it was not converted.").required(),
     ],
     ports: &[],
     fallbacks: &[],
-    build: |settings| {
-        let text = |name| settings.text(name).unwrap_or_default();
-        Err(complain::undecided(&text("block"), &text("because"), settings.span_of("block")))
+    build: |settings, _| {
+        let (block, because) = (settings.text("block"), settings.text("because"));
+        Err(complain::undecided(block, because, settings.span_of("block")))
     },
 };
 
@@ -165,17 +163,17 @@ static FILTERS_AS_WRITTEN: OperatorKind = OperatorKind {
           Filters within one such step share what they remember where they do in Logstash.",
     examples: &[r#"in |> logstash::filters "mutate { add_tag => ['seen'] }" |> out"#],
     settings: &[
-        Setting::new("text", TEXT, InChain::Positional, "The filters.").required(),
-        Setting::new("ecs_compatibility", TEXT, InChain::No, "Which field names (v8)."),
-        Setting::new("support_escapes", FLAG, InChain::No, "Whether texts have escapes."),
+        Setting::new("text", TEXT, "The filters.").in_chain(InChain::Positional).required(),
+        Setting::new("ecs_compatibility", TEXT, "Which field names (v8)."),
+        Setting::new("support_escapes", FLAG, "Whether texts have escapes."),
     ],
     ports: &[],
     fallbacks: &[],
-    build: |settings| {
-        let text = settings.text("text").unwrap_or_default();
+    build: |settings, _| {
+        let text = settings.text("text");
         let mut surroundings = Surroundings::of_environment();
-        let mode = settings.text("ecs_compatibility");
-        surroundings.ecs = mode.and_then(|mode| Ecs::named(&mode)).unwrap_or_default();
+        let mode = settings.optional_text("ecs_compatibility");
+        surroundings.ecs = mode.and_then(Ecs::named).unwrap_or_default();
         surroundings.escapes = settings.flag("support_escapes");
         let mut loaded = Loaded::default();
         loaded.add("filters", format!("filter {{\n{text}\n}}"));
@@ -190,8 +188,8 @@ static FILTERS_AS_WRITTEN: OperatorKind = OperatorKind {
     },
 };
 
-const ANY: Takes = Takes::Constant(Kind::Any);
-const FLAG: Takes = Takes::Constant(Kind::Bool);
+const ANY: Takes = Takes::Any;
+const FLAG: Takes = Takes::Flag;
 
 /// What an input plugin does to frames.
 static INPUT: OperatorKind = OperatorKind {
@@ -202,22 +200,22 @@ static INPUT: OperatorKind = OperatorKind {
           it adds nothing else.",
     examples: &[r#"in |> logstash::input |> out"#],
     settings: &[
-        Setting::new("plugin", TEXT, InChain::Positional, "The input, such as `stdin`."),
-        Setting::new("codec", ANY, InChain::No, "A name, or a record of a name and its options."),
-        Setting::new("type", TEXT, InChain::No, "The field `type` of events that have none."),
-        Setting::new("tags", ANY, InChain::No, "Tags of every event."),
-        Setting::new("add_field", ANY, InChain::No, "Fields of every event."),
-        Setting::new("command", TEXT, InChain::No, "The command of `exec` and `pipe`."),
-        Setting::new("message", TEXT, InChain::No, "The message of `heartbeat`."),
-        Setting::new("sequence", TEXT, InChain::No, "What `heartbeat` counts."),
-        Setting::new("threads", ANY, InChain::No, "How many events each of its beats is."),
-        Setting::new("ecs_compatibility", TEXT, InChain::No, "Which field names (v8)."),
+        Setting::new("plugin", TEXT, "The input, such as `stdin`.").in_chain(InChain::Positional),
+        Setting::new("codec", ANY, "A name, or a record of a name and its options."),
+        Setting::new("type", TEXT, "The field `type` of events that have none."),
+        Setting::new("tags", ANY, "Tags of every event."),
+        Setting::new("add_field", ANY, "Fields of every event."),
+        Setting::new("command", TEXT, "The command of `exec` and `pipe`."),
+        Setting::new("message", TEXT, "The message of `heartbeat`."),
+        Setting::new("sequence", TEXT, "What `heartbeat` counts."),
+        Setting::new("threads", ANY, "How many events each of its beats is."),
+        Setting::new("ecs_compatibility", TEXT, "Which field names (v8)."),
     ],
     ports: &[],
     fallbacks: &[],
-    build: |settings| {
-        let name = settings.text("plugin");
-        let plugin = plugin_of(name.as_deref().unwrap_or("stdin"), settings);
+    build: |settings, _| {
+        let name = settings.optional_text("plugin");
+        let plugin = plugin_of(name.unwrap_or("stdin"), settings);
         let surroundings = Surroundings::of_environment();
         let mut diagnostics = Vec::new();
         let intake = match name {
@@ -240,14 +238,14 @@ static OUTPUT: OperatorKind = OperatorKind {
           the event goes; a place that would leave the folder is `otherwise`.",
     examples: &[r#"in |> logstash::input |> logstash::output with codec = "rubydebug" end |> out"#],
     settings: &[
-        Setting::new("codec", ANY, InChain::No, "A name, or a record of a name and its options."),
-        Setting::new("command", TEXT, InChain::No, "Instead of a codec: what a shell runs."),
-        Setting::new("place", TEXT, InChain::No, "Where it goes; may hold `%{field}`."),
-        Setting::new("otherwise", TEXT, InChain::No, "The place of events whose own is elsewhere."),
+        Setting::new("codec", ANY, "A name, or a record of a name and its options."),
+        Setting::new("command", TEXT, "Instead of a codec: what a shell runs."),
+        Setting::new("place", TEXT, "Where it goes; may hold `%{field}`."),
+        Setting::new("otherwise", TEXT, "The place of events whose own is elsewhere."),
     ],
     ports: &[],
     fallbacks: &[],
-    build: |settings| {
+    build: |settings, _| {
         let plugin = plugin_of("output", settings);
         let surroundings = Surroundings::of_environment();
         let mut diagnostics = Vec::new();
@@ -259,11 +257,11 @@ static OUTPUT: OperatorKind = OperatorKind {
     },
 };
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let name = settings.kind.strip_prefix(PREFIX).unwrap_or(settings.kind);
+fn build(settings: &Settings, supplies: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let name = supplies.kind.strip_prefix(PREFIX).unwrap_or(supplies.kind);
     let mut plugin = plugin_of(name, settings);
     if settings.has(TABLE) {
-        plugin.options.push(dictionary_of(settings)?);
+        plugin.options.push(dictionary_of(settings, &supplies.tables)?);
     }
     let surroundings = Surroundings::of_environment();
     let mut diagnostics = Vec::new();
@@ -284,11 +282,11 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
 }
 
 /// The table that the settings name, as the option of a plugin.
-fn dictionary_of(settings: &Settings) -> Result<(Word, Tree), Diagnostic> {
-    let name = settings.text(TABLE).unwrap_or_default();
-    let Some(table) = settings.tables.get(&name) else {
+fn dictionary_of(settings: &Settings, tables: &NamedTables) -> Result<(Word, Tree), Diagnostic> {
+    let name = settings.text(TABLE);
+    let Some(table) = tables.get(name) else {
         let error = settings.error(TABLE, format!("there is no lookup table `{name}`"));
-        return Err(error.with_nearest(&name, settings.tables.names()));
+        return Err(error.with_nearest(name, tables.names()));
     };
     let span = settings.span_of(TABLE);
     let mut entries = Vec::new();
@@ -305,9 +303,13 @@ fn dictionary_of(settings: &Settings) -> Result<(Word, Tree), Diagnostic> {
 fn plugin_of(name: &str, settings: &Settings) -> Plugin {
     let mut options = Vec::new();
     for (name, span, given) in settings.entries() {
-        let Given::Constant(value) = given else { continue };
         let arena = Arena::new();
-        let value = value.get().copy_into(&arena);
+        let value = match given {
+            Given::Any { value, .. } => value.get().copy_into(&arena),
+            Given::Text(text) => Value::Str(text),
+            Given::Flag(flag) => Value::Bool(*flag),
+            _ => continue,
+        };
         if value != Value::Null && !matches!(name, "plugin" | TABLE) {
             let tree = if name == "codec" { codec_of } else { tree_of };
             options.push((Word { text: name.to_string(), span }, tree(value, span, &arena)));

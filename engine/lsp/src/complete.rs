@@ -4,6 +4,7 @@ use super::PROPOSALS_MAX;
 use super::analysis::{Analysis, Dialect};
 use super::completion::{Context, context};
 use super::configuration;
+use super::declared;
 use super::hover;
 use super::navigate::Meaning;
 use super::workspace::Workspace;
@@ -12,10 +13,15 @@ use lsp_types::{
 };
 use std::collections::BTreeSet;
 use temblor_catalog::registry;
-use temblor_declare::{Ends, Notation};
+use temblor_codec::Codec;
+use temblor_codec::names::CODECS;
+use temblor_declare::interceptor::Interceptor;
+use temblor_declare::interceptor::after::POSTPROCESSORS;
+use temblor_declare::interceptor::before::PREPROCESSORS;
+use temblor_declare::{Ends, Notation, Setting, Takes};
 use temblor_lang::index::{Direction, Maker, PartKind, Symbol, SymbolKind};
 use temblor_lang::syntax::KEYWORDS;
-use temblor_pipeline::operators::{self, InChain};
+use temblor_pipeline::graph::WINDOW_KINDS;
 use temblor_stdlib::grok::Library;
 
 /// Steps that are no operators, and what they do.
@@ -89,6 +95,32 @@ fn connectors(notation: Notation, ends: Ends, out: &mut Proposals) {
     }
 }
 
+/// Settings, each with what it takes.
+fn settings(rows: &[&'static [Setting]], out: &mut Proposals) {
+    for row in rows.iter().flat_map(|rows| rows.iter()) {
+        if row.takes.is_hidden() || row.name == "address" {
+            continue;
+        }
+        let (takes, doc) = (row.takes.describe(), hover::setting(row));
+        out.add(row.name, CompletionItemKind::PROPERTY, &takes, doc);
+    }
+}
+
+fn codecs(reads: bool, out: &mut Proposals) {
+    let is_such = |row: &&Codec| if reads { row.reads.is_some() } else { row.writes.is_some() };
+    for row in CODECS.iter().filter(is_such) {
+        out.add(row.name, CompletionItemKind::VALUE, "codec", row.doc.to_string());
+    }
+}
+
+fn interceptors<T>(rows: &[Interceptor<T>], out: &mut Proposals) {
+    for row in rows {
+        let mut doc = row.doc.to_string();
+        row.settings.iter().for_each(|one| doc.push_str(&format!("\n\n- {}", hover::setting(one))));
+        out.add(row.name, CompletionItemKind::VALUE, "", doc);
+    }
+}
+
 /// A name as it is written: in backticks when it is no plain name.
 fn quoted(name: &str) -> String {
     let is_plain = name.chars().all(|one| one.is_alphanumeric() || one == '_')
@@ -134,10 +166,18 @@ impl Workspace {
                     out.add(kind.path, CompletionItemKind::CLASS, "operator", doc);
                 }
             }
-            Context::WindowKind => out.words(["tumbling", "sliding", "session"], "window"),
+            Context::WindowKind => out.words(WINDOW_KINDS, "window"),
             Context::ConnectorKind => connectors(Notation::Tremor, Ends::Both, &mut out),
             Context::Endpoint(true) => connectors(Notation::Temblor, Ends::Source, &mut out),
             Context::Endpoint(false) => connectors(Notation::Temblor, Ends::Sink, &mut out),
+            Context::Setting(end, kind) => settings(&declared::rows(end, &kind), &mut out),
+            Context::Configuration(kind) => settings(&[declared::configuration(&kind)], &mut out),
+            Context::Defined(word, kind) => {
+                settings(&[declared::of_definition(&word, &kind)], &mut out);
+            }
+            Context::Codec(reads) => codecs(reads, &mut out),
+            Context::Interceptor(true) => interceptors(PREPROCESSORS, &mut out),
+            Context::Interceptor(false) => interceptors(POSTPROCESSORS, &mut out),
             Context::Definition(word) => {
                 named(&known, offset, |kind| kind.noun() == word, &mut out);
                 named(&known, offset, |kind| kind == SymbolKind::Module, &mut out);
@@ -349,12 +389,9 @@ fn is_stream(kind: SymbolKind) -> bool {
 fn clauses(operator: &str, out: &mut Proposals) {
     let Some(kind) = registry().operator(operator) else { return };
     for setting in kind.settings {
-        let word = match setting.chain {
-            InChain::Clause(word) | InChain::Flag(word) => word,
-            InChain::Positional | InChain::No => continue,
-        };
-        out.add(word, CompletionItemKind::PROPERTY, setting.name, setting.doc.to_string());
-        if let operators::Takes::Word(words) = setting.takes {
+        let Some(word) = setting.word() else { continue };
+        out.add(word, CompletionItemKind::PROPERTY, setting.name, hover::setting(setting));
+        if let Takes::Word(words) = setting.takes {
             out.words(words.iter().copied(), setting.name);
         }
     }

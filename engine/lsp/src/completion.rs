@@ -1,7 +1,7 @@
 //! Where the cursor stands, as far as it matters for what can be written there. Only tokens are
 //! looked at: while a person types, the text is seldom a program.
 
-use temblor_lang::index::Direction;
+use temblor_lang::index::{Direction, EndKind};
 use temblor_lang::syntax::{TokenClass, classes};
 
 /// What can follow.
@@ -35,6 +35,16 @@ pub(crate) enum Context {
     ConnectorKind,
     /// `source x from`, and whether it is no sink.
     Endpoint(bool),
+    /// `source x from kind with`: the name of a setting.
+    Setting(EndKind, String),
+    /// `define connector x from kind with config = {`: a key.
+    Configuration(String),
+    /// `define operator x from kind with`: the word that is defined, and the kind.
+    Defined(String, String),
+    /// `codec = "`: a codec, and whether it has to read.
+    Codec(bool),
+    /// `preprocessors = ["`, and whether they are those.
+    Interceptor(bool),
     /// `create script x from`: the word of what is created.
     Definition(String),
     /// In a step of a chain: its operator.
@@ -84,6 +94,9 @@ fn in_text(before: &Before<'_>, so_far: &str) -> Context {
     let open = so_far.rfind("#{").filter(|at| !so_far[*at..].contains('}'));
     if open.is_some() {
         return Context::Anything;
+    }
+    if let Some(context) = before.named() {
+        return context;
     }
     let words: Vec<_> = before.tokens().map(|piece| before.word(piece)).take(2).collect();
     let is_grok = words.contains(&"grok");
@@ -185,8 +198,77 @@ impl<'t> Before<'t> {
         }
     }
 
+    /// `codec = "`, `preprocessors = ["a", "`: the name of a codec or an interceptor.
+    fn named(&self) -> Option<Context> {
+        let mut words = self.tokens().map(|piece| self.word(piece));
+        let (mut word, mut is_list) = (words.next()?, false);
+        while matches!(word, "[" | ",") || word.starts_with('"') {
+            is_list |= word == "[";
+            word = words.next()?;
+        }
+        let setting = (word == "=").then(|| words.next())??;
+        match setting {
+            "codec" if !is_list => {
+                let is_sink = words.any(|word| word == "into");
+                Some(Context::Codec(!is_sink))
+            }
+            "preprocessors" if is_list => Some(Context::Interceptor(true)),
+            "postprocessors" if is_list => Some(Context::Interceptor(false)),
+            _ => None,
+        }
+    }
+
+    /// `source x from kind "address" with a = 1, `: the name of a setting.
+    fn setting(&self) -> Option<Context> {
+        let mut words: Vec<&str> = Vec::new();
+        let (mut closed, mut open) = (0, 0);
+        for word in self.tokens().map(|piece| self.word(piece)) {
+            match word {
+                ";" => break,
+                ")" | "]" | "}" => closed += 1,
+                "(" | "[" | "{" if closed > 0 => closed -= 1,
+                "(" | "[" | "{" => open += 1,
+                _ => {}
+            }
+            words.insert(0, word);
+        }
+        let is_name = matches!(words.last(), Some(&"with" | &","));
+        if !words.contains(&"with") || words.contains(&"end") {
+            return None;
+        }
+        let kind = |at: usize| words.get(at).map(|kind| (*kind).to_string());
+        match words.as_slice() {
+            ["source", _, "from", kind, ..] if is_name && open == 0 => {
+                Some(Context::Setting(EndKind::Source, (*kind).to_string()))
+            }
+            ["sink", _, "into", kind, ..] if is_name && open == 0 => {
+                Some(Context::Setting(EndKind::Sink, (*kind).to_string()))
+            }
+            ["table", _, "from", kind, ..] if is_name && open == 0 => {
+                Some(Context::Setting(EndKind::Table, (*kind).to_string()))
+            }
+            ["define", "connector", _, "from", ..] if is_name && open == 0 => {
+                Some(Context::Setting(EndKind::Flow, kind(4)?))
+            }
+            ["define", "connector", _, "from", ..] if open == 1 => {
+                let is_key = matches!(words.last(), Some(&"{" | &","));
+                is_key.then(|| kind(4).map(Context::Configuration))?
+            }
+            ["define", word @ ("operator" | "window"), _, "from", rest @ ..]
+                if is_name && open == 0 =>
+            {
+                let path = rest.iter().take_while(|word| **word != "with").copied();
+                Some(Context::Defined((*word).to_string(), path.collect()))
+            }
+            _ => None,
+        }
+    }
+
     /// In a step of a chain, behind its operator, also its clauses can stand.
     fn clause(&self) -> Context {
+        if let Some(context) = self.setting() {
+            return context;
+        }
         let mut behind = Vec::new();
         for piece in self.tokens() {
             let word = self.word(piece);
@@ -225,6 +307,7 @@ mod tests {
 
     #[test]
     fn the_place_says_what_can_follow() {
+        let setting = |end, kind: &str| Context::Setting(end, kind.to_string());
         let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
         for (text, expected) in [
             ("use ", Context::ModulePath(vec![])),
@@ -258,6 +341,32 @@ mod tests {
             ("\"text ", Context::Nothing),
             ("# note ", Context::Nothing),
             ("let x = ", Context::Anything),
+            ("source a from tcp \"h:1\" with ", setting(EndKind::Source, "tcp")),
+            (
+                "source a from file \"x\" with codec = \"json\", fol",
+                setting(EndKind::Source, "file"),
+            ),
+            (
+                "sink a into http \"u\" with headers = {\"a\": \"b\"}, ",
+                setting(EndKind::Sink, "http"),
+            ),
+            ("sink a into http \"u\" with headers = {\"a\": \"b\", ", Context::Anything),
+            ("source a from file \"x\" with codec = ", Context::Anything),
+            ("source a from file \"x\" with codec = \"js", Context::Codec(true)),
+            ("sink a into file \"x\" with codec = \"", Context::Codec(false)),
+            (
+                "source a from stdin with preprocessors = [\"base64\", \"",
+                Context::Interceptor(true),
+            ),
+            ("define connector a from file with ", setting(EndKind::Flow, "file")),
+            (
+                "define connector a from file with codec = \"json\", config = {",
+                Context::Configuration("file".to_string()),
+            ),
+            (
+                "define operator a from generic::batch with ",
+                Context::Defined("operator".to_string(), "generic::batch".to_string()),
+            ),
         ] {
             assert_eq!(context(text, text.len()), expected, "{text}");
         }

@@ -3,17 +3,18 @@
 use super::analysis::Dialect;
 use super::configuration;
 pub(crate) use super::declaration::{aggregate_signature, signature};
+use super::declared;
 use super::navigate::Meaning;
 use super::workspace::Workspace;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Uri};
 use std::fmt::Write;
 use temblor_catalog::registry;
-use temblor_declare::{Connector, Ends};
+use temblor_declare::{Connector, Ends, Setting};
 use temblor_lang::builtin::{Aggregate, Function};
 use temblor_lang::index::{Symbol, Target};
 use temblor_lang::span::{SourceId, Span};
 use temblor_lang::syntax::{KEYWORDS, TokenClass, classes};
-use temblor_pipeline::operators::{self, OperatorKind, Setting};
+use temblor_pipeline::operators::OperatorKind;
 
 /// The ports that are there without a word.
 const BUILT_IN_PORTS: [(&str, &str); 3] = [
@@ -57,6 +58,14 @@ fn other(target: &Target) -> Option<String> {
     Some(match target {
         Target::OperatorKind(name) => operator(registry().operator(name)?),
         Target::Setting(kind, name) => setting(setting_of(kind, name)?),
+        Target::Connector(end, kind) => {
+            let (notation, ends) = declared::place_of(*end)?;
+            connector(registry().connector(kind, notation)?, ends)
+        }
+        Target::ConnectorSetting(end, kind, name) => {
+            let mut rows = declared::rows(*end, kind).into_iter().flatten();
+            setting(rows.find(|row| row.name == *name)?)
+        }
         Target::Extractor(name) => {
             let kind = temblor_stdlib::registry().extractor(name)?;
             let mut text = format!("{}\n\n{}", code(&format!("{}|…|", kind.name)), kind.doc);
@@ -77,17 +86,8 @@ fn other(target: &Target) -> Option<String> {
 
 /// The setting that a chain or a `with` calls so.
 fn setting_of(kind: &str, name: &str) -> Option<&'static Setting> {
-    let is_it = |one: &&Setting| one.name == name || word_of(one) == Some(name);
+    let is_it = |one: &&Setting| one.name == name || one.word() == Some(name);
     registry().operator(kind)?.settings.iter().find(is_it)
-}
-
-/// The word of a setting in a chain.
-#[must_use]
-pub(crate) fn word_of(setting: &Setting) -> Option<&'static str> {
-    match setting.chain {
-        operators::InChain::Clause(word) | operators::InChain::Flag(word) => Some(word),
-        operators::InChain::Positional | operators::InChain::No => None,
-    }
 }
 
 fn word(text: &str, offset: usize) -> Option<(String, Span)> {
@@ -156,7 +156,7 @@ pub(crate) fn connector(row: &Connector, ends: Ends) -> String {
     let wanted = rows.into_iter().filter(|(end, _)| ends == *end || ends == Ends::Both);
     text.push('\n');
     for one in wanted.flat_map(|(_, rows)| rows).filter(|one| !one.takes.is_hidden()) {
-        let _ = write!(text, "\n- {}", set(one));
+        let _ = write!(text, "\n- {}", setting(one));
     }
     if let Some(example) = row.examples.first() {
         let _ = write!(text, "\n\n{}", code(example));
@@ -164,17 +164,14 @@ pub(crate) fn connector(row: &Connector, ends: Ends) -> String {
     text
 }
 
-/// One setting of a connector: what it takes, what holds without it, and what it does.
+/// One setting: what it takes, what holds without it, and what it does.
 #[must_use]
-pub(crate) fn set(row: &temblor_declare::Setting) -> String {
-    let default = row.default.map_or(String::new(), |default| format!(", `{default}` unless set"));
-    let required = if row.required { ", required" } else { "" };
-    format!("`{}`: {}{default}{required}. {}", row.name, row.takes.describe(), row.doc)
-}
-
-fn setting(setting: &Setting) -> String {
-    let word = word_of(setting).filter(|word| *word != setting.name);
+pub(crate) fn setting(row: &Setting) -> String {
+    let word = row.word().filter(|word| *word != row.name);
     let word = word.map_or(String::new(), |word| format!(" (in a chain: `{word}`)"));
-    let required = if setting.required { ", required" } else { "" };
-    format!("`{}`{word}{required}: {}", setting.name, setting.doc)
+    let default = row
+        .default
+        .map_or(String::new(), |default| format!(", `{}` unless set", default.escape_debug()));
+    let required = if row.required { ", required" } else { "" };
+    format!("`{}`{word}: {}{default}{required}. {}", row.name, row.takes.describe(), row.doc)
 }

@@ -11,6 +11,7 @@ mod blocks;
 mod completion;
 mod configuration;
 mod declaration;
+mod declared;
 mod library;
 mod navigate;
 mod hover;

@@ -271,7 +271,12 @@ impl Workspace {
             Meaning::Other(Target::OperatorKind(name)) => format!("the built-in operator `{name}`"),
             Meaning::Other(Target::Setting(_, name)) => format!("the built-in setting `{name}`"),
             Meaning::Other(Target::Extractor(name)) => format!("the built-in extractor `{name}`"),
-            Meaning::Other(Target::Kind(name)) => format!("the built-in kind `{name}`"),
+            Meaning::Other(Target::Kind(name) | Target::Connector(_, name)) => {
+                format!("the built-in kind `{name}`")
+            }
+            Meaning::Other(Target::ConnectorSetting(.., name)) => {
+                format!("the built-in setting `{name}`")
+            }
             Meaning::Other(Target::Port(_, name)) => port(&name),
             Meaning::Other(Target::Field(path)) => format!("the field `{path}` of the data"),
             Meaning::Other(_) => "a name that nothing in this text defines".to_string(),

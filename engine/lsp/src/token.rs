@@ -144,8 +144,8 @@ fn meaning(analysis: &Analysis, one: &Reference) -> (u32, u32) {
         Target::Port(..) => (INTERFACE, LIBRARY),
         Target::Module(_) => (NAMESPACE, 0),
         Target::OperatorKind(_) | Target::Extractor(_) => (FUNCTION, LIBRARY),
-        Target::Setting(..) => (KEYWORD, 0),
-        Target::Kind(_) => (CLASS, LIBRARY),
+        Target::Setting(..) | Target::ConnectorSetting(..) => (KEYWORD, 0),
+        Target::Kind(_) | Target::Connector(..) => (CLASS, LIBRARY),
         Target::Field(_) => (PROPERTY, 0),
         Target::Unknown => (VARIABLE, 0),
     }

@@ -8,12 +8,17 @@ use std::sync::Arc;
 use temblor_codec::interceptor::Preprocessor;
 use temblor_codec::{Encoding, InputCodec};
 use temblor_declare::interceptor::after::Stream;
+use temblor_declare::setting::POSITION;
 use temblor_declare::{Build, Built, BuiltSink, Connector, Ends, Setting, Settings, Takes};
 use temblor_lang::diagnostic::{Class, Diagnostic, Severity};
 use temblor_lang::lower::Compiler;
+use temblor_runtime::checkpoint::FileMark;
+use temblor_runtime::error::Error;
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::outlet::QueuePolicy;
+use temblor_runtime::sink::{OpenSink, Sink};
+use temblor_runtime::source::{OpenSource, Source};
 
 /// How bytes become messages.
 pub struct Reading {
@@ -72,12 +77,61 @@ pub fn build(
                     Diagnostic::warning("W0527", Class::Behaviour, settings.span, warning.clone());
                 compiler.diagnostics.push(warning);
             }
-            Some(built)
+            Some(named(built, connector, &what))
         }
         Err(wrong) => {
             compiler.diagnostics.push(wrong.diagnostic(settings));
             None
         }
+    }
+}
+
+/// Lets source and sink say what they were made of, so that a program that is read again can be compared.
+fn named(mut built: Built, connector: &Connector, what: &Build<'_>) -> Built {
+    let Build { settings, codec, framing, preprocessors, .. } = what;
+    let made_of =
+        format!("{} {settings:?} {codec:?} {framing:?} {preprocessors:?}", connector.kind);
+    // Local ones show themselves what they are made of.
+    if let Some(source) = &mut built.source
+        && source.forgets()
+    {
+        let open = Arc::clone(source);
+        *source = Arc::new(MadeOf { open, made_of: made_of.clone() });
+    }
+    if let Some(sink) = &mut built.sink
+        && !sink.is_stream
+    {
+        let open = Arc::clone(&sink.open);
+        sink.open = Arc::new(MadeOf { open, made_of });
+    }
+    built
+}
+
+/// A source or a sink, whose `Debug` is what it was made of.
+struct MadeOf<T> {
+    open: T,
+    made_of: String,
+}
+
+impl<T> std::fmt::Debug for MadeOf<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.made_of)
+    }
+}
+
+impl OpenSource for MadeOf<Arc<dyn OpenSource>> {
+    fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error> {
+        self.open.open(marks)
+    }
+
+    fn forgets(&self) -> bool {
+        self.open.forgets()
+    }
+}
+
+impl OpenSink for MadeOf<Arc<dyn OpenSink>> {
+    fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error> {
+        self.open.open(resumed)
     }
 }
 
@@ -90,7 +144,7 @@ pub fn attributes(rows: &[Setting], settings: &Settings) -> Box<[Attribute]> {
         let given = settings.per_event(row.name);
         let formula = given.map(|one| std::sync::Arc::clone(&one.formula));
         let as_json = !matches!(row.takes, Takes::PerEvent);
-        Attribute { formula, as_json }
+        Attribute { formula, as_json, is_position: row.name == POSITION }
     };
     wanted.map(attribute).collect()
 }

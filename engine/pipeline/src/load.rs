@@ -8,7 +8,6 @@ mod through;
 
 pub use modules::Directories;
 pub use text::Text;
-pub(crate) use through::WORD as THROUGH;
 
 use crate::endpoint::Endpoints;
 use crate::flow;
@@ -243,6 +242,10 @@ impl<'g> LoadOptions<'g> {
                 graph
             }
         };
+        let mut graph = graph;
+        if endpoints.take_letters() {
+            graph.tell_codes();
+        }
         let Compiler { sources, mut diagnostics, coverage, risks, .. } = compiler;
         let (coverage, mut risks) = (coverage.unwrap_or_default(), risks.unwrap_or_default());
         risks.sort_by_key(|risk| (risk.span.start, risk.span.end));

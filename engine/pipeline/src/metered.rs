@@ -66,6 +66,10 @@ pub struct MetricsSource {
 }
 
 impl OpenSource for MetricsConfig {
+    fn forgets(&self) -> bool {
+        false
+    }
+
     fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
         Ok(Box::new(MetricsSource::new(self.clone())))
     }

@@ -56,6 +56,8 @@ pub struct Emitter<'a> {
 pub const OUT: &str = "out";
 /// The port of events that failed.
 pub const ERR: &str = "err";
+/// The port of events that the queue of a sink had no room for.
+pub const FULL: &str = "full";
 /// The port of events that an operator sorts out: repeats, what does not parse, what is over a limit.
 pub const ELSE: &str = "else";
 /// The port of events that tremor's operators turn away.
@@ -127,6 +129,12 @@ impl<'a> Emitter<'a> {
     pub fn take(&mut self) -> impl DoubleEndedIterator<Item = (&'a str, Event<'a>)> + use<'a> {
         let bump = self.events.bump();
         std::mem::replace(&mut self.events, bumpalo::collections::Vec::new_in(bump)).into_iter()
+    }
+
+    /// How many events have failed inside the operator, and how many were left out, since they were taken last.
+    #[must_use]
+    pub fn losses(&self) -> (u64, u64) {
+        (self.failed.len() as u64, self.dropped)
     }
 
     /// Takes the claims that have been released.

@@ -4,6 +4,9 @@
 use super::Session;
 use super::commands::COMMANDS;
 use std::path::Path;
+use temblor_codec::names::CODECS;
+use temblor_declare::shared::{QUEUE, READING, STREAM, WRITING};
+use temblor_declare::{Notation, Setting};
 use temblor_lang::syntax::RESERVED;
 use temblor_lang::value::Arena;
 use temblor_stdlib::grok::Library;
@@ -26,12 +29,7 @@ impl Session {
             COMMANDS.iter().map(|command| format!(":{}", command.name)).collect();
         words.extend(registry.function_paths().into_iter().map(short));
         words.extend(registry.aggregate_paths().into_iter().map(str::to_string));
-        words.extend(
-            temblor_catalog::registry()
-                .operators()
-                .filter_map(|kind| kind.word)
-                .map(str::to_string),
-        );
+        words.extend(declared());
         words.extend(RESERVED.iter().map(ToString::to_string));
         words.extend(self.kept.iter().flat_map(|kept| kept.defines.clone()));
         words.extend(["out", "err", "in"].map(str::to_string));
@@ -67,6 +65,25 @@ impl Session {
         }
         found
     }
+}
+
+/// Operators, the words of their steps, connectors, codecs and what can be set of all of them.
+fn declared() -> impl Iterator<Item = String> {
+    let registry = temblor_catalog::registry();
+    let word = |row: &Setting| row.word().unwrap_or(row.name);
+    let operators = registry.operators().filter_map(|kind| kind.word);
+    let steps = registry.operators().filter(|kind| kind.word.is_some());
+    let of_steps = steps.flat_map(move |kind| kind.settings.iter().map(word));
+    let connectors = || registry.connectors().filter(|row| row.notation == Notation::Temblor);
+    let ours = connectors().flat_map(|row| row.source.iter().chain(row.sink));
+    let shared = [READING, WRITING, STREAM, QUEUE].into_iter().flatten();
+    let of_connectors = ours.chain(shared).filter(|row| !row.takes.is_hidden());
+    operators
+        .chain(of_steps)
+        .chain(connectors().map(|row| row.kind))
+        .chain(of_connectors.map(|row| row.name))
+        .chain(CODECS.iter().map(|row| row.name))
+        .map(str::to_string)
 }
 
 /// Where the word before `at` begins, and what it can become; `vocabulary` is sorted.

@@ -1,5 +1,7 @@
-//! What the code of one event may cost: steps, bytes, depth and size. What is computed without an error result
-//! notes a breach here, and the interpreter ends the event's code at its next step.
+//! Counts what the code of one event costs: steps, bytes, depth and size.
+//!
+//! Invariant: operations that return no `Result` record a breach here, and the interpreter ends
+//! the code of the event at its next step.
 
 use std::cell::Cell;
 

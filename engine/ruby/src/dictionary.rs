@@ -1,5 +1,7 @@
-//! A hash in order of insertion. What its keys are known by is read from the heap beforehand, so that looking a key
-//! up needs nothing else.
+//! A hash in order of insertion.
+//!
+//! Invariant: everything that identifies a key is read from the heap beforehand, so that a look-
+//! up needs no access to the heap.
 
 use super::heap::{ClosureRef, HashRef, Heap};
 use super::text::Content;

@@ -1,5 +1,7 @@
-//! Numbers of any size: what `Integer`, `Rational` and `BigDecimal` compute beyond 63 bits. Everything comes back
-//! as the smallest kind that holds it, and no number grows beyond [`BITS_MAX`].
+//! Arithmetic beyond 63 bits: big `Integer`, `Rational` and `BigDecimal`.
+//!
+//! Invariant: a result has the smallest kind that can hold it, and no number grows beyond
+//! [`BITS_MAX`].
 
 use super::heap::Heap;
 use super::value::Value;

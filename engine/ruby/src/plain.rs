@@ -1,4 +1,4 @@
-//! What Ruby's methods make of plain text. Filters that are written in Ruby elsewhere work by the same rules.
+//! Ruby's string methods on plain `str`, for filters that Logstash implements in Ruby.
 
 use temblor_stdlib::pattern::{Groups, Pattern};
 

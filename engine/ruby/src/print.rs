@@ -1,4 +1,4 @@
-//! Values as text: `to_s`, `inspect`, JSON.
+//! Converts values to text: `to_s`, `inspect` and JSON.
 
 use super::budget::{Breach, SIZE_MAX};
 use super::heap::{HashRef, Heap};

@@ -1,5 +1,6 @@
-//! Gives each variable its place, when code is loaded: a slot of the method, lambda or block that it belongs to, and
-//! how many blocks further out that is. A block sees the variables around it; a method and a class see their own.
+//! Resolves variables when code is loaded: each gets a slot in the scope of its method, lambda
+//! or block, and the number of scopes to go up. A block sees the variables around it; a method
+//! or class sees only its own.
 
 use super::tree::{Block, Call, Kind, Node, Part, Rescue, Target, Variable};
 use std::sync::Arc;

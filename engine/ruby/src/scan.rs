@@ -1,5 +1,5 @@
-//! Ruby code as words. Whether `/` divides or opens a pattern is decided by what stands before it, as
-//! Ruby does.
+//! The scanner: from code to tokens. Whether `/` divides or starts a regular expression depends
+//! on the token before it, as in Ruby.
 
 mod heredoc;
 mod number;

@@ -1,4 +1,4 @@
-//! What code gives, and what it says when it is not known.
+//! What code evaluates to, and the messages for unknown names.
 
 mod bounds;
 mod fuzz;

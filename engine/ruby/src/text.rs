@@ -1,5 +1,7 @@
-//! Texts of Ruby code. A text is an object: who changes it changes it for all who hold it. What is no UTF-8 is
-//! kept as bytes with the name of its encoding, so that nothing is lost on the way to a digest or a decoder.
+//! Strings of Ruby code, which are mutable objects shared by all who hold them.
+//!
+//! Invariant: bytes that are not UTF-8 are kept as they are with the name of their encoding, so
+//! that nothing is lost on the way to a digest or a decoder.
 
 use std::sync::Arc;
 

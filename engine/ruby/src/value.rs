@@ -1,5 +1,5 @@
-//! Values of Ruby code. What can change or holds other values is a handle into the heap of the filter; whoever
-//! changes it changes it for all who hold the handle, as in Ruby. Everything else is a value by itself.
+//! Values of Ruby code. A value that can change or contains others is a handle into the heap of
+//! the filter, shared by all who hold it, as in Ruby; all others are plain data.
 
 use super::budget::{Breach, DEPTH_MAX};
 use super::heap::{ClosureRef, HashRef, Heap, ListRef, RangeRef, ScopeRef, TextRef};

@@ -13,6 +13,7 @@ use std::time::Duration;
 use crate::checkpoint::FileMark;
 use crate::clock::{Timestamp, system_time};
 use crate::identity::Identity;
+use crate::latency::Latency;
 
 /// Which source of the plan a batch came from.
 pub type SourceId = usize;
@@ -93,13 +94,13 @@ impl Token {
 impl Drop for Pending {
     fn drop(&mut self) {
         let failed = *self.failed.get_mut();
-        self.ledger.settle(self.source, self.number, !failed);
+        let took_ns = system_time().saturating_sub(self.opened_ns);
+        self.ledger.settle(self.source, self.number, !failed, took_ns);
         if let Some(witness) = &self.witness {
             witness.settled(!failed);
         }
         let watchers = self.watchers.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !watchers.is_empty() {
-            let took_ns = system_time().saturating_sub(self.opened_ns);
             watchers.iter().for_each(|watcher| watcher.answered(took_ns, !failed));
         }
     }
@@ -122,6 +123,17 @@ struct Deliveries {
     open: BTreeSet<u64>,
     /// One of them failed.
     failed: bool,
+    /// Sinks that may give something back although nothing is under way to them.
+    holders: usize,
+}
+
+/// Says that a sink may still give something back. As long as it is there, sources of what comes back stay.
+pub struct Holding(Arc<Ledger>);
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        self.0.lock_deliveries().holders -= 1;
+    }
 }
 
 /// A delivery to a sink that confirms later. It has failed when it is dropped before it
@@ -152,6 +164,8 @@ impl Drop for Delivery {
 struct Account {
     /// How many batches were opened: the number of the next.
     opened: u64,
+    /// How many of them were settled, well or badly.
+    ended: u64,
     /// The oldest first; the number of the first is `marked`. The value says whether it is settled.
     open: VecDeque<(Position, bool)>,
     /// How many batches the mark covers.
@@ -164,6 +178,12 @@ struct Account {
     done: Vec<Option<Position>>,
     /// The files of the source that have been opened, where they can be told from others.
     names: Vec<Option<FileName>>,
+    /// How long batches took from being read to being settled well.
+    latency: Latency,
+    /// The marks of a source whose place this one took, by the number of this one.
+    inherited: Vec<FileMark>,
+    /// Where the source stands in the program, if that is not its number; nothing when it was closed.
+    place: Option<Option<usize>>,
     /// The first batch that failed. The mark never gets there, so what follows is not remembered.
     failed: Option<u64>,
 }
@@ -190,6 +210,34 @@ impl Ledger {
         let accounts = std::iter::repeat_with(Account::default).take(sources).collect();
         let (deliveries, written) = (Mutex::default(), Condvar::new());
         Arc::new(Ledger { sources: Mutex::new(accounts), deliveries, written })
+    }
+
+    /// One more source; gives its number.
+    pub fn add_source(&self) -> SourceId {
+        let mut sources = self.lock();
+        sources.push(Account::default());
+        sources.len() - 1
+    }
+
+    /// A source goes on where another one stopped that was closed.
+    pub fn follow(&self, source: SourceId, closed: SourceId) {
+        let mut sources = self.lock();
+        let marks = sources[closed].all_marks(closed, &sources[closed].marks);
+        sources[source].inherited = marks;
+    }
+
+    /// States where each source stands in the program; checkpoints name sources by that.
+    pub fn place(&self, places: &[Option<usize>]) {
+        for (account, place) in self.lock().iter_mut().zip(places) {
+            account.place = Some(*place);
+        }
+    }
+
+    /// The marks of a source, and what it has inherited, under its own number.
+    pub fn marks_of(&self, source: SourceId) -> Vec<FileMark> {
+        let account = &self.lock()[source];
+        let marks = account.all_marks(source, &account.marks);
+        marks.into_iter().map(|mark| FileMark { source, ..mark }).collect()
     }
 
     /// Opens an entry for the next batch of `source`, which ends at `position`.
@@ -250,7 +298,15 @@ impl Ledger {
     /// handed to sinks has been confirmed or has failed. Operators may still keep events.
     pub fn is_quiet(&self) -> bool {
         let all_written = self.lock().iter().all(|account| account.opened == account.written);
-        all_written && self.lock_deliveries().open.is_empty()
+        let deliveries = self.lock_deliveries();
+        all_written && deliveries.open.is_empty() && deliveries.holders == 0
+    }
+
+    /// A sink holds events that it may give back later.
+    #[must_use]
+    pub fn hold(self: &Arc<Self>) -> Holding {
+        self.lock_deliveries().holders += 1;
+        Holding(Arc::clone(self))
     }
 
     fn lock_deliveries(&self) -> MutexGuard<'_, Deliveries> {
@@ -315,9 +371,20 @@ impl Ledger {
         self.lock()[source].marks.get(file).copied().flatten()
     }
 
-    fn settle(&self, source: SourceId, number: u64, good: bool) {
+    /// How long the batches of a source took from being read to being settled well, and how many are under
+    /// way now.
+    pub fn latency(&self, source: SourceId) -> (Latency, u64) {
+        let account = &self.lock()[source];
+        (account.latency.clone(), account.opened - account.ended)
+    }
+
+    fn settle(&self, source: SourceId, number: u64, good: bool, took_ns: u64) {
         let mut sources = self.lock();
         let account = &mut sources[source];
+        account.ended += 1;
+        if good {
+            account.latency.record(took_ns);
+        }
         if account.failed.is_some_and(|failed| number >= failed) {
             return;
         }
@@ -338,6 +405,30 @@ impl Ledger {
 
 impl Account {
     fn file_marks(
+        &self,
+        number: SourceId,
+        marks: &[Option<Position>],
+    ) -> impl Iterator<Item = FileMark> {
+        // What a closed source has read is remembered by the source that follows it.
+        let place = self.place.unwrap_or(Some(number));
+        let placed = place.map(|source| {
+            let all = self.all_marks(number, marks).into_iter();
+            all.map(move |mark| FileMark { source, ..mark })
+        });
+        placed.into_iter().flatten()
+    }
+
+    /// The marks of the source, and those that it has inherited for files that it has not read itself.
+    fn all_marks(&self, number: SourceId, marks: &[Option<Position>]) -> Vec<FileMark> {
+        let file = |mark: &FileMark| (mark.identity.device, mark.identity.inode);
+        let own: Vec<_> = self.numbered_marks(number, marks).collect();
+        let is_read = |mark: &&FileMark| own.iter().any(|one| file(one) == file(mark));
+        let inherited: Vec<_> =
+            self.inherited.iter().filter(|mark| !is_read(mark)).cloned().collect();
+        inherited.into_iter().chain(own).collect()
+    }
+
+    fn numbered_marks(
         &self,
         source: SourceId,
         marks: &[Option<Position>],
@@ -417,6 +508,34 @@ mod tests {
         assert!(!ledger.marks().exact, "the first batch is still held by an operator");
         drop(held);
         assert!(ledger.marks().exact);
+    }
+
+    #[test]
+    fn a_source_goes_on_where_the_one_before_it_stopped() {
+        let ledger = Ledger::new(1);
+        let identity = |head_bytes| Identity { device: 1, inode: 2, head_bytes, fingerprint: 0 };
+        let name = |head_bytes| Some((identity(head_bytes), PathBuf::from("in")));
+        let offsets = |source| -> Vec<u64> {
+            ledger.marks_of(source).iter().map(|mark| mark.offset).collect()
+        };
+        ledger.name_file(0, 0, name(0));
+        drop(ledger.open(0, at(10)));
+        let second = ledger.add_source();
+        ledger.follow(second, 0);
+        assert_eq!(offsets(second), [10]);
+        // It reads the same file, which has grown and so looks different.
+        ledger.name_file(second, 0, name(10));
+        assert_eq!(offsets(second), [10]);
+        drop(ledger.open(second, at(20)));
+        let third = ledger.add_source();
+        ledger.follow(third, second);
+        assert_eq!(offsets(third), [20], "what was read last counts");
+        ledger.place(&[None, None, Some(0)]);
+        let marks = ledger.marks().files;
+        assert_eq!(
+            marks.iter().map(|mark| (mark.source, mark.offset)).collect::<Vec<_>>(),
+            [(0, 20)]
+        );
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::ack::{SourceId, Token};
 use crate::buffer::Buffer;
 use crate::clock::{EventTimes, Timestamp};
 use crate::framing::{FrameCursor, Framing};
+use crate::identity::Identity;
 
 /// What is said about an input in messages, and what events can ask of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,17 +19,25 @@ pub struct Origin {
     pub name: String,
     /// The metadata of every event from here (`$` in programs), as the text of a JSON record.
     pub meta: Option<Box<str>>,
+    /// What tells it from all others, where its frames can be read again and then have the same numbers.
+    pub identity: Option<[u64; 2]>,
 }
 
 impl Origin {
     /// An origin whose events have no metadata.
     pub fn named(name: impl Into<String>) -> Arc<Self> {
-        Arc::new(Origin { name: name.into(), meta: None })
+        Arc::new(Origin { name: name.into(), meta: None, identity: None })
     }
 
     /// An origin with the metadata of its events, as the text of a JSON record.
     pub fn with_meta(name: impl Into<String>, meta: impl Into<Box<str>>) -> Arc<Self> {
-        Arc::new(Origin { name: name.into(), meta: Some(meta.into()) })
+        Arc::new(Origin { name: name.into(), meta: Some(meta.into()), identity: None })
+    }
+
+    /// An origin whose frames can be read again, by their numbers.
+    pub fn of_file(name: impl Into<String>, identity: &Identity) -> Arc<Self> {
+        let identity = Some([identity.device, identity.inode]);
+        Arc::new(Origin { name: name.into(), meta: None, identity })
     }
 }
 
@@ -89,6 +98,11 @@ impl Batch {
     /// The block, to change in place (a parser may unescape where the bytes are).
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.buffer
+    }
+
+    /// The frames with all that tells them apart.
+    pub fn framed(&self) -> &[u8] {
+        &self.buffer[self.range.clone()]
     }
 
     /// How many frames the batch holds.

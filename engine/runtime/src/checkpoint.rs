@@ -6,9 +6,10 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write as _};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -21,6 +22,15 @@ use crate::limits::CHECKPOINT_BYTES_MAX;
 const FILE_NAME: &str = "checkpoint";
 const TEMPORARY_NAME: &str = "checkpoint.new";
 const HEADER: &str = "temblor checkpoint 1";
+
+/// The permissions of files in a state directory: their owner's alone.
+pub const STATE_FILE_MODE: u32 = 0o600;
+
+/// Makes a file anew that only its owner can read.
+pub fn create_private(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(STATE_FILE_MODE).open(path)
+}
 
 /// How far an input file has been dealt with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +118,7 @@ impl Checkpoint {
         let temporary = directory.join(TEMPORARY_NAME);
         let is_durable = durability == Durability::Fsync;
         let write = || -> std::io::Result<()> {
-            let mut file = File::create(&temporary)?;
+            let mut file = create_private(&temporary)?;
             file.write_all(self.render().as_bytes())?;
             if is_durable {
                 disk::sync(&file)?;

@@ -21,8 +21,13 @@ pub struct Console {
     state: Mutex<State>,
 }
 
+/// Takes each message; whoever is told adds time and place.
+type Tell = Box<dyn Fn(&str) + Send>;
+
 struct State {
     out: Box<dyn Write + Send>,
+    /// Messages go there instead, to a log.
+    tell: Option<Tell>,
     /// A progress line stands on the terminal's last line.
     progress_shown: bool,
     errors_printed: u64,
@@ -37,8 +42,16 @@ impl Console {
 
     /// A console that writes to `out`, for tests; see [`Console::on_stderr`].
     pub fn new(out: Box<dyn Write + Send>) -> Self {
-        let state = State { out, progress_shown: false, errors_printed: 0, errors_hidden: 0 };
+        let (progress_shown, tell) = (false, None);
+        let state = State { out, tell, progress_shown, errors_printed: 0, errors_hidden: 0 };
         Console { state: Mutex::new(state) }
+    }
+
+    /// A console whose messages go to a log, and that shows no progress.
+    pub fn telling(tell: impl Fn(&str) + Send + 'static) -> Self {
+        let console = Console::new(Box::new(std::io::sink()));
+        console.lock().tell = Some(Box::new(tell));
+        console
     }
 
     /// From now on [`warn`] prints here, for as long as this console lives.
@@ -96,6 +109,9 @@ impl Console {
 impl State {
     fn message(&mut self, text: &str) {
         self.wipe();
+        if let Some(tell) = &self.tell {
+            return tell(text);
+        }
         let _ = writeln!(self.out, "{text}");
     }
 

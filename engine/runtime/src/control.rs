@@ -3,6 +3,7 @@
 //! Invariant: no event passes here; the moving of bytes does not depend on this thread being prompt.
 
 use std::future::pending;
+use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -11,8 +12,10 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::clock::system_time;
 use crate::console::Console;
+use crate::drain::Drain;
 use crate::error::Error;
-use crate::limits::{PROGRESS_INTERVAL, TICK_INTERVAL};
+use crate::limits::{MEMORY_INTERVAL, PROGRESS_INTERVAL, TICK_INTERVAL};
+use crate::outbox::Outbox;
 use crate::queue::Queue;
 use crate::report::progress_line;
 use crate::stats::Stats;
@@ -21,10 +24,26 @@ use crate::stop::Stop;
 /// The exit code after a second signal.
 const EXIT_AT_ONCE: i32 = 130;
 
+/// What is said when a second signal ends the process.
+const AT_ONCE: &str = "stopped at once: what was under way is not acknowledged; a run with --state goes on from \
+                       its last checkpoint";
+/// What is said to SIGHUP where there is no file to read again.
+const NO_RELOAD: &str = "note: SIGHUP reads the program file again, and this program is no file";
+/// How long workers and writer may take to end what they have in hands once sinks were given up.
+const LAST_WORK_MAX: Duration = Duration::from_secs(2);
+
 /// What the control watches and steers.
 pub struct Control<'a> {
     /// Gets the ticks.
     pub queue: &'a Queue,
+    /// Is given up, like the queue, when the end takes too long.
+    pub outbox: &'a Outbox,
+    /// How long the end may take.
+    pub drain: &'a Drain,
+    /// Memory of the process above which sources are held up, in bytes.
+    pub memory_max: Option<u64>,
+    /// What SIGHUP brings about.
+    pub on_reload: Option<&'a (dyn Fn() + Send + Sync)>,
     /// Is asked for by the first signal.
     pub stop: &'a Stop,
     /// Where the progress line is drawn.
@@ -41,25 +60,41 @@ pub struct Control<'a> {
     pub progress_width: Option<usize>,
 }
 
-/// Ctrl-C and SIGTERM, caught from the moment this value exists.
+/// Ctrl-C, SIGTERM and SIGHUP, caught from the moment this value exists.
 pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Signal,
 }
 
 impl Signals {
     fn catch(runtime: &Runtime) -> std::io::Result<Self> {
         let _within = runtime.enter();
         let interrupt = signal(SignalKind::interrupt())?;
-        Ok(Signals { interrupt, terminate: signal(SignalKind::terminate())? })
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Signals { interrupt, terminate, hang_up: signal(SignalKind::hangup())? })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Wish {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => Wish::Stop,
+            _ = self.terminate.recv() => Wish::Stop,
+            _ = self.hang_up.recv() => Wish::Reload,
         }
     }
+}
+
+/// Memory of the process that is in use now, in bytes, where the system tells.
+fn resident_bytes() -> Option<u64> {
+    let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages.saturating_mul(u64::try_from(rustix::param::page_size()).ok()?))
+}
+
+/// What a signal asks for.
+enum Wish {
+    Stop,
+    Reload,
 }
 
 /// The runtime that a control runs on, and the signals when they are to be caught. Both are made before
@@ -85,6 +120,8 @@ impl Control<'_> {
             () = self.tick() => {}
             () = self.draw_progress() => {}
             () = self.watch(signals) => {}
+            () = self.bound_the_end() => {}
+            () = self.bound_memory() => {}
         }
     }
 
@@ -115,13 +152,61 @@ impl Control<'_> {
     async fn watch(&self, signals: Option<Signals>) {
         let Some(mut signals) = signals else { return pending().await };
         loop {
-            signals.next().await;
-            if self.stop.is_asked() {
-                self.console.end_progress();
-                std::process::exit(EXIT_AT_ONCE);
+            match (signals.next().await, self.on_reload) {
+                (Wish::Stop, _) if self.stop.is_asked() => {
+                    self.console.end_progress();
+                    self.console.message(AT_ONCE);
+                    std::process::exit(EXIT_AT_ONCE);
+                }
+                (Wish::Stop, _) => {
+                    self.stop.ask();
+                    self.console.message("stopping: finishing what was read (again: stop at once)");
+                }
+                (Wish::Reload, Some(reload)) => reload(),
+                (Wish::Reload, None) => self.console.message(NO_RELOAD),
             }
-            self.stop.ask();
-            self.console.message("stopping: finishing what was read (again: stop at once)");
         }
+    }
+
+    /// Holds sources up while the process takes nearly all the memory that it may take.
+    async fn bound_memory(&self) {
+        let Some(most) = self.memory_max else { return pending().await };
+        let (high, low) = (most / 10 * 9, most / 10 * 8);
+        let mut timer = interval(MEMORY_INTERVAL);
+        timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut is_narrow, mut was_told) = (false, false);
+        loop {
+            timer.tick().await;
+            let Some(bytes) = resident_bytes() else { return pending().await };
+            self.stats.note_memory(bytes, if is_narrow { MEMORY_INTERVAL } else { Duration::ZERO });
+            let narrows = bytes > if is_narrow { low } else { high };
+            if narrows != is_narrow {
+                is_narrow = narrows;
+                self.queue.narrow(is_narrow);
+            }
+            if is_narrow && !was_told {
+                was_told = true;
+                let (now, most) = (bytes >> 20, most >> 20);
+                self.console.message(&format!(
+                    "warning: the process takes {now} MiB of {most} (--memory); sources are held up until it is less"
+                ));
+            }
+        }
+    }
+
+    /// What the run may take to stop is bounded: then nothing waits for sinks any more.
+    async fn bound_the_end(&self) {
+        self.stop.asked().await;
+        tokio::time::sleep(self.drain.left()).await;
+        let limit = self.drain.limit;
+        self.console.message(&format!(
+            "stopping: not all that was read got where it should within {limit:?} (--drain-timeout); \
+             the rest stays unacknowledged"
+        ));
+        self.drain.give_up();
+        tokio::time::sleep(LAST_WORK_MAX).await;
+        self.queue.abort();
+        self.outbox.abort();
+        pending().await
     }
 }

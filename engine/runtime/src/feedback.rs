@@ -25,6 +25,10 @@ pub struct FeedbackConfig {
 }
 
 impl OpenSource for FeedbackConfig {
+    fn forgets(&self) -> bool {
+        false
+    }
+
     fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
         Ok(Box::new(FeedbackSource { config: self.clone() }))
     }
@@ -50,6 +54,10 @@ impl Source for FeedbackSource {
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         while !(feed.queue.only_followers_are_left() && feed.ledger.is_quiet()) {
             if feed.queue.is_aborted() {
+                break;
+            }
+            if feed.stop.is_closed() {
+                feed.queue.unfollow();
                 break;
             }
             std::thread::sleep(PATIENCE);

@@ -169,10 +169,36 @@ impl Feed {
         origin: &Arc<Origin>,
         tokens: Vec<Token>,
     ) -> Result<(), Closed> {
-        let batch = self.of_arrival(arrival, origin, Some(Box::new(Holder(Mutex::new(tokens)))));
-        // What stems from batches that are under way is bounded by those; to wait for room here could be to
-        // wait for oneself.
-        self.queue.send_back(batch)
+        self.give_back(arrival, origin, tokens)
+    }
+
+    /// The same, for those who are no task. It never waits: the workers may wait for who gives back.
+    ///
+    /// # Errors
+    /// The run is over: nothing was taken, and the tokens have failed.
+    pub fn give_back(
+        &self,
+        arrival: Arrival,
+        origin: &Arc<Origin>,
+        tokens: Vec<Token>,
+    ) -> Result<(), Closed> {
+        self.counters().bytes.fetch_add(arrival.range.len() as u64, Ordering::Relaxed);
+        let witness = Box::new(Holder(Mutex::new(tokens)));
+        self.queue.send_back(Box::new(self.arrived(arrival, origin, Some(witness))))
+    }
+
+    /// Hands frames over that were counted when they came, waiting for room; the witness is told when they
+    /// are settled.
+    ///
+    /// # Errors
+    /// The run is over: nothing was taken.
+    pub fn hand_over_again(
+        &self,
+        arrival: Arrival,
+        origin: &Arc<Origin>,
+        witness: Box<dyn Witness>,
+    ) -> Result<(), Closed> {
+        self.queue.send(Box::new(self.arrived(arrival, origin, Some(witness))))
     }
 
     async fn hand_over_to(
@@ -181,20 +207,22 @@ impl Feed {
         origin: &Arc<Origin>,
         witness: Option<Box<dyn Witness>>,
     ) -> Result<(), Closed> {
-        self.queue.send_async(self.of_arrival(arrival, origin, witness)).await
+        self.counters().bytes.fetch_add(arrival.range.len() as u64, Ordering::Relaxed);
+        self.queue.send_async(Box::new(self.arrived(arrival, origin, witness))).await
     }
 
-    fn of_arrival(
+    /// The batch of what has arrived.
+    fn arrived(
         &self,
         arrival: Arrival,
         origin: &Arc<Origin>,
         witness: Option<Box<dyn Witness>>,
-    ) -> Box<Batch> {
+    ) -> Batch {
         let Arrival { buffer, range, framing, frames, first_line, bad, ingest } = arrival;
-        self.counters().bytes.fetch_add(range.len() as u64, Ordering::Relaxed);
         let position = Position { file: 0, offset: 0, line: first_line + frames };
         let arrival = system_time();
-        Box::new(Batch {
+        self.counters().succeed();
+        Batch {
             source: self.source,
             origin: Arc::clone(origin),
             bad,
@@ -209,6 +237,6 @@ impl Feed {
             first_line,
             offset: 0,
             token: self.ledger.open_watched(self.source, position, witness),
-        })
+        }
     }
 }

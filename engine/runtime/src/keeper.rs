@@ -4,12 +4,13 @@
 //! crash what the run has written can be told from what was there before.
 
 use std::collections::HashSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::ack::Marks;
-use crate::checkpoint::{Checkpoint, FileMark, OutputMark};
+use crate::checkpoint::{Checkpoint, FileMark, OutputMark, STATE_FILE_MODE};
 use crate::disk::Durability;
 use crate::error::Error;
 use crate::limits::{CHECKPOINT_BYTES, CHECKPOINT_FILES_MAX, CHECKPOINT_INTERVAL};
@@ -147,9 +148,15 @@ fn lock(directory: &Path) -> Result<File, Error> {
         let help = "give a directory that can be created and written";
         Error::state(directory.display().to_string(), format!("cannot be used: {error}"), help)
     };
-    std::fs::create_dir_all(directory).map_err(unusable)?;
-    let options = OpenOptions::new().write(true).create(true).truncate(false).clone();
-    let file = options.open(directory.join(LOCK_NAME)).map_err(unusable)?;
+    // What is kept holds parts of events: it is nobody else's business.
+    DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(unusable)?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(STATE_FILE_MODE)
+        .open(directory.join(LOCK_NAME))
+        .map_err(unusable)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::Error(error)) => Err(unusable(error)),

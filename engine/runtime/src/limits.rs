@@ -22,6 +22,29 @@ pub const WHOLE_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// How many first bytes of a bad frame are kept for the report.
 pub const BAD_FRAME_BYTES_KEPT: usize = 256;
 
+/// Durations up to which latencies are counted together, in nanoseconds: 0.1 ms to 100 s, in steps of 1, 2.5, 5.
+pub const LATENCY_BOUNDS_NS: [u64; 19] = [
+    100_000,
+    250_000,
+    500_000,
+    1_000_000,
+    2_500_000,
+    5_000_000,
+    10_000_000,
+    25_000_000,
+    50_000_000,
+    100_000_000,
+    250_000_000,
+    500_000_000,
+    1_000_000_000,
+    2_500_000_000,
+    5_000_000_000,
+    10_000_000_000,
+    25_000_000_000,
+    50_000_000_000,
+    100_000_000_000,
+];
+
 /// Free buffers that the pool keeps; further ones go back to the allocator.
 pub const POOL_BUFFERS_MAX: usize = 32;
 
@@ -66,6 +89,9 @@ pub const TICK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The longest that a worker waits at a time because of a rate limit that blocks.
 pub const REST_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Time between two looks at the memory of the process, with `--memory`.
+pub const MEMORY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Time between two drawings of the progress line.
 pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
@@ -118,14 +144,8 @@ pub const XZ_MEMORY_KIB_MAX: u32 = 192 * 1024;
 
 // What operators remember. Each is the default of a setting, or a bound on it.
 
-/// Keys that a keyed operator remembers unless told otherwise.
-pub const KEYS_DEFAULT: usize = 1_000_000;
-
 /// Keys that an operator can be told to remember.
 pub const KEYS_MAX: usize = 1_000_000_000;
-
-/// Streams that `dedup across` tells apart unless told otherwise.
-pub const STREAMS_DEFAULT: usize = 64;
 
 /// Streams that `dedup across` can be told to tell apart.
 pub const STREAMS_MAX: usize = 65_536;
@@ -154,17 +174,8 @@ pub const AROUND_EVENTS_MAX: usize = 1_000_000;
 /// Bytes of events that `around` keeps for all keys together.
 pub const AROUND_BYTES_MAX: usize = 256 * 1024 * 1024;
 
-/// How long `join` waits for another line unless told otherwise.
-pub const JOIN_TIMEOUT_NS_DEFAULT: u64 = 5_000_000_000;
-
-/// Lines that `join` puts into one event unless told otherwise.
-pub const JOIN_LINES_DEFAULT: usize = 500;
-
 /// Lines that `join` can be told to put into one event.
 pub const JOIN_LINES_MAX: usize = 1_000_000;
-
-/// Bytes that `join` puts into one event unless told otherwise.
-pub const JOIN_BYTES_DEFAULT: usize = 10 * 1024 * 1024;
 
 /// Bytes that `join` can be told to put into one event.
 pub const JOIN_BYTES_MAX: usize = 1024 * 1024 * 1024;

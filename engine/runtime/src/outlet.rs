@@ -5,6 +5,7 @@
 //! by accident.
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
@@ -12,6 +13,7 @@ use tokio::sync::Notify;
 use crate::ack::{Delivery, Ledger, Token};
 use crate::batch::Origin;
 use crate::console::Console;
+use crate::drain::Drain;
 use crate::error::Error;
 use crate::intake::Messages;
 use crate::limits::{OUTLET_BYTES_MAX, OUTLET_PARCELS_MAX};
@@ -19,7 +21,7 @@ use crate::network::Network;
 use crate::outputs::{Chunk, Count, ErrorRecord, SinkId};
 use crate::queue::{Closed, Queue};
 use crate::source::feed::Feed;
-use crate::stats::Stats;
+use crate::stats::{PortStats, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 
@@ -44,14 +46,33 @@ pub struct Desk {
     pub stop: Arc<Stop>,
     /// What is under way.
     pub ledger: Arc<Ledger>,
+    /// How long it may still take when the run stops.
+    pub drain: Arc<Drain>,
     /// What sources send into: a sink that gathers events learns from it that no more will come.
     pub queue: Arc<Queue>,
+    /// Where the run keeps what outlives it, if it has such a place.
+    pub state: Option<PathBuf>,
+    /// Whether what is not delivered when the run ends is kept in front of the sink, so that the end need not
+    /// wait for it.
+    pub keeps_rest: bool,
 }
 
 impl Desk {
+    /// The counters of this sink.
+    #[must_use]
+    pub fn counters(&self) -> &PortStats {
+        &self.stats.sinks[self.sink]
+    }
+
+    /// An attempt to deliver failed, and is made again.
+    pub fn fail_attempt(&self, reason: &str) {
+        self.stats.add_error("sink");
+        self.counters().fail_attempt(reason);
+    }
+
     /// Reports an error that does not end the run.
     pub fn trouble(&self, error: Error) {
-        self.stats.add_error("sink");
+        self.fail_attempt(&error.to_string());
         self.troubles.report(&self.console, error);
     }
 }
@@ -279,6 +300,7 @@ impl Parcel {
         let (place, tokens, delivery) =
             (place.to_string(), tokens.to_vec(), desk.ledger.begin_delivery());
         let desk = desk.clone();
+        desk.counters().hold(Count { events, bytes: bytes.len() as u64 });
         Self { place, bytes, events, ends, attributes, attribute_bytes, tokens, desk, delivery }
     }
 
@@ -324,14 +346,15 @@ impl Parcel {
     /// The other side has all of it.
     pub fn confirm(mut self) {
         let (events, bytes) = (self.events, self.bytes.len() as u64);
-        self.desk.stats.sinks[self.desk.sink].add(Count { events, bytes });
+        self.desk.counters().add(Count { events, bytes });
+        self.desk.counters().succeed();
         self.tokens.clear();
         self.delivery.succeed();
     }
 
     /// There was no room for it, and the program wants it left out then: it is done, and counted.
     pub fn shed(mut self) {
-        self.desk.stats.add_dropped("queue full", self.events);
+        self.desk.stats.add_shed(&self.desk.name, "queue full", self.events);
         self.tokens.clear();
         self.delivery.succeed();
     }
@@ -358,7 +381,8 @@ impl Parcel {
             bytes -= self.event(one.event).len();
         }
         let events = self.events - refused.len() as u64;
-        let counters = &self.desk.stats.sinks[self.desk.sink];
+        let counters = self.desk.counters();
+        counters.succeed();
         counters.add(Count { events, bytes: bytes as u64 });
         counters.add_failed(refused.len() as u64);
         self.desk.stats.add_errors("refused", refused.len() as u64);
@@ -433,6 +457,8 @@ impl Parcel {
 
 impl Drop for Parcel {
     fn drop(&mut self) {
+        let (events, bytes) = (self.events, self.bytes.len() as u64);
+        self.desk.counters().let_go(Count { events, bytes });
         // Confirmed parcels have none left.
         self.tokens.iter().for_each(Token::fail);
     }

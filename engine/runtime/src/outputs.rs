@@ -110,6 +110,8 @@ pub struct Outputs {
     /// What the program remembered when this was put out, if that was asked for, and how long it
     /// took to say.
     pub(crate) snapshot: Option<(Snapshot, Duration)>,
+    /// Sinks that get nothing any more after this.
+    pub(crate) closed_sinks: Vec<SinkId>,
     /// The run ends with this, after everything before it has been written.
     pub(crate) fatal: Option<Error>,
     fail_fast: bool,
@@ -122,6 +124,16 @@ impl Outputs {
         outputs.chunks.resize_with(sinks, Chunk::default);
         outputs.ports.resize(ports, Count::default());
         outputs
+    }
+
+    /// Makes room for sinks and ports that have come since.
+    pub fn fit(&mut self, sinks: usize, ports: usize) {
+        if self.chunks.len() < sinks {
+            self.chunks.resize_with(sinks, Chunk::default);
+        }
+        if self.ports.len() < ports {
+            self.ports.resize(ports, Count::default());
+        }
     }
 
     /// The chunk of a sink, to append to.
@@ -234,6 +246,7 @@ impl Outputs {
         self.tokens.clear();
         self.source = None;
         self.not_before = 0;
+        self.closed_sinks.clear();
         self.fatal = None;
     }
 }

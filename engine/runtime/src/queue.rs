@@ -3,13 +3,16 @@
 //! Invariant: work leaves the queue with consecutive numbers, and a source that finds no room waits:
 //! back-pressure is the absence of room.
 
-use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use crate::ack::SourceId;
 use crate::batch::Batch;
 use crate::clock::Timestamp;
+use crate::exchange::Exchange;
 
 /// What a worker does next. The number gives the order in which results leave.
 pub enum Work {
@@ -19,6 +22,8 @@ pub enum Work {
     Tick(u64, Timestamp),
     /// Say what is remembered.
     Snapshot(u64),
+    /// Meet the other workers, and go on with another program; each worker gets this once.
+    Exchange(u64, Arc<Exchange>),
     /// The input has ended; each worker gets this once.
     End(u64),
 }
@@ -65,6 +70,41 @@ struct State {
     holds_end: bool,
     /// Nobody sends or receives any more.
     aborted: bool,
+    /// Batches that were put, and taken, since the start.
+    put: u64,
+    taken: u64,
+    /// Memory is short: one batch at a time.
+    narrow: bool,
+    /// Another program is to be taken up.
+    exchange: Option<Pending>,
+    /// A worker has been told of the end.
+    ended: bool,
+    /// How long senders have waited for room, by source.
+    waited: BTreeMap<SourceId, Duration>,
+    /// How long workers have waited for work, all together.
+    idle: Duration,
+}
+
+/// An exchange that not all workers know of yet.
+struct Pending {
+    exchange: Arc<Exchange>,
+    /// Batches that are taken first.
+    after: u64,
+    /// Workers that are still to be told.
+    workers: usize,
+    /// Some have been told.
+    begun: bool,
+}
+
+/// What waits in the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fill {
+    /// Batches.
+    pub batches: usize,
+    /// Memory that they hold.
+    pub bytes: usize,
+    /// How much that may be.
+    pub bytes_max: usize,
 }
 
 impl Queue {
@@ -82,24 +122,34 @@ impl Queue {
     /// Adds a batch, waiting for room.
     pub fn send(&self, batch: Box<Batch>) -> Result<(), Closed> {
         let mut state = self.lock();
-        while !state.aborted && !self.has_room(&state, &batch) {
-            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        if !state.aborted && !self.has_room(&state, &batch) {
+            let began = Instant::now();
+            while !state.aborted && !self.has_room(&state, &batch) {
+                state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            *state.waited.entry(batch.source).or_default() += began.elapsed();
         }
         self.put(state, batch)
     }
 
     /// Adds a batch, waiting for room as a task: what network sources use.
     pub async fn send_async(&self, batch: Box<Batch>) -> Result<(), Closed> {
+        let mut began = None;
         loop {
             let room = self.room_for_tasks.notified();
             tokio::pin!(room);
             room.as_mut().enable();
             {
-                let state = self.lock();
+                let mut state = self.lock();
                 if state.aborted || self.has_room(&state, &batch) {
+                    if let Some(began) = began {
+                        let waited: Duration = Instant::elapsed(&began);
+                        *state.waited.entry(batch.source).or_default() += waited;
+                    }
                     return self.put(state, batch);
                 }
             }
+            began.get_or_insert_with(Instant::now);
             room.await;
         }
     }
@@ -116,14 +166,24 @@ impl Queue {
             if state.aborted {
                 return None;
             }
+            // Once one worker has gone to the meeting, the others do nothing before they come, too.
+            if state.exchange.as_ref().is_some_and(|one| one.begun)
+                && let Some(work) = state.take_exchange()
+            {
+                return Some(work);
+            }
             if let Some(now) = state.tick.take() {
                 return Some(Work::Tick(state.take_number(), now));
             }
             if std::mem::take(&mut state.snapshot) {
                 return Some(Work::Snapshot(state.take_number()));
             }
+            if let Some(work) = state.take_exchange() {
+                return Some(work);
+            }
             if let Some(batch) = state.batches.pop_front() {
                 state.bytes -= batch.held_bytes();
+                state.taken += 1;
                 let number = state.take_number();
                 drop(state);
                 self.room.notify_one();
@@ -131,10 +191,38 @@ impl Queue {
                 return Some(Work::Batch(number, batch));
             }
             if state.senders == 0 && !state.holds_end {
+                state.ended = true;
                 return Some(Work::End(state.take_number()));
             }
+            let began = Instant::now();
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state.idle += began.elapsed();
         }
+    }
+
+    /// Takes one batch at a time from now on, or as many as fit again.
+    pub fn narrow(&self, narrow: bool) {
+        self.lock().narrow = narrow;
+        self.room.notify_all();
+        self.room_for_tasks.notify_waiters();
+        self.room_for_tasks.notify_one();
+    }
+
+    /// What waits now.
+    pub fn fill(&self) -> Fill {
+        let state = self.lock();
+        let (batches, bytes) = (state.batches.len(), state.bytes);
+        Fill { batches, bytes, bytes_max: self.bounds.bytes_max }
+    }
+
+    /// How long a source has waited for room so far, not counting the wait that is under way.
+    pub fn waited(&self, source: SourceId) -> Duration {
+        self.lock().waited.get(&source).copied().unwrap_or_default()
+    }
+
+    /// How long workers have waited for work so far, all together.
+    pub fn idle(&self) -> Duration {
+        self.lock().idle
     }
 
     /// Asks for a tick at the given time; one worker will take it.
@@ -175,6 +263,36 @@ impl Queue {
         self.work.notify_one();
     }
 
+    /// Asks all workers to take up another program, behind the batches that are here now. False when the run
+    /// is ending.
+    pub fn exchange(&self, exchange: &Arc<Exchange>, workers: usize) -> bool {
+        let mut state = self.lock();
+        if state.ended || state.aborted {
+            return false;
+        }
+        let (exchange, after) = (Arc::clone(exchange), state.put);
+        state.exchange = Some(Pending { exchange, after, workers, begun: false });
+        drop(state);
+        self.work.notify_all();
+        true
+    }
+
+    /// Takes back what no worker has been told yet of an exchange.
+    pub fn withdraw_exchange(&self) {
+        self.lock().exchange = None;
+        self.work.notify_all();
+    }
+
+    /// One more will send. False when the run is ending.
+    pub fn join(&self) -> bool {
+        let mut state = self.lock();
+        if state.ended || state.aborted || state.senders == 0 {
+            return false;
+        }
+        state.senders += 1;
+        true
+    }
+
     /// Whether a worker would have to wait now, so that there is no reason to collect more.
     pub fn is_hungry(&self) -> bool {
         self.lock().batches.is_empty()
@@ -193,6 +311,12 @@ impl Queue {
     /// One of the senders only follows the others: it ends when they have ended.
     pub fn follow(&self) {
         self.lock().followers += 1;
+    }
+
+    /// A sender that followed the others has ended before them.
+    pub fn unfollow(&self) {
+        let mut state = self.lock();
+        state.followers = state.followers.saturating_sub(1);
     }
 
     /// Whether all senders have ended that do not only follow others.
@@ -227,7 +351,8 @@ impl Queue {
     }
 
     fn has_room(&self, state: &State, batch: &Batch) -> bool {
-        let fits = state.bytes + batch.held_bytes() <= self.bounds.bytes_max
+        let fits = !state.narrow
+            && state.bytes + batch.held_bytes() <= self.bounds.bytes_max
             && state.batches.len() < self.bounds.count_max;
         fits || state.batches.is_empty()
     }
@@ -238,6 +363,7 @@ impl Queue {
             return Err(Closed);
         }
         state.bytes += batch.held_bytes();
+        state.put += 1;
         state.batches.push_back(batch);
         drop(state);
         self.work.notify_one();
@@ -250,6 +376,18 @@ impl Queue {
 }
 
 impl State {
+    /// The exchange, when it is its turn.
+    fn take_exchange(&mut self) -> Option<Work> {
+        let pending = self.exchange.as_mut().filter(|one| self.taken >= one.after)?;
+        pending.workers -= 1;
+        pending.begun = true;
+        let (exchange, is_last) = (Arc::clone(&pending.exchange), pending.workers == 0);
+        if is_last {
+            self.exchange = None;
+        }
+        Some(Work::Exchange(self.take_number(), exchange))
+    }
+
     fn take_number(&mut self) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
@@ -295,7 +433,12 @@ mod tests {
     fn next(queue: &Queue) -> (u64, usize) {
         match queue.receive() {
             Some(Work::Batch(number, batch)) => (number, batch.held_bytes()),
-            Some(Work::Tick(number, _) | Work::Snapshot(number) | Work::End(number)) => (number, 0),
+            Some(
+                Work::Tick(number, _)
+                | Work::Snapshot(number)
+                | Work::Exchange(number, _)
+                | Work::End(number),
+            ) => (number, 0),
             None => panic!("aborted"),
         }
     }
@@ -326,6 +469,14 @@ mod tests {
             assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
             assert_eq!(sender.join().unwrap(), Ok(()));
         });
+    }
+
+    #[test]
+    fn what_comes_back_needs_no_room() {
+        let queue = queue(10, 1);
+        queue.send(batch(8)).unwrap();
+        queue.send_back(batch(7)).unwrap();
+        assert_eq!([next(&queue), next(&queue)], [(0, 8), (1, 7)]);
     }
 
     #[test]

@@ -45,6 +45,11 @@ pub fn summary_table(counts: &Counts) -> String {
     for (kind, count) in &counts.errors {
         table.row("error", kind, &grouped(*count), "", "");
     }
+    if !counts.slowed.is_zero() {
+        let note =
+            format!("reads were held up for {:.1} s (--memory)", counts.slowed.as_secs_f64());
+        table.row("memory", &note, "", "", "");
+    }
     let mut text = table.render();
     let events = grouped(counts.events());
     let _ = write!(
@@ -113,6 +118,9 @@ pub fn json(counts: &Counts) -> String {
     for (key, pairs) in [("dropped", &counts.dropped), ("errors", &counts.errors)] {
         let pairs = pairs.iter().map(|(name, count)| format!("{}:{count}", quoted(name)));
         let _ = write!(text, r#","{key}":{{{}}}"#, pairs.collect::<Vec<_>>().join(","));
+    }
+    if !counts.slowed.is_zero() {
+        let _ = write!(text, r#","slowed_seconds":{:.3}"#, counts.slowed.as_secs_f64());
     }
     text.push('}');
     text
@@ -189,6 +197,7 @@ mod tests {
             errors: vec![("decode".to_string(), 3)],
             dropped: vec![("dedup".to_string(), 234_564)],
             share_read: Some(0.5),
+            slowed: Duration::ZERO,
         }
     }
 

@@ -8,10 +8,12 @@
 //! them go when the other side has confirmed ([`outlet`](crate::outlet)). The writer does not wait for
 //! that; the mark does.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::scope;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -24,16 +26,18 @@ use crate::clock::Clock;
 use crate::console::Console;
 use crate::control::{self, Control, Signals};
 use crate::disk::Durability;
+use crate::drain::Drain;
 use crate::error::{Error, ErrorKind};
 use crate::keeper::Keeper;
 use crate::limits::{
-    BLOCK_BYTES, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX, QUEUE_BATCHES_MAX,
-    QUEUE_BYTES_PER_WORKER_MAX, WORKER_STACK_BYTES, WORKERS_MAX,
+    BLOCK_BYTES, BLOCK_BYTES_MIN, DRAIN_MAX, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX,
+    QUEUE_BATCHES_MAX, QUEUE_BYTES_PER_WORKER_MAX, WORKER_STACK_BYTES, WORKERS_MAX,
 };
 use crate::network::Network;
 use crate::outbox::{Order, Outbox};
 use crate::outlet::{Desk, QueuePolicy};
 use crate::outputs::SinkId;
+use crate::overseer::{Overseer, View};
 use crate::processor::{Processor, Unmatched};
 use crate::queue::{Bounds, Queue};
 use crate::sink::repair::{Repaired, repair};
@@ -42,7 +46,7 @@ use crate::snapshot::Snapshot;
 use crate::source::completion::Completions;
 use crate::source::feed::Feed;
 use crate::source::{OpenSource, Source};
-use crate::stats::{Counts, PortStats, SourceStats, Stats};
+use crate::stats::{Counts, Health, PortStats, SourceStats, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 use crate::turnstile::Turnstile;
@@ -93,8 +97,16 @@ pub struct RunPlan {
     pub unmatched: Unmatched,
     /// Whether the first event error ends the run.
     pub fail_fast: bool,
-    /// Whether Ctrl-C and SIGTERM are caught.
+    /// Whether Ctrl-C, SIGTERM and SIGHUP are caught.
     pub signals: bool,
+    /// How long the run may take to stop.
+    pub drain_max: Duration,
+    /// Memory of the process above which sources are held up, in bytes.
+    pub memory_max: Option<u64>,
+    /// Who looks at the run and steers it while it goes on.
+    pub overseer: Option<Arc<Overseer>>,
+    /// What SIGHUP brings about.
+    pub on_reload: Option<Arc<dyn Fn() + Send + Sync>>,
     /// Width of the progress line, in characters, if there is to be one.
     pub progress_width: Option<usize>,
     /// Where messages go; `None` for standard error.
@@ -119,6 +131,10 @@ impl Default for RunPlan {
             unmatched: Unmatched::Refuse,
             fail_fast: false,
             signals: false,
+            drain_max: DRAIN_MAX,
+            memory_max: None,
+            overseer: None,
+            on_reload: None,
             progress_width: None,
             console: None,
             started: Instant::now(),
@@ -169,23 +185,30 @@ pub fn run(
     let stats = stats(&plan, &sources);
     let stop = Stop::new().map_err(|error| Error::bug("stop", error.to_string()))?;
     // With the virtual clock the worker itself sees to the ticks.
-    let ticks =
-        plan.clock == Clock::System && processors.iter().any(|processor| processor.wants_ticks());
-    let is_controlled = ticks || plan.signals || plan.progress_width.is_some();
+    // A program that comes later may want them.
+    let wants_ticks = processors.iter().any(|processor| processor.wants_ticks());
+    let ticks = plan.clock == Clock::System && (wants_ticks || plan.overseer.is_some());
+    let is_controlled =
+        plan.memory_max.is_some() || ticks || plan.signals || plan.progress_width.is_some();
     let control = if is_controlled { Some(control::prepare(plan.signals)?) } else { None };
-    let stop = Arc::new(stop);
+    let (stop, stats) = (Arc::new(stop), Arc::new(stats));
     let run = Run {
         ticks,
         saved,
         barrier: saves.then(|| found.and_then(|found| found.state)),
-        shop: shop(&plan, saves, &stop),
+        shop: shop(&plan, saves, &stop, &stats),
+        drain: Drain::new(plan.drain_max, Arc::clone(&stop)),
+        stops: Mutex::default(),
+        forgets: AtomicBool::new(plan.sources.iter().any(|source| source.forgets())),
+        configs: Mutex::new(plan.sources.clone()),
+        newcomers: Mutex::default(),
         ledger: Ledger::new(sources.len()),
         pool: Pool::new(plan.batch_bytes),
         troubles: Arc::default(),
         completions: Arc::default(),
         network: Network::new(),
         over: Notify::new(),
-        stats: Arc::new(stats),
+        stats,
         stop,
         console,
         plan,
@@ -208,6 +231,16 @@ fn check(plan: &RunPlan) -> Result<(), Error> {
     }
     if plan.sources.is_empty() {
         return Err(Error::config("sources", "there must be at least one"));
+    }
+    let sinks = plan.sinks.iter().filter(|sink| sink.config.needs_state());
+    let mut wanting = sinks.map(|sink| sink.name.clone());
+    let sources = plan.sources.iter().filter_map(|source| source.needs_state());
+    if plan.state.is_none()
+        && let Some(name) = wanting.next().or_else(|| sources.map(str::to_string).next())
+    {
+        let help = "run with --state DIR, below which buffers are kept";
+        let reason = "has a buffer on disk, and nothing says where it is kept";
+        return Err(Error::new(ErrorKind::Config, name, reason, help));
     }
     Ok(())
 }
@@ -296,13 +329,19 @@ fn stats(plan: &RunPlan, sources: &[Box<dyn Source>]) -> Stats {
     Stats::new(sources.collect(), ports, sinks, plan.started)
 }
 
-fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>) -> Shop {
+/// How much may wait in a queue of the run: what it holds anyway, or its part of the memory.
+fn share(usual: usize, memory_max: Option<u64>, part: u64) -> usize {
+    let part = memory_max.map(|most| usize::try_from(most / part).unwrap_or(usize::MAX));
+    usual.min(part.unwrap_or(usize::MAX)).max(BLOCK_BYTES_MIN)
+}
+
+fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>, stats: &Arc<Stats>) -> Shop {
     let inbound = Bounds {
-        bytes_max: QUEUE_BYTES_PER_WORKER_MAX * plan.workers,
+        bytes_max: share(QUEUE_BYTES_PER_WORKER_MAX * plan.workers, plan.memory_max, 8),
         count_max: QUEUE_BATCHES_MAX,
     };
     let outbound = Bounds {
-        bytes_max: OUTBOX_BYTES_PER_WORKER_MAX * plan.workers,
+        bytes_max: share(OUTBOX_BYTES_PER_WORKER_MAX * plan.workers, plan.memory_max, 8),
         count_max: OUTBOX_ITEMS_MAX,
     };
     let queue = Queue::new(inbound, plan.sources.len());
@@ -313,8 +352,7 @@ fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>) -> Shop {
         queue: Arc::new(queue),
         outbox: Outbox::new(outbound, plan.order, plan.workers),
         turnstile: Turnstile::default(),
-        sinks: plan.sinks.len(),
-        ports: plan.ports.len(),
+        stats: Arc::clone(stats),
         fail_fast: plan.fail_fast,
         clock: plan.clock,
         saves,
@@ -323,21 +361,30 @@ fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>) -> Shop {
 }
 
 /// A run under way: what its threads share.
-struct Run {
-    plan: RunPlan,
-    shop: Shop,
-    ledger: Arc<Ledger>,
+pub(crate) struct Run {
+    pub(crate) plan: RunPlan,
+    pub(crate) shop: Shop,
+    pub(crate) ledger: Arc<Ledger>,
     pool: Arc<Pool>,
-    stats: Arc<Stats>,
-    console: Arc<Console>,
+    pub(crate) stats: Arc<Stats>,
+    drain: Arc<Drain>,
+    /// The wishes to stop of single sources, by their numbers.
+    stops: Mutex<Vec<Arc<Stop>>>,
+    /// Whether some source cannot read again what it has handed over.
+    pub(crate) forgets: AtomicBool,
+    /// What the sources were opened from, by their numbers.
+    pub(crate) configs: Mutex<Vec<Arc<dyn OpenSource>>>,
+    /// Sinks that have come since the run began, on their way to the writer.
+    pub(crate) newcomers: Mutex<VecDeque<Box<dyn Sink>>>,
+    pub(crate) console: Arc<Console>,
     troubles: Arc<Troubles>,
     completions: Arc<Completions>,
-    stop: Arc<Stop>,
+    pub(crate) stop: Arc<Stop>,
     network: Arc<Network>,
     /// What the run goes on from.
     saved: Option<Snapshot>,
     /// When the program's state is saved: the number of the state that the run goes on from.
-    barrier: Option<Option<u64>>,
+    pub(crate) barrier: Option<Option<u64>>,
     /// Signalled when the control has nothing more to do.
     over: Notify,
     ticks: bool,
@@ -351,13 +398,21 @@ impl Run {
         sinks: &mut [Box<dyn Sink>],
     ) -> Result<(), Error> {
         for (index, sink) in sinks.iter_mut().enumerate() {
-            sink.start(&self.desk(index))?;
+            let NamedSink { name, queue, .. } = &self.plan.sinks[index];
+            sink.start(&self.desk(index, name, *queue))?;
         }
         for (index, source) in sources.iter_mut().enumerate() {
             if source.follows() {
                 self.shop.queue.follow();
             }
-            source.prepare(&self.feed(index));
+            let feed = self.feed(index, self.stop_of(index)?);
+            if source.listens() {
+                feed.counters().condition.set(Health::Opening);
+            }
+            source.prepare(&feed);
+        }
+        if let Some(overseer) = &self.plan.overseer {
+            overseer.begin(self.view());
         }
         Ok(())
     }
@@ -373,6 +428,13 @@ impl Run {
         scope(|scope| {
             if let Some((runtime, signals)) = control {
                 scope.spawn(move || self.control(signals).run(&runtime));
+            }
+            if let Some(overseer) = &self.plan.overseer {
+                scope.spawn(move || {
+                    while let Some(request) = overseer.next() {
+                        self.serve(request, scope);
+                    }
+                });
             }
             for processor in processors {
                 let worker = std::thread::Builder::new().stack_size(WORKER_STACK_BYTES);
@@ -390,6 +452,9 @@ impl Run {
                 self.shop.outbox.abort();
             }
             self.over.notify_one();
+            if let Some(overseer) = &self.plan.overseer {
+                overseer.end();
+            }
             ended
         })
     }
@@ -405,6 +470,10 @@ impl Run {
     fn control(&self, signals: Option<Signals>) -> Control<'_> {
         Control {
             queue: &self.shop.queue,
+            outbox: &self.shop.outbox,
+            drain: &self.drain,
+            on_reload: self.plan.on_reload.as_deref(),
+            memory_max: self.plan.memory_max,
             stop: &self.stop,
             console: &self.console,
             stats: &self.stats,
@@ -415,7 +484,37 @@ impl Run {
         }
     }
 
-    fn feed(&self, source: SourceId) -> Feed {
+    fn view(&self) -> View {
+        View {
+            stats: Arc::clone(&self.stats),
+            queue: Arc::clone(&self.shop.queue),
+            ledger: Arc::clone(&self.ledger),
+            stop: Arc::clone(&self.stop),
+            console: Arc::clone(&self.console),
+            workers: self.plan.workers,
+            started: self.plan.started,
+        }
+    }
+
+    /// The wish to stop of one source, which is made when it is asked for first.
+    pub(crate) fn stop_of(&self, source: SourceId) -> Result<Arc<Stop>, Error> {
+        let mut stops = self.stops.lock().unwrap_or_else(PoisonError::into_inner);
+        while stops.len() <= source {
+            let part = self.stop.part();
+            stops.push(part.map_err(|error| Error::bug("stop", error.to_string()))?);
+        }
+        Ok(Arc::clone(&stops[source]))
+    }
+
+    /// A new wish to stop for a source that begins once more.
+    pub(crate) fn renew_stop(&self, source: SourceId) -> Result<Arc<Stop>, Error> {
+        self.stop_of(source)?;
+        let part = self.stop.part().map_err(|error| Error::bug("stop", error.to_string()))?;
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner)[source] = Arc::clone(&part);
+        Ok(part)
+    }
+
+    pub(crate) fn feed(&self, source: SourceId, stop: Arc<Stop>) -> Feed {
         Feed {
             source,
             queue: Arc::clone(&self.shop.queue),
@@ -425,17 +524,23 @@ impl Run {
             console: Arc::clone(&self.console),
             troubles: Arc::clone(&self.troubles),
             completions: Arc::clone(&self.completions),
-            stop: Arc::clone(&self.stop),
+            stop,
             network: Arc::clone(&self.network),
             clock: self.plan.clock,
+            state: self.plan.state.clone(),
         }
     }
 
-    fn desk(&self, sink: SinkId) -> Desk {
+    pub(crate) fn desk(&self, sink: SinkId, name: &str, policy: QueuePolicy) -> Desk {
+        // All sinks together get a quarter of the memory.
+        let sinks = u64::try_from(self.stats.sinks.count().max(1)).unwrap_or(u64::MAX);
+        let bytes_max = share(policy.bytes_max, self.plan.memory_max, sinks.saturating_mul(4));
+        let policy = QueuePolicy { bytes_max, ..policy };
         Desk {
             sink,
-            name: self.plan.sinks[sink].name.as_str().into(),
-            policy: self.plan.sinks[sink].queue,
+            name: name.into(),
+            policy,
+            drain: Arc::clone(&self.drain),
             network: Arc::clone(&self.network),
             stats: Arc::clone(&self.stats),
             console: Arc::clone(&self.console),
@@ -443,14 +548,33 @@ impl Run {
             stop: Arc::clone(&self.stop),
             ledger: Arc::clone(&self.ledger),
             queue: Arc::clone(&self.shop.queue),
+            state: self.plan.state.clone(),
+            keeps_rest: false,
         }
     }
 
     fn run_source(&self, index: usize, mut source: Box<dyn Source>) {
-        let feed = self.feed(index);
-        if let Err(error) = source.run(&feed) {
-            feed.trouble(error);
-        }
+        let feed = match self.stop_of(index) {
+            Ok(stop) => self.feed(index, stop),
+            Err(error) => {
+                self.troubles.report(&self.console, error);
+                return self.shop.queue.leave();
+            }
+        };
+        self.run_fed(source.as_mut(), &feed);
+    }
+
+    /// Runs a source to its end, and says how it ended.
+    pub(crate) fn run_fed(&self, source: &mut dyn Source, feed: &Feed) {
+        let health = match source.run(feed) {
+            Ok(()) => Health::Ended,
+            Err(error) => {
+                let reason = error.to_string();
+                feed.trouble(error);
+                Health::Failed(reason)
+            }
+        };
+        feed.counters().condition.set(health);
         self.shop.queue.leave();
     }
 
@@ -458,6 +582,9 @@ impl Run {
         Writer {
             outbox: &self.shop.outbox,
             sinks,
+            newcomers: &self.newcomers,
+            forgets: &self.forgets,
+            closing: Vec::new(),
             ledger: &self.ledger,
             keeper,
             barrier: self.barrier.map(Barrier::new),

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::checkpoint::create_private;
 use crate::clock::Timestamp;
 use crate::disk::{self, Durability};
 use crate::error::Error;
@@ -49,7 +50,7 @@ impl Snapshot {
             file.write_all(&self.body)?;
             if durability == Durability::Fsync { disk::sync(&file) } else { Ok(()) }
         };
-        File::create(&path).and_then(write).map_err(|error| {
+        create_private(&path).and_then(write).map_err(|error| {
             let help = "the state directory must be writable and have room";
             Error::state(path.display().to_string(), format!("cannot be written: {error}"), help)
         })

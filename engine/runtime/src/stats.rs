@@ -2,8 +2,9 @@
 //!
 //! Invariant: what is received ends in some count: written, dropped, failed or an error.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,44 @@ pub struct SourceStats {
     pub raw_bytes: AtomicU64,
     /// Bytes that there are to read; 0 when unknown.
     pub total_bytes: AtomicU64,
+    /// Whether it is open, and how it ended.
+    pub condition: Condition,
+    /// Whether the last that happened was a failure. Beside the condition, which takes a lock.
+    is_failing: AtomicBool,
+    errors: Mutex<Sums>,
+    dropped: Mutex<Sums>,
+}
+
+/// Whether a source or a sink does its work, for those who ask whether the run is ready.
+#[derive(Debug, Default)]
+pub struct Condition(Mutex<Health>);
+
+/// How a source or a sink is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Health {
+    /// It works, as far as is known.
+    #[default]
+    Working,
+    /// It is not open yet.
+    Opening,
+    /// Its input has ended, or it was asked to stop.
+    Ended,
+    /// What it does fails now, and is tried again; the reason, where it is known.
+    Failing(String),
+    /// It has ended with an error.
+    Failed(String),
+}
+
+impl Condition {
+    /// States how it is from now on.
+    pub fn set(&self, health: Health) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = health;
+    }
+
+    /// How it is now.
+    pub fn get(&self) -> Health {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// A pair of counters.
@@ -32,20 +71,42 @@ pub struct PortStats {
     events: AtomicU64,
     bytes: AtomicU64,
     failed: AtomicU64,
+    /// Bytes that were handed to it and have not been confirmed yet.
+    held_bytes: AtomicU64,
+    /// Events of them.
+    held_events: AtomicU64,
+    /// Attempts that failed and are made again.
+    retries: AtomicU64,
+    /// The writer's time in it, in nanoseconds: writing, or waiting for room in its queue.
+    busy_ns: AtomicU64,
+    /// Whether the last attempt failed. Beside the condition, which takes a lock.
+    is_failing: AtomicBool,
+    /// Whether its peer takes events.
+    pub condition: Condition,
 }
 
 /// The counters of a run.
 pub struct Stats {
     started: Instant,
     /// By source.
-    pub sources: Vec<SourceStats>,
+    pub sources: boxcar::Vec<SourceStats>,
     /// By port.
-    pub ports: Vec<PortStats>,
+    pub ports: boxcar::Vec<PortStats>,
     /// By sink.
-    pub sinks: Vec<PortStats>,
-    errors: Mutex<BTreeMap<&'static str, u64>>,
-    dropped: Mutex<BTreeMap<&'static str, u64>>,
+    pub sinks: boxcar::Vec<PortStats>,
+    errors: Mutex<Sums>,
+    dropped: Mutex<Sums>,
+    /// Memory of the process when it was looked at last, in bytes; 0 where nobody looks.
+    memory_bytes: AtomicU64,
+    /// How long sources were held up because of it, in nanoseconds.
+    slowed_ns: AtomicU64,
 }
+
+/// Counts by what they count.
+type Sums = BTreeMap<Cow<'static, str>, u64>;
+
+/// Counts by what they count, in the order of the names.
+pub type Reasons = Vec<(String, u64)>;
 
 /// What was counted for one source, port or sink.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,6 +138,8 @@ pub struct Counts {
     pub dropped: Vec<(String, u64)>,
     /// Share of the input that has been read, where its size is known.
     pub share_read: Option<f64>,
+    /// How long sources were held up for lack of memory.
+    pub slowed: Duration,
 }
 
 impl Counts {
@@ -118,6 +181,55 @@ impl PortStats {
         self.failed.fetch_add(events, Ordering::Relaxed);
     }
 
+    /// Events wait for it, or are on their way to its peer.
+    pub fn hold(&self, held: Count) {
+        self.held_events.fetch_add(held.events, Ordering::Relaxed);
+        self.held_bytes.fetch_add(held.bytes, Ordering::Relaxed);
+    }
+
+    /// Events do so no more.
+    pub fn let_go(&self, held: Count) {
+        self.held_events.fetch_sub(held.events, Ordering::Relaxed);
+        self.held_bytes.fetch_sub(held.bytes, Ordering::Relaxed);
+    }
+
+    /// What is held now.
+    pub fn held(&self) -> Count {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Count { events: load(&self.held_events), bytes: load(&self.held_bytes) }
+    }
+
+    /// An attempt failed, for this reason, and is made again.
+    pub fn fail_attempt(&self, reason: &str) {
+        self.retries.fetch_add(1, Ordering::Relaxed);
+        self.is_failing.store(true, Ordering::Relaxed);
+        self.condition.set(Health::Failing(reason.to_string()));
+    }
+
+    /// The peer has taken something.
+    pub fn succeed(&self) {
+        if self.is_failing.load(Ordering::Relaxed) && self.is_failing.swap(false, Ordering::Relaxed)
+        {
+            self.condition.set(Health::Working);
+        }
+    }
+
+    /// Attempts that failed and were made again.
+    pub fn retries(&self) -> u64 {
+        self.retries.load(Ordering::Relaxed)
+    }
+
+    /// Adds time that the writer spent with it.
+    pub fn add_busy(&self, time: Duration) {
+        let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.busy_ns.fetch_add(time_ns, Ordering::Relaxed);
+    }
+
+    /// The time that the writer has spent with it.
+    pub fn busy(&self) -> Duration {
+        Duration::from_nanos(self.busy_ns.load(Ordering::Relaxed))
+    }
+
     fn row(&self) -> Row {
         Row {
             name: self.name.clone(),
@@ -132,6 +244,30 @@ impl SourceStats {
     /// A counter with a name.
     pub fn named(name: &str) -> Self {
         SourceStats { name: name.to_string(), ..SourceStats::default() }
+    }
+
+    /// A part of its input failed, for this reason; the rest goes on.
+    pub fn fail(&self, reason: &str) {
+        self.is_failing.store(true, Ordering::Relaxed);
+        self.condition.set(Health::Failing(reason.to_string()));
+    }
+
+    /// Something was read.
+    pub fn succeed(&self) {
+        if self.is_failing.load(Ordering::Relaxed) && self.is_failing.swap(false, Ordering::Relaxed)
+        {
+            self.condition.set(Health::Working);
+        }
+    }
+
+    /// Errors of its events, by kind.
+    pub fn errors(&self) -> Reasons {
+        listed(&self.errors)
+    }
+
+    /// Its events that were left out on purpose, by reason.
+    pub fn dropped(&self) -> Reasons {
+        listed(&self.dropped)
     }
 
     fn row(&self) -> Row {
@@ -153,15 +289,21 @@ impl Stats {
         started: Instant,
     ) -> Self {
         let (errors, dropped) = (Mutex::default(), Mutex::default());
-        Stats { started, sources, ports, sinks, errors, dropped }
+        let (sources, ports, sinks) =
+            (listed_once(sources), listed_once(ports), listed_once(sinks));
+        let (memory_bytes, slowed_ns) = (AtomicU64::new(0), AtomicU64::new(0));
+        Stats { started, sources, ports, sinks, errors, dropped, memory_bytes, slowed_ns }
     }
 
     /// Adds what a worker counted for one batch.
     pub fn add_outputs(&self, outputs: &Outputs) {
         if let Some(source) = outputs.source {
-            self.sources[source].events.fetch_add(outputs.received, Ordering::Relaxed);
+            let source = &self.sources[source];
+            source.events.fetch_add(outputs.received, Ordering::Relaxed);
+            add_all(&source.errors, &outputs.error_counts);
+            add_all(&source.dropped, &outputs.dropped);
         }
-        for (stats, count) in self.ports.iter().zip(&outputs.ports) {
+        for ((_, stats), count) in self.ports.iter().zip(&outputs.ports) {
             stats.add(*count);
         }
         add_all(&self.errors, &outputs.error_counts);
@@ -176,48 +318,72 @@ impl Stats {
     /// Counts errors of one kind.
     pub fn add_errors(&self, kind: &'static str, count: u64) {
         let mut errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
-        *errors.entry(kind).or_default() += count;
+        *errors.entry(Cow::Borrowed(kind)).or_default() += count;
     }
 
     /// Counts events that were shed on purpose, by the reason.
     pub fn add_dropped(&self, reason: &'static str, events: u64) {
         let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
-        *dropped.entry(reason).or_default() += events;
+        *dropped.entry(Cow::Borrowed(reason)).or_default() += events;
+    }
+
+    /// Counts events that an output shed on purpose, by output and reason.
+    pub fn add_shed(&self, output: &str, reason: &str, events: u64) {
+        let mut dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        *dropped.entry(Cow::Owned(format!("{output}: {reason}"))).or_default() += events;
+    }
+
+    /// States the memory of the process, and for how long sources were held up because of it since then.
+    pub fn note_memory(&self, bytes: u64, slowed: Duration) {
+        let slowed_ns = u64::try_from(slowed.as_nanos()).unwrap_or(u64::MAX);
+        self.memory_bytes.store(bytes, Ordering::Relaxed);
+        self.slowed_ns.fetch_add(slowed_ns, Ordering::Relaxed);
+    }
+
+    /// Memory of the process when it was looked at last, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_bytes.load(Ordering::Relaxed)
     }
 
     /// All counts now.
     pub fn counts(&self) -> Counts {
         Counts {
             elapsed: self.started.elapsed(),
-            sources: self.sources.iter().map(SourceStats::row).collect(),
-            ports: self.ports.iter().map(PortStats::row).collect(),
-            sinks: self.sinks.iter().map(PortStats::row).collect(),
+            sources: self.sources.iter().map(|(_, one)| one.row()).collect(),
+            ports: self.ports.iter().map(|(_, one)| one.row()).collect(),
+            sinks: self.sinks.iter().map(|(_, one)| one.row()).collect(),
             errors: listed(&self.errors),
             dropped: listed(&self.dropped),
             share_read: self.share_read(),
+            slowed: Duration::from_nanos(self.slowed_ns.load(Ordering::Relaxed)),
         }
     }
 
     fn share_read(&self) -> Option<f64> {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let total: u64 = self.sources.iter().map(|source| load(&source.total_bytes)).sum();
-        let read: u64 = self.sources.iter().map(|source| load(&source.raw_bytes)).sum();
-        let known = self.sources.iter().all(|source| load(&source.total_bytes) > 0);
+        let total: u64 = self.sources.iter().map(|(_, source)| load(&source.total_bytes)).sum();
+        let read: u64 = self.sources.iter().map(|(_, source)| load(&source.raw_bytes)).sum();
+        let known = self.sources.iter().all(|(_, source)| load(&source.total_bytes) > 0);
         known.then(|| (read as f64 / total as f64).min(1.0))
     }
 }
 
-fn add_all(sums: &Mutex<BTreeMap<&'static str, u64>>, counts: &BTreeMap<&'static str, u64>) {
+/// A list that grows while others read it.
+fn listed_once<T>(values: Vec<T>) -> boxcar::Vec<T> {
+    values.into_iter().collect()
+}
+
+fn add_all(sums: &Mutex<Sums>, counts: &BTreeMap<&'static str, u64>) {
     if counts.is_empty() {
         return;
     }
     let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
     for (kind, count) in counts {
-        *sums.entry(kind).or_default() += count;
+        *sums.entry(Cow::Borrowed(kind)).or_default() += count;
     }
 }
 
-fn listed(sums: &Mutex<BTreeMap<&'static str, u64>>) -> Vec<(String, u64)> {
+fn listed(sums: &Mutex<Sums>) -> Reasons {
     let sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
     sums.iter().map(|(kind, count)| (kind.to_string(), *count)).collect()
 }

@@ -17,6 +17,7 @@ use crate::outputs::Outputs;
 use crate::processor::Processor;
 use crate::queue::{Queue, Work};
 use crate::snapshot::Snapshot;
+use crate::stats::Stats;
 use crate::stop::Stop;
 use crate::turnstile::{Turn, Turnstile};
 
@@ -28,10 +29,8 @@ pub struct Shop {
     pub outbox: Outbox,
     /// Keeps ordered sections in order.
     pub turnstile: Turnstile,
-    /// Number of sinks in the plan.
-    pub sinks: usize,
-    /// Number of ports in the plan.
-    pub ports: usize,
+    /// The run's counters, which know how many sinks and ports there are.
+    pub stats: Arc<Stats>,
     /// Whether the first event error ends the run.
     pub fail_fast: bool,
     /// The run's clock.
@@ -92,14 +91,19 @@ impl<'a> Worker<'a> {
 
     fn fresh_outputs(&self) -> Box<Outputs> {
         let shop = self.shop;
-        let spare = shop.outbox.spare();
-        spare.unwrap_or_else(|| Box::new(Outputs::new(shop.sinks, shop.ports, shop.fail_fast)))
+        let (sinks, ports) = (shop.stats.sinks.count(), shop.stats.ports.count());
+        let spare = shop.outbox.spare().map(|mut spare| {
+            spare.fit(sinks, ports);
+            spare
+        });
+        spare.unwrap_or_else(|| Box::new(Outputs::new(sinks, ports, shop.fail_fast)))
     }
 
     fn perform(&mut self, work: Work, outputs: &mut Outputs) -> u64 {
         let (Work::Batch(number, _)
         | Work::Tick(number, _)
         | Work::Snapshot(number)
+        | Work::Exchange(number, _)
         | Work::End(number)) = work;
         if let Work::Batch(_, batch) = &work {
             outputs.attach(batch.token());
@@ -133,6 +137,12 @@ impl<'a> Worker<'a> {
                 turn.wait();
                 outputs.snapshot = self.snapshot();
                 Ok(())
+            }
+            Work::Exchange(_, exchange) => {
+                // All workers meet: there is nobody whose turn it could be. What is put out needs room for
+                // sinks and ports that the old program has, and no more.
+                turn.pass();
+                exchange.meet(&mut self.processor, &self.shop.queue, outputs)
             }
             Work::End(_) => {
                 turn.wait();

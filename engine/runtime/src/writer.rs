@@ -3,7 +3,10 @@
 //! Invariant: tokens are let go only after all bytes that stem from them are with the operating
 //! system; one thread does all this, so lengths and marks in a checkpoint belong together.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::ack::Ledger;
@@ -18,7 +21,7 @@ use crate::outputs::{Chunk, Count, Outputs, SinkId};
 use crate::queue::Queue;
 use crate::sink::{Delivered, Sink, WriteFailure};
 use crate::snapshot::Snapshot;
-use crate::stats::Stats;
+use crate::stats::{Health, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 
@@ -26,8 +29,12 @@ use crate::troubles::Troubles;
 pub struct Writer<'a> {
     /// Where results come from.
     pub outbox: &'a Outbox,
-    /// By their index in the plan.
+    /// By their index in the plan; those that came later behind them.
     pub sinks: Vec<Box<dyn Sink>>,
+    /// Sinks that have come since.
+    pub newcomers: &'a Mutex<VecDeque<Box<dyn Sink>>>,
+    /// Closed sinks that still deliver what they were given.
+    pub closing: Vec<JoinHandle<()>>,
     /// The batches under way.
     pub ledger: &'a Arc<Ledger>,
     /// Keeps checkpoints, when the run has a state directory.
@@ -36,6 +43,9 @@ pub struct Writer<'a> {
     pub barrier: Option<Barrier>,
     /// Where a saved state is asked for.
     pub queue: &'a Queue,
+    /// Whether some source cannot read again what it has handed over: then outputs hold more than the marks
+    /// say, and are not cut back to them.
+    pub forgets: &'a AtomicBool,
     /// Files have been opened that no checkpoint records; at first, those with a fixed path.
     pub unrecorded: bool,
     /// The run's counters.
@@ -97,7 +107,9 @@ impl Writer<'_> {
     pub fn run(mut self) -> Ended {
         let ended = self.write_all();
         // What sinks confirm last still belongs to the checkpoint.
+        self.take_newcomers();
         self.sinks.iter_mut().for_each(|sink| sink.finish());
+        self.closing.drain(..).for_each(|one| drop(one.join()));
         self.pass_pending();
         self.store_checkpoint(matches!(ended, Ended::AtEnd));
         ended
@@ -117,6 +129,7 @@ impl Writer<'_> {
                     }
                 }
                 Taken::Nothing => self.rest(),
+                Taken::End if self.queue.is_aborted() => return Ended::Failed(not_all_done()),
                 Taken::End => return self.exit.map_or(Ended::AtEnd, Ended::Asked),
             }
         }
@@ -152,6 +165,7 @@ impl Writer<'_> {
 
     /// Deals with one result; says when it ends the run.
     fn handle(&mut self, mut outputs: Box<Outputs>) -> Option<Ended> {
+        self.take_newcomers();
         self.stats.add_outputs(&outputs);
         self.console.event_errors(&outputs.errors, outputs.unrouted);
         self.record_new_files(&outputs);
@@ -169,6 +183,7 @@ impl Writer<'_> {
             self.ledger.written(source, token.position());
         }
         let fatal = outputs.fatal.take();
+        self.close_sinks(&std::mem::take(&mut outputs.closed_sinks));
         if let (Some((snapshot, took)), Ok(())) = (outputs.snapshot.take(), &written) {
             self.reach_barrier(snapshot, took);
         }
@@ -186,6 +201,27 @@ impl Writer<'_> {
             self.checkpoint();
         }
         None
+    }
+
+    fn take_newcomers(&mut self) {
+        if self.sinks.len() < self.stats.sinks.count() {
+            let mut newcomers = self.newcomers.lock().unwrap_or_else(PoisonError::into_inner);
+            self.unrecorded |= !newcomers.is_empty();
+            self.sinks.extend(newcomers.drain(..));
+        }
+    }
+
+    /// Sinks that the program has no more deliver what they were given, and hold up nobody meanwhile.
+    fn close_sinks(&mut self, closed: &[SinkId]) {
+        for sink in closed {
+            let mut closing = std::mem::replace(&mut self.sinks[*sink], Box::new(Closed));
+            self.closing.push(std::thread::spawn(move || closing.finish()));
+            self.stats.sinks[*sink].condition.set(Health::Ended);
+        }
+        if !closed.is_empty() {
+            self.closing.retain(|one| !one.is_finished());
+            self.checkpoint();
+        }
     }
 
     /// It is time for a checkpoint. A program that remembers is asked for its state first.
@@ -228,11 +264,14 @@ impl Writer<'_> {
             return;
         }
         let (Some(keeper), Some(barrier)) = (&mut self.keeper, &mut self.barrier) else { return };
+        let forgets = self.forgets.load(Ordering::Acquire);
         let began = Instant::now();
         match keeper.store_state(&moment.snapshot) {
             Ok(number) => {
                 barrier.pass(moment.files, number, moment.took + began.elapsed());
-                let stored = keeper.store(barrier.marks(), moment.outputs, false);
+                let mut marks = barrier.marks();
+                marks.exact &= !forgets;
+                let stored = keeper.store(marks, moment.outputs, false);
                 if moment.waited {
                     barrier.soil();
                 }
@@ -253,11 +292,15 @@ impl Writer<'_> {
         let mut cut = Ok(());
         let Outputs { chunks, placed, tokens, .. } = outputs;
         for (sink, place, chunk) in filled(chunks, placed) {
-            let error = match self.sinks[sink].deliver(place, chunk, tokens) {
+            let began = Instant::now();
+            let delivered = self.sinks[sink].deliver(place, chunk, tokens);
+            self.stats.sinks[sink].add_busy(began.elapsed());
+            let error = match delivered {
                 Ok(Delivered::Later) => continue,
                 Ok(Delivered::Written) => {
                     let (events, bytes) = (chunk.events, chunk.bytes.len() as u64);
                     self.stats.sinks[sink].add(Count { events, bytes });
+                    self.stats.sinks[sink].succeed();
                     continue;
                 }
                 Err(WriteFailure::NobodyReads) => return Err(Cut::NobodyReads),
@@ -281,6 +324,7 @@ impl Writer<'_> {
                 Err(WriteFailure::Refused(error)) => {
                     tokens.iter().for_each(|token| token.fail());
                     self.barrier.iter_mut().for_each(Barrier::give_up);
+                    self.stats.sinks[sink].fail_attempt(&error.to_string());
                     error
                 }
             };
@@ -332,12 +376,32 @@ impl Writer<'_> {
         }
         let open = self.open_files();
         let Some(keeper) = &mut self.keeper else { return };
-        let marks = self.barrier.as_ref().map_or_else(|| self.ledger.marks(), Barrier::marks);
+        let mut marks = self.barrier.as_ref().map_or_else(|| self.ledger.marks(), Barrier::marks);
+        marks.exact &= !self.forgets.load(Ordering::Acquire);
         if let Err(error) = keeper.store(marks, open, finished) {
             self.stats.add_error("checkpoint");
             self.troubles.report(self.console, error);
         }
     }
+}
+
+/// The place of a sink that was closed. No program writes to it any more.
+struct Closed;
+
+impl Sink for Closed {
+    fn write(&mut self, _: &str, _: &[u8]) -> Result<(), WriteFailure> {
+        let error = Error::bug("closed sink", "something was written to it");
+        Err(WriteFailure::Refused(error))
+    }
+}
+
+fn not_all_done() -> Error {
+    let reason = "the run was stopped before all that was read got where it should";
+    Error::output(
+        "sinks",
+        reason,
+        "run again with the same --state: it goes on where this run stopped",
+    )
 }
 
 /// Why the writing stops before its end.

@@ -83,6 +83,16 @@ impl Ran {
         assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
         self.out
     }
+
+    /// Standard error, of a run that ended with this exit code.
+    ///
+    /// # Panics
+    /// With standard error, when it ended otherwise.
+    #[track_caller]
+    pub fn failed_with(self, code: i32) -> String {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        self.err
+    }
 }
 
 /// Where the command is, for scripts that call it.

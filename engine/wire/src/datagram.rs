@@ -66,6 +66,7 @@ pub async fn take_datagrams<R: Receives>(
     feed: &Feed,
     mut look: impl FnMut(),
 ) -> IoResult<()> {
+    feed.opened();
     let mut packing = Packing::new(socket, reading, feed);
     let stop = feed.stop.asked();
     tokio::pin!(stop);

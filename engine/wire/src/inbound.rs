@@ -213,6 +213,7 @@ where
     S: Fn(L::Stream, L::Peer) -> T,
     T: Future<Output = ()> + Send + 'static,
 {
+    feed.opened();
     let place = listener.place();
     let places = Arc::new(Semaphore::new(connections_max));
     let (mut connections, notes) = (JoinSet::new(), Notes::default());

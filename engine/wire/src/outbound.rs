@@ -5,14 +5,17 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use temblor_runtime::ack::Token;
 use temblor_runtime::error::Error;
-use temblor_runtime::limits::DRAIN_MAX;
 use temblor_runtime::outlet::{Desk, Outlet, Parcel};
 use temblor_runtime::outputs::Chunk;
 use temblor_runtime::sink::{Delivered, Sink, WriteFailure};
 use tokio::task::JoinHandle;
+
+/// How long a task is waited for whose parcels are kept in front of it: it may just be sending one.
+const KEPT_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The task of a sink: takes parcels from the outlet until it ends.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -26,6 +29,20 @@ pub struct TaskSink<F> {
     running: Option<(Desk, JoinHandle<()>)>,
 }
 
+/// A sink whose task is what `run` makes of a copy of a configuration.
+pub fn task_sink<C, T>(
+    config: &C,
+    run: impl FnOnce(C, Arc<Outlet>, Desk) -> T + Send + 'static,
+) -> Box<dyn Sink>
+where
+    C: Clone + Send + 'static,
+    T: Future<Output = ()> + Send + 'static,
+{
+    let config = config.clone();
+    let work = move |outlet, desk| -> Task { Box::pin(run(config, outlet, desk)) };
+    Box::new(TaskSink::new(work))
+}
+
 impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> TaskSink<F> {
     /// A sink that has not begun.
     pub fn new(work: F) -> Self {
@@ -37,6 +54,7 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
     fn start(&mut self, desk: &Desk) -> Result<(), Error> {
         let Some(work) = self.work.take() else { return Ok(()) };
         let outlet = Outlet::new(desk.policy);
+        desk.drain.watch(&outlet);
         self.outlet = Some(Arc::clone(&outlet));
         let task = work(outlet, desk.clone());
         self.running = Some((desk.clone(), desk.network.handle()?.spawn(task)));
@@ -66,10 +84,13 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
         let Some((desk, task)) = self.running.take() else { return };
         let abort = task.abort_handle();
         let Ok(handle) = desk.network.handle() else { return };
-        let ended = handle.block_on(async { tokio::time::timeout(DRAIN_MAX, task).await });
+        let patience = if desk.keeps_rest { KEPT_PATIENCE } else { desk.drain.left() };
+        let ended = handle.block_on(async { tokio::time::timeout(patience, task).await });
         if ended.is_err() {
             abort.abort();
-            let reason = format!("has not taken everything within {DRAIN_MAX:?}");
+        }
+        if ended.is_err() && !desk.keeps_rest {
+            let reason = format!("has not taken everything within {:?}", desk.drain.limit);
             let help = "what is left stays unacknowledged; run again with --state to send it";
             desk.trouble(Error::output(&*desk.name, reason, help));
         }

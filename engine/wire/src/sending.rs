@@ -116,7 +116,7 @@ async fn deliver(lines: &mut Lines, bytes: &[u8], desk: &Desk) -> Result<(), Str
             Ok(()) => break,
             Err(none) => none,
         };
-        desk.stats.add_error("sink");
+        desk.fail_attempt(&reason);
         let Some(again) = again else {
             return Err(format!("nothing more can be written, the attempts are used up: {reason}"));
         };

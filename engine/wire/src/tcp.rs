@@ -242,6 +242,10 @@ impl Source for StreamSource {
         self.shape.address().to_string()
     }
 
+    fn listens(&self) -> bool {
+        matches!(self.shape, Shape::Listening { .. })
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let Self { shape, reading, meta } = self.clone();
         feed.network.handle()?.block_on(async move {

@@ -26,7 +26,7 @@ use tokio::net::{UdpSocket, lookup_host};
 use crate::address::Address;
 use crate::datagram::{DATAGRAM_BYTES_MAX, Reading, Receives, take_datagrams};
 use crate::inbound::exposure;
-use crate::outbound::{Task, TaskSink};
+use crate::outbound::task_sink;
 use crate::sending::without_end;
 use temblor_runtime::outlet::Feedback;
 
@@ -145,6 +145,10 @@ impl Source for DatagramSource {
         self.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let failed = |error: IoError| {
             let help = "choose a port that is free, and an address of this machine";
@@ -245,9 +249,7 @@ pub struct DatagramSink {
 
 impl OpenSink for DatagramSink {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let this = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(this.send_all(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::send_all))
     }
 }
 

@@ -26,7 +26,7 @@ use tokio::net::{UnixDatagram, UnixListener, UnixStream};
 use crate::connecting::{CONNECT_TIMEOUT, Dialer, Peer, Strategy};
 use crate::datagram::{self, Receives, take_datagrams};
 use crate::inbound::{self, CONNECTIONS_MAX, MAX_CONNECTIONS};
-use crate::outbound::{Task, TaskSink};
+use crate::outbound::task_sink;
 use crate::retry::{self, Retry};
 use crate::sending::{Frames, SINK_FRAMING, without_end};
 use crate::socket::of_unix;
@@ -261,6 +261,10 @@ impl Source for UnixStreams {
         self.file.path.display().to_string()
     }
 
+    fn listens(&self) -> bool {
+        self.connect.is_none()
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let this = self.clone();
         feed.network.handle()?.block_on(async move {
@@ -310,6 +314,10 @@ impl Source for UnixDatagrams {
         self.file.path.display().to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let place = self.name();
         let failed = |error: IoError| Error::input(place.clone(), error.to_string(), "");
@@ -352,9 +360,7 @@ struct UnixDatagramSink {
 
 impl OpenSink for UnixDatagramSink {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let this = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(this.send_all(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::send_all))
     }
 }
 
@@ -409,7 +415,7 @@ impl UnixDatagramSink {
             if !away.contains(&error.kind()) {
                 return Err(error);
             }
-            desk.stats.add_error("sink");
+            desk.fail_attempt(&error.to_string());
             let Some(wait) = self.retry.fail(retry::chance()) else {
                 return Err(io::Error::other(format!("the attempts are used up: {error}")));
             };

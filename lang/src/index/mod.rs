@@ -158,8 +158,12 @@ pub enum Target {
     Setting(String, String),
     /// An extractor such as `re`.
     Extractor(String),
-    /// A kind of connector, or of window.
+    /// A kind of window.
     Kind(String),
+    /// A kind of connector, and where it stands.
+    Connector(EndKind, String),
+    /// A setting of a kind of connector.
+    ConnectorSetting(EndKind, String, String),
     /// A field: `event.a.b`.
     Field(String),
     /// An argument or a port of a definition of a module.
@@ -168,6 +172,19 @@ pub enum Target {
     Port(Option<usize>, String),
     /// A name that nothing defines.
     Unknown,
+}
+
+/// Where a kind of connector stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndKind {
+    /// `source a from file`
+    Source,
+    /// `sink a into file`
+    Sink,
+    /// `table a from file`
+    Table,
+    /// `define connector a from file`
+    Flow,
 }
 
 /// A name that the text uses, or defines.

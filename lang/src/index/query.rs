@@ -3,14 +3,24 @@
 
 use super::parts::Maker;
 use super::scopes::Walk;
-use super::{Direction, SymbolKind, Target};
+use super::{Direction, EndKind, SymbolKind, Target};
 use crate::span::Span;
 use crate::syntax::tree::{
-    ArgDecl, Chain, ChainMatch, ChainSelect, Create, CreateKind, Define, DefineKind, Deploy,
-    DeployFlow, DeployStatement, Endpoint, EndpointDef, EndpointRole, Expr, ExprKind, FlowDef,
-    FlowStatement, Group, Ident, ModPath, PathRoot, PatternKind, PipelineDef, Program, Query,
-    ScriptDef, Select, Statement, Step, StepKind, WindowDef,
+    ArgDecl, Binding, Chain, ChainMatch, ChainSelect, Create, CreateKind, Define, DefineKind,
+    Deploy, DeployFlow, DeployStatement, Endpoint, EndpointDef, EndpointRole, Expr, ExprKind,
+    FlowDef, FlowStatement, Group, Ident, ModPath, PathRoot, PatternKind, PipelineDef, Program,
+    Query, ScriptDef, Select, Statement, Step, StepKind, WindowDef,
 };
+
+impl EndKind {
+    fn of(role: EndpointRole) -> Self {
+        match role {
+            EndpointRole::Source => Self::Source,
+            EndpointRole::Sink => Self::Sink,
+            EndpointRole::Table => Self::Table,
+        }
+    }
+}
 
 impl Walk {
     pub(super) fn query(&mut self, query: &Query, whole: Span) {
@@ -43,12 +53,21 @@ impl Walk {
     }
 
     fn endpoint(&mut self, endpoint: &EndpointDef) {
-        self.refer(endpoint.kind.span, Target::Kind(endpoint.kind.text.clone()));
+        let (kind, name) = (EndKind::of(endpoint.role), &endpoint.kind);
+        self.refer(name.span, Target::Connector(kind, name.text.clone()));
+        self.connector_settings(kind, &name.text, &endpoint.with);
         if let Some(argument) = &endpoint.argument {
             let kind = ExprKind::String(argument.clone());
             self.expr(&Expr { kind, span: argument.span });
         }
-        self.with(&endpoint.with, None);
+    }
+
+    fn connector_settings(&mut self, end: EndKind, kind: &str, with: &[Binding]) {
+        for one in with {
+            let setting = one.name.text.clone();
+            self.refer(one.name.span, Target::ConnectorSetting(end, kind.to_string(), setting));
+            self.expr(&one.value);
+        }
     }
 
     pub(super) fn deploy(&mut self, deploy: &Deploy, whole: Span) {
@@ -149,21 +168,16 @@ impl Walk {
             DefineKind::Script(script) => walk.script_node(script, span),
             DefineKind::Pipeline(pipeline) => walk.pipeline(pipeline, span),
             DefineKind::Connector(connector) => {
-                walk.refer(connector.kind.span, Target::Kind(connector.kind.text.clone()));
+                let kind = Target::Connector(EndKind::Flow, connector.kind.text.clone());
+                walk.refer(connector.kind.span, kind);
                 walk.arguments(&connector.args, span);
-                walk.with(&connector.with, None);
+                walk.connector_settings(EndKind::Flow, &connector.kind.text, &connector.with);
             }
             DefineKind::Flow(flow) => walk.flow(flow, span),
         });
     }
 
-    fn settings(
-        &mut self,
-        kind: &str,
-        args: &[ArgDecl],
-        with: &[crate::syntax::tree::Binding],
-        span: Span,
-    ) {
+    fn settings(&mut self, kind: &str, args: &[ArgDecl], with: &[Binding], span: Span) {
         self.arguments(args, span);
         for binding in with {
             let setting = Target::Setting(kind.to_string(), binding.name.text.clone());

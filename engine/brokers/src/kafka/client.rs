@@ -96,15 +96,30 @@ impl Complaints {
         match code {
             Some(RDKafkaErrorCode::BrokerTransportFailure | RDKafkaErrorCode::Resolve) => {
                 // The client goes on with other brokers, if there are any.
-                reason.clone_into(&mut self.reason());
+                if !reason.is_empty() {
+                    reason.clone_into(&mut self.reason());
+                }
             }
             Some(RDKafkaErrorCode::AllBrokersDown) => {
-                let known = self.reason().clone();
-                let reason = if known.is_empty() { reason } else { &known };
-                self.presence.lost(&self.make(format!("no broker can be reached: {reason}"), code));
+                self.lose(reason, code);
             }
-            _ if self.is_due(code) => (self.report)(self.make(format!("{error}: {reason}"), code)),
+            _ if self.is_due(code) => {
+                let colon = if reason.is_empty() { "" } else { ": " };
+                (self.report)(self.make(format!("{error}{colon}{reason}"), code));
+            }
             _ => {}
+        }
+    }
+
+    /// No broker can be reached. librdkafka says so again and again: it counts once.
+    fn lose(&self, reason: &str, code: Option<RDKafkaErrorCode>) {
+        let known = self.reason().clone();
+        let reason = if known.is_empty() { reason } else { &known };
+        let colon = if reason.is_empty() { "" } else { ": " };
+        let error = self.make(format!("no broker can be reached{colon}{reason}"), code);
+        match self.presence.is_away() {
+            false => self.presence.lost(&error),
+            true => self.presence.lost_silently(&error),
         }
     }
 

@@ -16,7 +16,7 @@ use temblor_declare::Wrong;
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_runtime::sink::{OpenSink, Sink};
-use temblor_wire::outbound::{Task, TaskSink};
+use temblor_wire::outbound::task_sink;
 use temblor_wire::retry;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
@@ -69,9 +69,7 @@ impl Writing {
 
 impl OpenSink for Writing {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let writing = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(writing.write(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::write))
     }
 }
 

@@ -44,6 +44,8 @@ const DEFAULTS: &[(&str, &str)] = &[
 const POLL: Duration = Duration::from_millis(50);
 /// A program that takes nothing for so long has its partitions paused.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long leaving the group may take.
+const CLOSE_MAX: Duration = Duration::from_secs(3);
 /// Time between two questions to brokers that were away.
 const ASK_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a question to the brokers may take.
@@ -249,13 +251,30 @@ impl Reading {
         }
         if consumer.context().complaints.is_away() {
             // Nobody would take the commit: what it holds is delivered again.
+            close(consumer);
             return ended;
         }
         match consumer.commit_consumer_state(CommitMode::Sync) {
             Ok(()) | Err(KafkaError::ConsumerCommit(RDKafkaErrorCode::NoOffset)) => {}
             Err(error) => feed.trouble(self.failed(&error)),
         }
+        close(consumer);
         ended
+    }
+}
+
+/// Leaves the group. Without a broker that would take as long as the session: it then goes on by itself until
+/// the process ends, and the group learns by the session's end.
+fn close(consumer: Client) {
+    let (done, closed) = std::sync::mpsc::channel();
+    let closing = std::thread::Builder::new().name("kafka-close".to_string());
+    let spawned = closing.spawn(move || {
+        drop(consumer);
+        // Nobody waits any more when it took too long.
+        let _ = done.send(());
+    });
+    if spawned.is_ok() {
+        let _ = closed.recv_timeout(CLOSE_MAX);
     }
 }
 
@@ -312,7 +331,7 @@ impl Member<'_> {
                 if let KafkaError::MessageConsumptionFatal(_) = error {
                     return Err(self.reading.failed(&error));
                 }
-                self.consumer.context().complaints.hear(&error, "cannot be read");
+                self.consumer.context().complaints.hear(&error, "");
                 Ok(false)
             }
         }

@@ -28,11 +28,16 @@ const PORT_TLS: u16 = 8883;
 const VERSION: Setting =
     Setting::new("version", Takes::Word(&["3.1.1", "5"]), "The version of the protocol.")
         .or("3.1.1");
-const QOS: Setting = Setting::new(
+const QOS_OF_SOURCE: Setting = Setting::new(
+    "qos",
+    Takes::Whole { least: 0, most: 1 },
+    "How messages are delivered: at most once (0) or at least once (1).",
+)
+.or("1");
+const QOS_OF_SINK: Setting = Setting::new(
     "qos",
     Takes::Whole { least: 0, most: 2 },
-    "How messages are delivered: at most once (0), at least once (1), exactly once between broker and client \
-     (2).",
+    "How messages are delivered: at most once (0), at least once (1), once for each connection (2).",
 )
 .or("1");
 const KEEP_ALIVE: Setting = Setting::new(
@@ -60,7 +65,7 @@ const RETRY_RECORD: Setting = Setting::new(
 pub static MQTT: Connector = Connector {
     kind: "mqtt",
     notation: Notation::Temblor,
-    doc: "Topics of MQTT 3.1.1 and 5. A source with QoS 1 or 2 acknowledges a message when it has got where it \
+    doc: "Topics of MQTT 3.1.1 and 5. A source with QoS 1 acknowledges a message when it has got where it \
           should; with a `client_id` of its own the broker keeps what comes while the source is away, and \
           delivers again what was not acknowledged. A sink with QoS 1 or 2 waits for the broker's \
           acknowledgement of each message; after a broken connection messages may be published twice. Many \
@@ -74,7 +79,7 @@ pub static MQTT: Connector = Connector {
             "The topics, with `+` for one level and `#` for all further ones: `plant/+/temperature`.",
         )
         .required(),
-        QOS,
+        QOS_OF_SOURCE,
         Setting::new(
             "client_id",
             Takes::Text,
@@ -102,7 +107,7 @@ pub static MQTT: Connector = Connector {
             Takes::PerEventJson,
             "A record of texts that becomes the message's user properties (version 5).",
         ),
-        QOS,
+        QOS_OF_SINK,
         Setting::new(
             "retain",
             Takes::Flag,

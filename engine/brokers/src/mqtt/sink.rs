@@ -13,7 +13,7 @@ use serde_json::Value;
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_runtime::sink::{OpenSink, Sink};
-use temblor_wire::outbound::{Task, TaskSink};
+use temblor_wire::outbound::task_sink;
 use temblor_wire::retry::{self, Retry};
 use tokio::sync::mpsc;
 
@@ -87,9 +87,7 @@ struct Draft<'a> {
 
 impl OpenSink for Writing {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let writing = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(writing.write(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::write))
     }
 }
 

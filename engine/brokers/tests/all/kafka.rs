@@ -1,6 +1,6 @@
 //! Kafka: topics, groups and what is refused, with kills of the reader.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rdkafka::ClientConfig;
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
@@ -222,9 +222,20 @@ fn a_broker_that_dies_is_waited_for() {
     process.wait_for_text("kafka://");
     server.resume();
     wait_for_lines(&folder, "out.json", 1001);
+    let reader = format!(
+        "source k from kafka \"{address}\" with topics = \"t\", group = \"h\" end;
+         sink f into file \"second.json\"; k |> f"
+    );
+    let second = start(&folder, "read.tmb", &reader);
+    wait_for_lines(&folder, "second.json", 1001);
     let ran = process.terminate();
     told_once(&ran.err);
     ran.succeeded();
+    // A member that is stopped while its broker is away does not wait for it.
+    server.kill();
+    let began = Instant::now();
+    second.terminate().succeeded();
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[test]

@@ -39,6 +39,10 @@ impl Source for Listening {
         self.listener.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let config = self.clone();
         feed.network.handle()?.block_on(self.listener.serve(feed, move |stream, peer, feed| {

@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet};
 use temblor_runtime::sink::{OpenSink, Sink};
-use temblor_wire::outbound::{Task, TaskSink};
+use temblor_wire::outbound::task_sink;
 use temblor_wire::retry::{self, Retry};
 use tokio::io::AsyncWriteExt;
 
@@ -55,9 +55,7 @@ pub(crate) struct Sending {
 
 impl OpenSink for Sending {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let config = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(config.run(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::run))
     }
 }
 

@@ -52,6 +52,10 @@ impl Source for Listening {
         self.listener.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let config = Arc::new(self.clone());
         feed.network.handle()?.block_on(

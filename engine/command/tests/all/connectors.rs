@@ -43,7 +43,8 @@ fn shared(text: &mut String) {
         ("Every source of a Temblor file that reads bytes", shared::READING),
         ("Every sink of a Temblor file", shared::WRITING),
         ("Sinks that are files, commands or standard output", shared::STREAM),
-        ("Sinks that confirm later", shared::QUEUE),
+        ("Every sink of a Temblor file, about its queue", shared::QUEUE),
+        ("Every source of a Temblor file that cannot be read again", shared::BUFFER),
         ("Every connector of a flow", shared::FLOW),
     ] {
         let _ = writeln!(text, "\n| {title} | takes | default | |\n|---|---|---|---|");
@@ -132,7 +133,14 @@ fn every_default_is_what_its_setting_takes() {
         check(one.kind, one.source);
         check(one.kind, one.sink);
     }
-    for rows in [shared::READING, shared::WRITING, shared::STREAM, shared::QUEUE, shared::FLOW] {
+    for rows in [
+        shared::READING,
+        shared::WRITING,
+        shared::STREAM,
+        shared::QUEUE,
+        shared::BUFFER,
+        shared::FLOW,
+    ] {
         check("every connector", rows);
     }
     check("json", codec::JSON);

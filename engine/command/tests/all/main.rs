@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod recorded;
 mod agree;
+mod buffers;
 mod cli;
 mod connectors;
 mod conversions;
@@ -21,6 +22,7 @@ mod logstash_edges;
 mod logstash_options;
 mod lsp;
 mod manual;
+mod operate;
 mod operators;
 mod pages;
 mod runtime;

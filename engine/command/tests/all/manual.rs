@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 use temblor_catalog::registry;
-use temblor_pipeline::operators::{InChain, OperatorKind, Setting, Takes};
+use temblor_declare::{InChain, Setting, Takes};
+use temblor_pipeline::operators::OperatorKind;
 
 const MANUAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../OPERATORS.md");
 
@@ -29,7 +30,8 @@ fn section(text: &mut String, kind: &OperatorKind) {
         let _ = writeln!(text, "\nFurther output ports: {}.", ports.join(", "));
     }
     if !kind.settings.is_empty() {
-        let _ = writeln!(text, "\n| setting | in a chain | takes | |\n|---|---|---|---|");
+        let _ =
+            writeln!(text, "\n| setting | in a chain | takes | default | |\n|---|---|---|---|---|");
         kind.settings.iter().for_each(|setting| row(text, setting));
     }
     if !kind.examples.is_empty() {
@@ -45,17 +47,16 @@ fn row(text: &mut String, setting: &Setting) {
         InChain::No => "in `with`".to_string(),
     };
     let takes = match setting.takes {
-        Takes::Formula => "an expression for each event".to_string(),
-        Takes::Constant(kind) => kind.name().to_string(),
-        Takes::Duration => "a duration".to_string(),
-        Takes::Place => "a place such as `event.a.b`".to_string(),
         Takes::Word(words) => {
             words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
+        takes => takes.describe(),
     };
+    let default = setting.default.map_or(String::new(), |default| format!("`{default}`"));
     let required = if setting.required { " Required." } else { "" };
     let doc = setting.doc.replace('|', "\\|");
-    let _ = writeln!(text, "| `{}` | {chain} | {takes} | {doc}{required} |", setting.name);
+    let _ =
+        writeln!(text, "| `{}` | {chain} | {takes} | {default} | {doc}{required} |", setting.name);
 }
 
 #[test]

@@ -175,12 +175,17 @@ fn names_are_imported_one_by_one() {
 }
 
 /// Modules of one crate that need each other, and why they may: all others stand behind what they need.
-const MUTUAL: [(&str, &[(&str, &str)]); 6] = [
+const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
+    // A reload plans what runs next as a run does.
+    ("engine/command", &[("run", "runner")]),
     ("engine/generate", &[("spec", "settings")]),
     ("engine/logstash", &[("input", "network"), ("output", "network")]),
     // A list holds maps, and a map holds lists.
     ("engine/logstash-event", &[("datum", "map")]),
-    ("engine/pipeline", &[("endpoint", "connected"), ("registry", "metered")]),
+    (
+        "engine/pipeline",
+        &[("endpoint", "connected"), ("endpoint", "queueing"), ("registry", "metered")],
+    ),
     // A value is a handle into the heap, and the heap holds values.
     (
         "engine/ruby",
@@ -192,6 +197,8 @@ const MUTUAL: [(&str, &[(&str, &str)]); 6] = [
             ("numeric", "value"),
         ],
     ),
+    // What steers a run is handed to it, and what it steers are the parts of the run.
+    ("engine/runtime", &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")]),
     ("engine/testing", &[("process", "command")]),
 ];
 

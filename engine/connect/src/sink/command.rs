@@ -63,6 +63,7 @@ impl Sink for CommandSink {
             failed: HashMap::new(),
         };
         let (outlet, handle) = (Outlet::new(desk.policy), desk.network.handle()?.clone());
+        desk.drain.watch(&outlet);
         self.outlet = Some(Arc::clone(&outlet));
         let thread = std::thread::Builder::new().name("command".to_string());
         let thread = thread.spawn(move || commands.serve(&outlet, &handle));
@@ -94,12 +95,14 @@ impl Sink for CommandSink {
         outlet.close();
         let Some((desk, thread)) = self.running.take() else { return };
         let began = Instant::now();
-        while !thread.is_finished() && began.elapsed() < DRAIN_MAX {
+        while !thread.is_finished() && began.elapsed() < desk.drain.left() {
             std::thread::sleep(LOOK);
         }
         if !thread.is_finished() {
-            let reason =
-                format!("has neither read all of its input nor ended within {DRAIN_MAX:?}");
+            let reason = format!(
+                "has neither read all of its input nor ended within {:?}",
+                desk.drain.limit
+            );
             let help = "what it has not read stays unacknowledged";
             desk.trouble(Error::output(&*desk.name, reason, help));
             outlet.abandon();

@@ -126,6 +126,9 @@ impl FileSink {
 
     fn open(&mut self, place: &str) -> Result<(), WriteFailure> {
         let path = self.path_of(place).map_err(WriteFailure::Impossible)?;
+        if !self.has_one {
+            is_inside(&self.base, &path).map_err(WriteFailure::Impossible)?;
+        }
         let key = xxh3_128(place.as_bytes());
         let reached = self.reached.get(&key).copied();
         if reached.is_none() && self.reached.len() >= OUTPUT_PATHS_MAX {
@@ -190,6 +193,21 @@ impl FileSink {
             self.closed.insert(file.path.clone(), file.mark());
         }
     }
+}
+
+/// Whether a path below a directory stays there when links on its way are followed.
+fn is_inside(base: &Path, path: &Path) -> Result<(), Error> {
+    // Where there is no directory yet, there are no links.
+    let Ok(root) = base.canonicalize() else { return Ok(()) };
+    let mut there = path.ancestors().filter(|one| one.symlink_metadata().is_ok());
+    let leads_to = there.next().and_then(|one| one.canonicalize().ok());
+    if leads_to.is_some_and(|one| one.starts_with(&root)) {
+        return Ok(());
+    }
+    let reason =
+        format!("is no path of a file in {}: a link leads out of it; not written", base.display());
+    let help = "remove the link, or name the directory that it leads to in the sink";
+    Err(Error::output(path.display().to_string(), reason, help))
 }
 
 impl Sink for FileSink {

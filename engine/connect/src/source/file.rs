@@ -96,7 +96,10 @@ impl FileSource {
     fn read_file(&self, index: usize, feed: &Feed) -> IoResult<()> {
         let path = &self.paths[index];
         let mut file = File::open(path)?;
-        let origin = Origin::named(path.display().to_string());
+        let origin = match Identity::of(&file) {
+            Ok(identity) => Origin::of_file(path.display().to_string(), &identity),
+            Err(_) => Origin::named(path.display().to_string()),
+        };
         let at = At { origin, file: index, framing: self.config.framing };
         if !file.metadata()?.is_file() {
             feed.ledger.name_file(feed.source, index, None);

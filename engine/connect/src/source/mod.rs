@@ -55,6 +55,10 @@ pub enum SourceConfig {
 }
 
 impl OpenSource for SourceConfig {
+    fn forgets(&self) -> bool {
+        false
+    }
+
     fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error> {
         Ok(match self {
             Self::Stdin { framing } => Box::new(StdinSource::new(*framing)),

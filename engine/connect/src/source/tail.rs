@@ -134,7 +134,7 @@ impl TailSource {
         self.count += 1;
         let named = Some((identity, path.to_path_buf()));
         feed.ledger.name_file(feed.source, number, named);
-        let origin = Origin::named(path.display().to_string());
+        let origin = Origin::of_file(path.display().to_string(), &identity);
         let framing = self.config.framing;
         self.open.push(Followed {
             path: path.to_path_buf(),

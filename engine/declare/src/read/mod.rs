@@ -174,6 +174,22 @@ pub fn plain<'a>(
     }
 }
 
+/// Reads the value of one setting.
+///
+/// # Errors
+/// What is wrong with it, as a sentence.
+pub fn one<'a>(
+    row: &Setting,
+    value: Value<'a>,
+    span: Span,
+    arena: &'a Arena,
+) -> Result<Given, String> {
+    let mut inner = Vec::new();
+    let given = value::read(row.takes, value, span, arena, &mut inner);
+    let given = given.map_err(|reason| complain::sentence(row.name, &reason))?;
+    inner.into_iter().next().map_or(Ok(given), |complaint| Err(complaint.message))
+}
+
 /// The settings of a record; `null` is as good as nothing.
 fn entries<'a>(
     rows: &'static [Setting],

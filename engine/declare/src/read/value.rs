@@ -59,7 +59,7 @@ pub(super) fn read<'a>(
             .map(|_| Given::Record(super::entries(rows, value, span, arena, diagnostics))),
         Takes::Records(rows) => records(rows, value, span, arena, diagnostics),
         Takes::Map => map(value, arena).map(Given::Map),
-        Takes::Any => Some(Given::Any(to_json(value))),
+        Takes::Any => Some(Given::of(value)),
         Takes::Named => Some(Given::Named(vec![named(value, arena)?])),
         Takes::NamedList => named_list(value, span, arena, diagnostics),
         Takes::Template | Takes::PathTemplate => {

@@ -148,3 +148,41 @@ in |> search"#
     assert_eq!(count(&address, "all"), 25_000, "{}", ran.err);
     assert!(ran.err.contains("is the node running?"), "{}", ran.err);
 }
+
+#[test]
+fn what_is_sent_again_after_a_kill_changes_nothing_when_ids_stem_from_places() {
+    let Some(address) = peer("OPENSEARCH") else { return };
+    const LINES: u64 = 20_000;
+    let (index, folder) = (fresh("idempotent"), Folder::new());
+    // The same line twice is two events.
+    let input: String = (0..LINES).map(|line| format!("{{\"n\":{}}}\n", line / 2)).collect();
+    folder.write("in.log", input);
+    let program = |settings: &str| {
+        format!(
+            r#"source in from file "in.log" with follow = true, start = "beginning", every = "50ms" end;
+sink search into opensearch "http://{address}" with
+  index = "{index}", batch_events = 200, buffer = "disk", {settings}
+end;
+in |> search"#
+        )
+    };
+    for settings in ["idempotent = true", "idempotent = true, action = \"create\""] {
+        let _ = std::fs::remove_dir_all(folder.file("state"));
+        folder.write("program.tmb", program(settings));
+        let start = || {
+            temblor(["run", "-q", "program.tmb", "--state", "state"]).folder(folder.path()).start()
+        };
+        for round in 0..6_u64 {
+            let process = start();
+            // At random moments: that is what is tested.
+            std::thread::sleep(std::time::Duration::from_millis(60 + round * 97 % 250));
+            process.kill();
+        }
+        let process = start();
+        wait_until("all are there", || count(&address, &index) >= LINES);
+        let ran = process.terminate();
+        assert_eq!(count(&address, &index), LINES, "{}", ran.err);
+        assert!(!ran.err.contains("refused"), "{}", ran.err);
+    }
+    ask(&address, "DELETE", &format!("/{index}"), "");
+}

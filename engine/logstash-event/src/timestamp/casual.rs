@@ -1,5 +1,5 @@
 //! `ISO8601` of the date filter: the general parser of Joda-Time's ISODateTimeFormat (its class comment has the
-//! grammar), and beside it four patterns with a blank in the place of the `T`.
+//! grammar), and four patterns with a blank instead of the `T`.
 
 use super::fields::{Found, Unit};
 use super::format::{Dialect, Format};
@@ -9,7 +9,7 @@ use super::{Zone, digits};
 use chrono::{DateTime, Duration, FixedOffset, NaiveDate, Utc};
 use std::sync::OnceLock;
 
-/// What a text says, while it is read.
+/// The state of parsing one string.
 #[derive(Default)]
 struct Reading {
     found: Found,
@@ -18,13 +18,13 @@ struct Reading {
     offset: Option<FixedOffset>,
 }
 
-/// The moment of a text, to the millisecond; `zone` is for texts that name none.
+/// The moment of a string, to the millisecond. `zone` is the zone of strings that name none.
 #[must_use]
 pub fn parse_casual(text: &str, zone: Zone) -> Option<DateTime<Utc>> {
     plain(text, zone).or_else(|| general(text, zone)).or_else(|| blank(text, zone))
 }
 
-/// `2026-05-01T10:20:30.123Z`: what nearly all texts look like, read without any choice.
+/// The fast path for `2026-05-01T10:20:30.123Z`, which nearly all strings look like.
 fn plain(text: &str, zone: Zone) -> Option<DateTime<Utc>> {
     let (year, rest) = digits(text, 4)?;
     let (month, rest) = digits(rest.strip_prefix('-')?, 2)?;
@@ -50,7 +50,7 @@ fn plain(text: &str, zone: Zone) -> Option<DateTime<Utc>> {
     }
 }
 
-/// All that the grammar allows.
+/// The whole grammar.
 fn general(text: &str, zone: Zone) -> Option<DateTime<Utc>> {
     let mut reading = Reading::default();
     let rest = match tee(text) {
@@ -83,7 +83,7 @@ fn tee(text: &str) -> Option<&str> {
 }
 
 impl Reading {
-    /// What follows an offset, if there is one.
+    /// Parses an offset, if there is one; returns the rest of the text.
     fn zone_after<'t>(&mut self, text: &'t str) -> &'t str {
         match offset(text) {
             Some((offset, rest)) => {
@@ -95,9 +95,9 @@ impl Reading {
     }
 }
 
-/// `2026-05-01`, `2026-121`, `2026-W18-5`: the reading that comes furthest.
+/// `2026-05-01`, `2026-121`, `2026-W18-5`: the alternative that consumes most.
 fn date<'t>(reading: &mut Reading, text: &'t str) -> Option<&'t str> {
-    /// Years have no more digits.
+    /// The most digits of a year.
     const YEAR_DIGITS_MAX: usize = 9;
     let (year, _, _, rest) = signed(text, YEAR_DIGITS_MAX)?;
     let week = rest.strip_prefix("-W").or_else(|| rest.strip_prefix("-w"));
@@ -123,7 +123,7 @@ fn date<'t>(reading: &mut Reading, text: &'t str) -> Option<&'t str> {
     Some(after)
 }
 
-/// `10`, `10:20`, `10:20:30`, each of them with a fraction; what follows.
+/// `10`, `10:20`, `10:20:30`, each with an optional fraction; returns the rest of the text.
 fn reading_time<'t>(reading: &mut Reading, text: &'t str) -> Option<&'t str> {
     let (hour, _, mut rest) = number(text, 2)?;
     reading.found.push(Unit::Hour, hour);
@@ -143,9 +143,9 @@ fn reading_time<'t>(reading: &mut Reading, text: &'t str) -> Option<&'t str> {
     Some(rest)
 }
 
-/// Up to nine decimals of something that lasts `part_ms`; at least one.
+/// A fraction of a unit of `part_ms` milliseconds: one to nine decimals.
 fn fraction(text: &str, part_ms: i64) -> Option<(i64, &str)> {
-    /// Decimals that are read, as many as nanoseconds have.
+    /// The most decimals that count: nanoseconds.
     const DIGITS_MAX: usize = 9;
     let length = text.bytes().take(DIGITS_MAX).take_while(u8::is_ascii_digit).count();
     let digits: i64 = text[..length].parse().ok()?;

@@ -1,10 +1,10 @@
-//! The fields that a text says, put together as Joda-Time's parser does it: from 1970-01-01 on, each
-//! field in the order of what it is a part of and of its own size, and all smaller ones zero.
+//! Puts the fields of a parsed string together as Joda-Time's parser does: it starts from 1970-01-01 and sets the fields
+//! from the largest to the smallest; fields that the string does not name are at their minimum.
 
 use super::format::Field;
 use chrono::{Datelike, Duration, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Weekday};
 
-/// A field with the way it changes a time.
+/// A field, by the way it changes a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     Era,
@@ -29,7 +29,7 @@ pub(super) enum Unit {
     Milli,
 }
 
-/// Sizes, largest first.
+/// Spans of time, largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Size {
     Unbounded,
@@ -45,13 +45,13 @@ enum Size {
     Milli,
 }
 
-/// What a text says, in its order.
+/// The fields of a string, in the order of the string.
 #[derive(Debug)]
 pub(super) struct Found {
     fields: Vec<(Unit, i64)>,
 }
 
-/// Most texts say no more: a date, a time, its fraction and a name of the day.
+/// As many fields as most strings have: date, time, fraction and name of the day.
 const FIELDS_EXPECTED: usize = 8;
 
 impl Default for Found {
@@ -65,7 +65,7 @@ impl Found {
         self.fields.push((unit, value));
     }
 
-    /// The local time; `year` is for texts that say a month or day but no year.
+    /// The local time. `year` gives the year for strings that have a month or a day but no year.
     pub(super) fn time(mut self, year: impl FnOnce() -> i32) -> Option<NaiveDateTime> {
         self.fields.sort_by_key(|(unit, _)| unit.rank());
         let first = self.fields.first().map(|(unit, _)| unit.rank().1);
@@ -79,7 +79,7 @@ impl Found {
         for (unit, value) in &self.fields {
             time = unit.floor(unit.set(time, *value)?)?;
         }
-        // Once more, as a later field may have moved what an earlier one said.
+        // A second round, since a later field may have moved an earlier one.
         for (at, (unit, value)) in self.fields.iter().enumerate() {
             time = unit.set(time, *value)?;
             if at + 1 == self.fields.len() {
@@ -89,7 +89,7 @@ impl Found {
         Some(time)
     }
 
-    /// Year, month and day, hour, minute, second and millisecond, when the text says just these: then none moves
+    /// The fast path for strings of year, month, day, hour, minute, second and millisecond only: none of these moves
     /// another.
     fn plain(&self) -> Option<([i64; 3], [i64; 4])> {
         let (fields, millis) = match self.fields.as_slice() {
@@ -115,13 +115,13 @@ fn plain_time(date: [i64; 3], clock: [i64; 4]) -> Option<NaiveDateTime> {
     let small = |value: i64| u32::try_from(value).ok();
     let date = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, small(month)?, small(day)?)?;
     let [hour, minute, second, millis] = clock;
-    // More would be a leap second to chrono.
+    // chrono takes more nanoseconds for a leap second.
     let millis = small(millis).filter(|millis| *millis < 1000)?;
     date.and_hms_milli_opt(small(hour)?, small(minute)?, small(second)?, millis)
 }
 
 impl Unit {
-    /// The unit that a letter of a pattern stands for.
+    /// The unit of a pattern's field.
     pub(super) fn of(field: Field) -> Option<Self> {
         Some(match field {
             Field::Era => Unit::Era,
@@ -155,7 +155,7 @@ impl Unit {
         })
     }
 
-    /// What it is a part of, and its own size: the order in which fields are set.
+    /// The span that it is a part of, and its own span: the order in which fields are set.
     fn rank(self) -> (Size, Size) {
         match self {
             Unit::Era => (Size::Unbounded, Size::Unbounded),
@@ -175,7 +175,7 @@ impl Unit {
         }
     }
 
-    /// The time with this field changed; nothing when there is no such value.
+    /// The time with this field set; `None` if the value does not exist.
     fn set(self, time: NaiveDateTime, value: i64) -> Option<NaiveDateTime> {
         let small = u32::try_from(value).ok();
         match self {
@@ -225,7 +225,7 @@ impl Unit {
         }
     }
 
-    /// The beginning of this field's span.
+    /// The first moment of this field's span.
     fn floor(self, time: NaiveDateTime) -> Option<NaiveDateTime> {
         let date = time.date();
         let day = |date: NaiveDate| date.and_time(NaiveTime::MIN);

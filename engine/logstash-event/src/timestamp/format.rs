@@ -1,5 +1,5 @@
-//! Patterns such as `yyyy-MM-dd HH:mm:ss`: their parts, and times written by them. The letters are
-//! those of Joda-Time's DateTimeFormat and of java.time's DateTimeFormatter.
+//! Patterns such as `yyyy-MM-dd HH:mm:ss`: parsing them, and formatting times by them. The letters are those of
+//! Joda-Time's DateTimeFormat and of java.time's DateTimeFormatter.
 
 use super::locale::Locale;
 use chrono::{DateTime, Datelike, Days, NaiveDate, Timelike, Utc};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Letters of one field in a row, at the most; they say how many digits are written.
 const LETTERS_MAX: usize = 1_000;
 
-/// Whose letters.
+/// Which library's letters a pattern uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// `%{+YYYY}`, and the date filter.
@@ -18,7 +18,7 @@ pub enum Dialect {
     Java,
 }
 
-/// A pattern that was read.
+/// A parsed pattern.
 #[derive(Clone, Debug)]
 pub struct Format {
     pub(super) parts: Vec<Part>,
@@ -27,19 +27,19 @@ pub struct Format {
 /// A part of a pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
-    /// Text as it is.
+    /// Literal text.
     Literal(String),
-    /// A field and how often its letter is there.
+    /// A field, and how often its letter is repeated.
     Field(Field, usize),
 }
 
-/// What letters stand for.
+/// What the letters stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Era,
     Century,
     Year,
-    /// A year without a sign.
+    /// A year of an era, without a sign.
     YearOfEra,
     WeekYear,
     Month,
@@ -49,11 +49,11 @@ pub(super) enum Field {
     Weekday,
     /// 1 (Monday) to 7.
     WeekdayNumber,
-    /// Of weeks that begin on Sunday, the first being that of January 1st; only to be written.
+    /// The year of a week that begins on Sunday, where week 1 is that of 1 January; for output only.
     LocalWeekYear,
     /// See [`Field::LocalWeekYear`].
     LocalWeek,
-    /// 1 (Sunday) to 7, only to be written.
+    /// 1 (Sunday) to 7, for output only.
     LocalWeekday,
     HalfDay,
     /// 0 to 23.
@@ -71,20 +71,20 @@ pub(super) enum Field {
     Offset,
     /// `UTC`
     ZoneName,
-    /// The offset of UTC by one of java.time's letters, only to be written.
+    /// The offset of UTC by one of java.time's letters, for output only.
     JavaZone(char),
-    /// 1 to 4, `Q1`, `1st quarter`; only to be written.
+    /// 1 to 4, `Q1`, `1st quarter`; for output only.
     Quarter,
-    /// Thousandths of a second since midnight, only to be written.
+    /// Thousandths of a second since midnight, for output only.
     MilliOfDay,
-    /// Billionths of a second since midnight, only to be written.
+    /// Billionths of a second since midnight, for output only.
     NanoOfDay,
-    /// Billionths of a second, only to be written.
+    /// Billionths of a second, for output only.
     Nano,
 }
 
 impl Field {
-    /// Whether it is read as digits when its letter is there `count` times.
+    /// Whether it is parsed as digits when its letter is repeated `count` times.
     pub(super) fn is_number(self, count: usize) -> bool {
         match self {
             Field::Month => count < 3,
@@ -100,7 +100,10 @@ impl Field {
 }
 
 impl Format {
-    /// Reads a pattern. The error names the letter that means nothing.
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// A sentence that names the letter that has no meaning.
     pub fn parse(pattern: &str, dialect: Dialect) -> Result<Self, String> {
         let mut parts: Vec<Part> = Vec::new();
         let mut rest = pattern;
@@ -129,7 +132,7 @@ impl Format {
         Ok(Self { parts })
     }
 
-    /// Whether the pattern says a year.
+    /// Whether the pattern has a year.
     #[must_use]
     pub fn has_year(&self) -> bool {
         self.parts.iter().any(|part| {
@@ -148,7 +151,7 @@ impl Format {
     }
 }
 
-/// What stands between quotes, `''` being one, and what follows.
+/// The text between quotes, in which `''` is a quote, and the rest of the pattern.
 fn quoted(text: &str) -> (String, &str) {
     if let Some(rest) = text.strip_prefix('\'') {
         return ("'".to_string(), rest);

@@ -1,10 +1,10 @@
-//! ISO 8601 with the liberties that Logstash takes: parts at the end may be missing, a blank may
-//! stand for the `T`, a comma for the point.
+//! ISO 8601 as loosely as Logstash parses it: parts at the end may be missing, and a blank may replace the `T` and a
+//! comma the decimal point.
 
 use super::{Zone, digits, offset};
 use chrono::{DateTime, NaiveDate, NaiveTime, Utc, Weekday};
 
-/// The moment of a text, in UTC where it names no zone.
+/// The moment of a string; one without a zone is in UTC.
 #[must_use]
 pub fn parse_iso8601(text: &str) -> Option<DateTime<Utc>> {
     let zone = Zone::UTC;
@@ -14,7 +14,7 @@ pub fn parse_iso8601(text: &str) -> Option<DateTime<Utc>> {
     };
     let (time, rest) = time(rest)?;
     let local = date.and_time(time);
-    // A blank in front of the offset is as common as it is wrong.
+    // A blank before the offset is wrong but common.
     let rest = if text.contains(' ') { rest.trim_start() } else { rest };
     if rest.is_empty() {
         return zone.moment(local);

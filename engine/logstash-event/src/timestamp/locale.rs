@@ -1,9 +1,9 @@
-//! Names of months, days, half days and eras in the languages that logs are written in. A text may
-//! have a name or its abbreviation, as written, in lower case or in upper case: that is Joda's rule.
+//! Names of months, days, half days and eras in the languages that logs are written in. A string may have a name or its
+//! abbreviation, as listed, in lower case or in upper case: that is Joda-Time's rule.
 
 use std::sync::OnceLock;
 
-/// A language, perhaps of one country.
+/// A language, optionally of one country.
 #[derive(Debug)]
 pub struct Locale {
     tag: &'static str,
@@ -15,12 +15,12 @@ pub struct Locale {
     eras: Names,
 }
 
-/// Names of a kind and their abbreviations.
+/// Names with their abbreviations.
 #[derive(Debug)]
 struct Names {
     long: Vec<&'static str>,
     short: Vec<&'static str>,
-    /// Every form that is read, with its number; longer ones first.
+    /// Every accepted form with its number, longest first.
     forms: Vec<(String, usize)>,
 }
 
@@ -45,7 +45,7 @@ impl Names {
         if long { self.long[number] } else { self.short[number] }
     }
 
-    /// The number of the longest name that `text` begins with, and what follows.
+    /// The number of the longest name that `text` begins with, and the rest of the text.
     fn read<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         let first = text.as_bytes().first()?;
         let mut forms =
@@ -108,25 +108,25 @@ impl Locale {
         self.days.name(number, long)
     }
 
-    /// The month that `text` begins with, 0 to 11, and what follows.
+    /// The month that `text` begins with, 0 to 11, and the rest of the text.
     #[must_use]
     pub(crate) fn read_month<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.months.read(text)
     }
 
-    /// The day that `text` begins with, 0 (Monday) to 6, and what follows.
+    /// The day that `text` begins with, 0 (Monday) to 6, and the rest of the text.
     #[must_use]
     pub(crate) fn read_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.days.read(text)
     }
 
-    /// The half day that `text` begins with, 0 or 1, and what follows.
+    /// The half day that `text` begins with, 0 or 1, and the rest of the text.
     #[must_use]
     pub(crate) fn read_half_day<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.half_days.read(text)
     }
 
-    /// The era that `text` begins with, 0 or 1, and what follows.
+    /// The era that `text` begins with, 0 or 1, and the rest of the text.
     #[must_use]
     pub(crate) fn read_era<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
         self.eras.read(text)

@@ -20,7 +20,7 @@ use chrono::offset::LocalResult;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, TimeZone, Utc};
 use chrono_tz::Tz;
 
-/// A zone for texts that name none.
+/// The time zone of strings that name none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Zone {
     /// `Europe/Berlin`
@@ -33,7 +33,7 @@ impl Zone {
     /// Universal time.
     pub const UTC: Zone = Zone::Named(Tz::UTC);
 
-    /// The zone with this IANA name, of one of the old abbreviations that Joda knows, or offset.
+    /// The zone of an IANA name, an abbreviation that Joda-Time knows, or an offset.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         if name == "Z" || name == "UTC" {
@@ -55,8 +55,8 @@ impl Zone {
         }
     }
 
-    /// The moment of a local time. Nothing in the gap where clocks are put forward; the earlier one
-    /// where they are set back.
+    /// The moment of a local time: `None` in the gap where clocks are put forward, the earlier of two where they are put
+    /// back.
     #[must_use]
     pub fn moment(self, local: NaiveDateTime) -> Option<DateTime<Utc>> {
         fn utc<Z: TimeZone>(found: LocalResult<DateTime<Z>>) -> Option<DateTime<Utc>> {
@@ -70,7 +70,7 @@ impl Zone {
     }
 }
 
-/// The offset `Z`, `+01`, `+0100` or `+01:00` that `text` begins with, and what follows.
+/// The offset at the beginning of `text` (`Z`, `+01`, `+0100`, `+01:00`), and the rest of the text.
 pub(super) fn offset(text: &str) -> Option<(FixedOffset, &str)> {
     if let Some(rest) = text.strip_prefix(['Z', 'z']) {
         return Some((FixedOffset::east_opt(0)?, rest));
@@ -86,7 +86,7 @@ pub(super) fn offset(text: &str) -> Option<(FixedOffset, &str)> {
     Some((FixedOffset::east_opt(sign * i32::try_from(total).ok()?)?, rest))
 }
 
-/// Exactly `count` digits, and what follows.
+/// Exactly `count` digits as a number, and the rest of the text.
 pub(super) fn digits(text: &str, count: usize) -> Option<(i64, &str)> {
     let head = text.get(..count)?;
     if !head.bytes().all(|byte| byte.is_ascii_digit()) {

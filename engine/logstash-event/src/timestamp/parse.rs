@@ -1,6 +1,5 @@
-//! Texts read by a pattern, as Joda-Time does it: numbers may have fewer digits than letters, names
-//! may be long or short, and what a text does not say is as on 1970-01-01. See [`super::fields`] for
-//! how the fields become a time.
+//! Parses strings by a pattern as Joda-Time does: numbers may have fewer digits than the pattern has letters, names may
+//! be long or short, and missing fields are those of 1970-01-01. See [`super::fields`] for how fields become a time.
 
 use super::fields::{Found, Unit};
 use super::format::{Field, Format, Part};
@@ -8,21 +7,21 @@ use super::locale::Locale;
 use super::{Zone, digits};
 use chrono::{DateTime, Datelike, FixedOffset, Months, Utc};
 
-/// What one text says, while it is read.
+/// The state of parsing one string.
 struct Reading<'l> {
     found: Found,
     zone: Option<Zone>,
     locale: &'l Locale,
-    /// Two digits stand for a year within fifty years of this one.
+    /// A year of two digits is the one within fifty years of this year.
     pivot: i32,
 }
 
-/// Years written with all their digits have no more than these.
+/// The most digits of a year.
 const YEAR_DIGITS: usize = 9;
 
 impl Format {
-    /// The moment that `text` stands for. `zone` is for texts that name none; `now` helps where
-    /// there is no year.
+    /// The moment that `text` stands for. `zone` is the zone of strings that name none; `now` gives the year to strings
+    /// without one.
     #[must_use]
     pub fn read(
         &self,
@@ -53,7 +52,7 @@ impl Format {
     }
 }
 
-/// The time moved by a year when it is in December and now is January, or the other way round.
+/// Moves a time of December to last year if it is January now, and a time of January to next year if it is December.
 fn nearest_year(time: DateTime<Utc>, zone: Zone, month_now: u32) -> Option<DateTime<Utc>> {
     let local = zone.local(time);
     match (month_now, local.month()) {
@@ -74,7 +73,7 @@ fn after_literal<'t>(text: &'t str, literal: &str) -> Option<&'t str> {
     Some(rest.as_str())
 }
 
-/// Up to `most` digits, at least one: their value, their number and what follows.
+/// One to `most` digits: their value, how many there are, and the rest of the text.
 pub(super) fn number(text: &str, most: usize) -> Option<(i64, usize, &str)> {
     let length = text.bytes().take(most).take_while(u8::is_ascii_digit).count();
     if length == 0 {
@@ -84,7 +83,7 @@ pub(super) fn number(text: &str, most: usize) -> Option<(i64, usize, &str)> {
     Some((i64::from(value), length, &text[length..]))
 }
 
-/// As [`number`], with a sign that may stand before it.
+/// As [`number`], with an optional sign, and whether there was one.
 pub(super) fn signed(text: &str, most: usize) -> Option<(i64, usize, bool, &str)> {
     let sign = text.starts_with(['+', '-']);
     let (value, length, rest) = number(text.strip_prefix(['+', '-']).unwrap_or(text), most)?;
@@ -92,7 +91,7 @@ pub(super) fn signed(text: &str, most: usize) -> Option<(i64, usize, bool, &str)
 }
 
 impl Reading<'_> {
-    /// Reads one field; gives what follows it.
+    /// Parses one field; returns the rest of the text.
     fn field<'t>(
         &mut self,
         field: Field,
@@ -142,7 +141,7 @@ impl Reading<'_> {
         Some(rest)
     }
 
-    /// Two digits, or a year with a sign or with all its digits.
+    /// A year of two digits, or one with a sign or with all its digits.
     fn short_year<'t>(&mut self, field: Field, strict: bool, text: &'t str) -> Option<&'t str> {
         let unit = if field == Field::WeekYear { Unit::WeekYear } else { Unit::Year };
         if !strict {
@@ -156,7 +155,7 @@ impl Reading<'_> {
         self.keep(unit, low + (value - low).rem_euclid(100), rest)
     }
 
-    /// A field that is no number.
+    /// A field that is a name or a zone.
     fn name<'t>(&mut self, field: Field, count: usize, text: &'t str) -> Option<&'t str> {
         let locale = self.locale;
         let (unit, (number, rest)) = match field {
@@ -199,7 +198,7 @@ fn zone_id(text: &str) -> Option<(Zone, &str)> {
     None
 }
 
-/// The few abbreviations that Joda reads, by English custom.
+/// The few abbreviations that Joda-Time parses.
 fn zone_name(text: &str) -> Option<(Zone, &str)> {
     const NAMES: [(&str, chrono_tz::Tz); 11] = [
         ("UTC", chrono_tz::Tz::UTC),
@@ -217,7 +216,7 @@ fn zone_name(text: &str) -> Option<(Zone, &str)> {
     NAMES.iter().find_map(|(name, zone)| Some((Zone::Named(*zone), text.strip_prefix(name)?)))
 }
 
-/// `Z`, `+01`, `+0100`, `+01:00`, `+01:00:00`, and what follows.
+/// `Z`, `+01`, `+0100`, `+01:00`, `+01:00:00`, and the rest of the text.
 pub(super) fn offset(text: &str) -> Option<(FixedOffset, &str)> {
     if let Some(rest) = text.strip_prefix(['Z', 'z']) {
         return Some((FixedOffset::east_opt(0)?, rest));

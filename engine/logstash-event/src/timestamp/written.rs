@@ -1,22 +1,22 @@
-//! Moments as ISO 8601 in UTC, as events write them: with three, six or nine decimals, as many as are needed.
+//! Formats times as ISO 8601 in UTC with three, six or nine decimals, as many as are needed.
 //!
-//! Invariant: what is written without chrono is what chrono would have written; a test holds both together.
+//! Invariant: the output equals that of chrono, which is slower; a test compares them.
 
 use chrono::{DateTime, Datelike, Timelike, Utc};
 
 /// `2026-01-01T00:00:00.000000000Z`
 const TEXT_BYTES: usize = 30;
-/// A leap second counts its nanoseconds beyond this.
+/// chrono represents a leap second by more nanoseconds than this.
 const SECOND_NS: u32 = 1_000_000_000;
 
-/// A moment as text, without memory of its own.
+/// A formatted time, usually without an allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Written(Text);
 
 #[derive(Clone, Debug)]
 enum Text {
     Short([u8; TEXT_BYTES], usize),
-    /// Of a year before 0 or after 9999, or within a leap second.
+    /// A year before 0 or after 9999, or a leap second.
     Long(String),
 }
 
@@ -74,7 +74,7 @@ fn short(time: DateTime<Utc>, year: u32, nanos: u32) -> ([u8; TEXT_BYTES], usize
     (bytes, end + 1)
 }
 
-/// The digits of a number, the last one last.
+/// Writes a number as decimal digits, padded with zeros.
 #[inline(always)]
 fn put(places: &mut [u8], mut number: u32) {
     for place in places.iter_mut().rev() {

@@ -1,12 +1,14 @@
 //! A declaration of a Temblor file, read by the rows of its connector.
 
 use super::reading::reading;
-use super::writing::{Writing, fit, queue_policy, writing};
+use super::writing::{Writing, fit, writing};
 use super::{SinkEndpoint, SourceEndpoint};
 use crate::connected::{self, Reading};
+use crate::queueing;
 use crate::registry::Registry;
+use temblor_declare::queue::SEVERITY;
 use temblor_declare::read::Reader;
-use temblor_declare::shared::{QUEUE, READING, STREAM, WRITING};
+use temblor_declare::shared::{BUFFER, QUEUE, READING, STREAM, WRITING};
 use temblor_declare::{Connector, Ends, Given, Notation, Setting, Settings, Takes};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
@@ -24,14 +26,15 @@ pub(super) fn source(
 ) -> Option<SourceEndpoint> {
     let connector = connector(def, Ends::Source, registry, compiler)?;
     let before = compiler.diagnostics.len();
-    let settings = settings(connector, def, &[connector.source, READING], compiler);
+    let settings = settings(connector, def, &[connector.source, READING, BUFFER], compiler);
     let reading = reading(connector, &settings, compiler);
     if connected::has_errors(&compiler.diagnostics[before..]) {
         return None;
     }
     let name = &def.name.text;
     let built = connected::build(connector, name, Ends::Source, &settings, &reading, compiler)?;
-    Some(SourceEndpoint::new(name, built.source?, reading.codec))
+    let source = queueing::source(connector, name, built.source?, &settings, compiler);
+    Some(SourceEndpoint::new(name, source, reading.codec))
 }
 
 /// `sink NAME into KIND "ADDRESS" with … end`
@@ -43,7 +46,7 @@ pub(super) fn sink(
 ) -> Option<SinkEndpoint> {
     let connector = connector(def, Ends::Sink, registry, compiler)?;
     let before = compiler.diagnostics.len();
-    let rows = [connector.sink, WRITING, STREAM, QUEUE];
+    let rows = [connector.sink, WRITING, STREAM, QUEUE, &SEVERITY];
     let settings = settings(connector, def, &rows, compiler);
     let mut writing: Writing = writing(connector, &settings, compiler);
     if connected::has_errors(&compiler.diagnostics[before..]) {
@@ -55,10 +58,11 @@ pub(super) fn sink(
     let sink = built.sink?;
     fit(connector, &sink, &settings, &mut writing, compiler);
     let attributes = connected::attributes(connector.sink, &settings);
-    let is_local = sink.is_stream;
+    let (is_local, has_queue) = (sink.is_stream, sink.has_queue);
     let endpoint =
         connected::sink_endpoint((name, name), sink, attributes, writing.encoding, sources);
-    Some(SinkEndpoint { queue: queue_policy(&settings), each_member: !is_local, ..endpoint })
+    let endpoint = SinkEndpoint { each_member: !is_local, ..endpoint };
+    Some(queueing::sink(endpoint, &settings, has_queue, sources, compiler))
 }
 
 /// The row of a kind, if it can be such an end.

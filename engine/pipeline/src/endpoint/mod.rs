@@ -14,6 +14,7 @@ pub use plan::wire_sinks;
 
 use crate::lookup::NamedTables;
 use crate::registry::Registry;
+use temblor_codec::OutputCodec;
 use temblor_lang::lower::Compiler;
 use temblor_lang::syntax::tree::{EndpointDef, EndpointRole};
 
@@ -52,6 +53,12 @@ impl Endpoints {
             }
         }
         endpoints
+    }
+
+    /// Whether a sink takes dead letters.
+    #[must_use]
+    pub fn take_letters(&self) -> bool {
+        self.sinks.iter().any(|sink| sink.encoding.codec == OutputCodec::Letter)
     }
 
     /// Whether the file declares no source and no sink.

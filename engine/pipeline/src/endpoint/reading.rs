@@ -16,7 +16,7 @@ pub(super) fn reading(
     refuse_codec(connector, settings, compiler);
     let diagnostics = &mut compiler.diagnostics;
     let codec = match (connector.codec, settings.named("codec").first()) {
-        (CodecUse::Structured, _) => temblor_codec::InputCodec::Json,
+        (CodecUse::Structured | CodecUse::Letters, _) => temblor_codec::InputCodec::Json,
         (CodecUse::Default(name), None) => names::reader(name).unwrap_or_default(),
         (_, named) => codec::reader(named, settings.span_of("codec"), diagnostics),
     };
@@ -50,7 +50,8 @@ pub(super) fn refuse_codec(
     settings: &Settings,
     compiler: &mut Compiler<'_>,
 ) {
-    if connector.codec == CodecUse::Structured && settings.says("codec") {
+    let has_none = matches!(connector.codec, CodecUse::Structured | CodecUse::Letters);
+    if has_none && settings.says("codec") {
         let message = format!("`{}` gives and takes values; it has no codec", connector.kind);
         let span = settings.span_of("codec");
         compiler.diagnostics.push(Diagnostic::error("E0510", span, message));

@@ -7,7 +7,6 @@ use temblor_declare::interceptor::after::{self, Stream};
 use temblor_declare::{BuiltSink, CodecUse, Connector, Settings, codec};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
-use temblor_runtime::outlet::{QueuePolicy, WhenFull};
 
 /// What the settings of a sink say.
 pub(super) struct Writing {
@@ -27,6 +26,7 @@ pub(super) fn writing(
     let diagnostics = &mut compiler.diagnostics;
     let mut encoding = match (connector.codec, settings.named("codec").first()) {
         (CodecUse::Structured, _) => Encoding { codec: OutputCodec::Json, post: None },
+        (CodecUse::Letters, _) => Encoding { codec: OutputCodec::Letter, post: None },
         (CodecUse::Default(name), None) => names::writer(name).unwrap_or_default(),
         (_, named) => codec::writer(named, settings.span_of("codec"), diagnostics),
     };
@@ -40,7 +40,7 @@ pub(super) fn writing(
     Writing { encoding, stream: after.stream }
 }
 
-/// What only some sinks take: a compression of the whole, or a queue. What goes with others is reported.
+/// What only some sinks take: a compression of the whole. What goes with others is reported.
 pub(super) fn fit(
     connector: &Connector,
     sink: &BuiltSink,
@@ -63,26 +63,4 @@ pub(super) fn fit(
         each.push(Postprocessor::Compress(Packing::Gzip, None));
         writing.encoding.post = Some(each.into_boxed_slice());
     }
-    for name in ["queue_bytes", "when_full"] {
-        if !sink.has_queue && settings.says(name) {
-            let message = format!("`{name}` does not go with");
-            let help = "what it writes is written at once; nothing waits for it";
-            compiler.diagnostics.push(refuse(name, &message, help));
-        }
-    }
-}
-
-/// `with queue_bytes = "64MiB", when_full = "block"`: how much may wait for a sink, and what happens
-/// beyond that.
-pub(super) fn queue_policy(settings: &Settings) -> QueuePolicy {
-    let mut policy = QueuePolicy::default();
-    if settings.has("queue_bytes") {
-        policy.bytes_max = settings.size("queue_bytes").max(1);
-    }
-    policy.when_full = match settings.optional_text("when_full") {
-        Some("drop_newest") => WhenFull::DropNewest,
-        Some("drop_oldest") => WhenFull::DropOldest,
-        _ => WhenFull::Block,
-    };
-    policy
 }

@@ -1,6 +1,7 @@
 //! Named constructors of diagnostics about graphs. Codes `E05xx` are used in the engine only.
 
 use crate::operator::ERR;
+use temblor_declare::read;
 use temblor_declare::shared::FLOW;
 use temblor_lang::diagnostic::{Class, Diagnostic};
 use temblor_lang::span::Span;
@@ -120,7 +121,7 @@ pub(super) fn unknown_operator<'n>(
     known: impl IntoIterator<Item = &'n str>,
 ) -> Diagnostic {
     let complaint = Diagnostic::error("E0505", span, format!("unknown operator `{name}`"));
-    if name == crate::load::THROUGH {
+    if name == super::THROUGH {
         return complaint.with_help(
             "a process stands in a chain itself, as `through \"command\" else place with … end`, and in no arm: \
              lead the events of the arm into a stream",
@@ -134,11 +135,7 @@ pub(super) fn unknown_setting<'n>(
     span: Span,
     known: impl IntoIterator<Item = &'n str>,
 ) -> Diagnostic {
-    Diagnostic::error("E0506", span, format!("unknown setting `{name}`")).with_nearest(name, known)
-}
-
-pub(super) fn missing_setting(name: &str, doc: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("E0507", span, format!("the setting `{name}` is missing")).with_help(doc)
+    read::complain::unknown(name, span, known)
 }
 
 pub(super) fn missing_argument(name: &str, span: Span) -> Diagnostic {
@@ -152,10 +149,6 @@ pub(super) fn unknown_argument<'n>(
     known: impl IntoIterator<Item = &'n str>,
 ) -> Diagnostic {
     Diagnostic::error("E0509", span, format!("unknown argument: {name}")).with_nearest(name, known)
-}
-
-pub(super) fn bad_setting(name: &str, expected: &str, got: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("E0510", span, format!("`{name}` must be {expected}, got {got}"))
 }
 
 /// A word of a step that is none of those which stand there.

@@ -2,7 +2,7 @@
 
 use super::build::{Builder, Instance, Level, Notation};
 use super::{Node, Step, complain};
-use crate::operator::{ERR, IN, OUT};
+use crate::operator::{ERR, FULL, IN, OUT};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Ident, StreamRef};
 
@@ -31,7 +31,7 @@ impl Builder<'_, '_> {
                 }
             }
             Some(Instance::Output(_))
-                if port.is_some_and(|port| [ERR, OUT].contains(&port))
+                if port.is_some_and(|port| [ERR, OUT, FULL].contains(&port))
                     && level.prefix.is_empty()
                     && from.node.text != port.unwrap_or_default() =>
             {
@@ -75,7 +75,8 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// `sink/err` or `sink/out` at the level of the file: what a sink gives back.
+    /// `sink/err`, `sink/out` or `sink/full` at the level of the file: what a sink gives back, and what its
+    /// queue has no room for.
     fn way_back(&mut self, level: &mut Level, sink: &str, port: &str) -> usize {
         let name = format!("{sink}/{port}");
         match level.instance(&name) {

@@ -4,10 +4,10 @@
 //! Invariant: what is saved goes to one step at most, and where several would do, the order in which they
 //! stand decides only between equals. Nothing is guessed.
 
-use crate::operators::{Setting, Takes};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::Hash;
 use std::sync::Arc;
+use temblor_declare::{Setting, Takes};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::print_query;
 use temblor_lang::syntax::tree::{

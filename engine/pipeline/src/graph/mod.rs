@@ -7,11 +7,13 @@ mod build;
 mod chain;
 mod circles;
 mod complain;
+mod counts;
 mod definitions;
 mod draw;
 mod ends;
 mod inline;
 mod flow;
+mod handing;
 mod identity;
 mod meter;
 mod names;
@@ -29,21 +31,28 @@ mod window;
 pub use build::{Builder, Notation};
 pub use chain::{Expansion, expand};
 pub use complain::connector_setting;
+pub use counts::{StepCounts, Tally};
 pub use draw::Picture;
 pub use flow::{FlowConnector, FlowPort, Flows};
+pub use handing::{Lost, without_places};
 pub use meter::{Meter, MeterPlace};
 pub use names::{Declared, Meaning, Names};
 pub use network::Network;
 pub use saving::Restored;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};
+pub use window::{WINDOW, WINDOW_KINDS};
 
 use crate::operator::{AnyOperator, IN, OUT, Usage};
+use counts::Counts;
 use identity::Identity;
 use std::any::Any;
 use std::sync::Arc;
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Span;
+
+/// The word of a step that is a process: `through "command"`. Such a step is taken apart before the graph is built.
+pub(crate) const THROUGH: &str = "through";
 
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]
@@ -53,6 +62,8 @@ pub struct Graph {
     inputs: Vec<(String, usize)>,
     /// Output ports by name, in the order of their numbers.
     outputs: Vec<String>,
+    /// Whether events that tell of a failure say its code and step, too.
+    tells_codes: bool,
 }
 
 /// A node and what its ports lead to.
@@ -72,6 +83,8 @@ pub struct Node {
     rest: Option<usize>,
     /// Where the events of a port go that leads nowhere: see `OperatorKind::fallbacks`.
     fallbacks: &'static [(&'static str, &'static str)],
+    /// What all workers have counted at it.
+    counts: Counts,
 }
 
 /// What a node does with an event.
@@ -98,7 +111,7 @@ struct Edge {
 
 /// What all nodes remember, by node.
 #[derive(Debug)]
-pub struct States(Vec<Box<dyn Any + Send>>);
+pub struct States(Vec<Box<dyn Any + Send>>, Vec<Tally>);
 
 impl Graph {
     /// The graph of one operator whose ports all lead out: what a script file is.
@@ -112,6 +125,7 @@ impl Graph {
             nodes: vec![input, script, Node::new(OUT, Step::AnyOutput(0))],
             inputs: vec![(IN.to_string(), 0)],
             outputs: vec![OUT.to_string()],
+            tells_codes: false,
         }
     }
 
@@ -122,7 +136,8 @@ impl Graph {
             Step::Operator(operator) => operator.start(),
             _ => Box::new(()) as Box<dyn Any + Send>,
         };
-        States(self.nodes.iter().map(start).collect())
+        let tallies = vec![Tally::default(); self.nodes.len()];
+        States(self.nodes.iter().map(start).collect(), tallies)
     }
 
     /// The nodes, for reports and drawings.
@@ -141,6 +156,18 @@ impl Graph {
     #[must_use]
     pub fn input(&self, name: &str) -> Option<usize> {
         self.inputs.iter().find(|(input, _)| input == name).map(|(_, node)| *node)
+    }
+
+    /// The name of the input port of a node.
+    #[must_use]
+    pub fn input_name(&self, node: usize) -> Option<&str> {
+        self.inputs.iter().find(|(_, input)| *input == node).map(|(name, _)| name.as_str())
+    }
+
+    /// Says code and step of a failure in the metadata of the event that tells of it, as `$error`: what dead
+    /// letters want to know.
+    pub fn tell_codes(&mut self) {
+        self.tells_codes = true;
     }
 
     /// The node of an output port.
@@ -244,8 +271,16 @@ impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
         let name = name.into();
         let identity = Identity { kind: name.clone(), ..Identity::default() };
-        let edges = Vec::new();
-        Self { name, step, span: None, identity, edges, rest: None, fallbacks: &[] }
+        Self {
+            name,
+            step,
+            span: None,
+            identity,
+            edges: Vec::new(),
+            rest: None,
+            fallbacks: &[],
+            counts: Counts::default(),
+        }
     }
 
     fn made_of(mut self, span: Span) -> Self {

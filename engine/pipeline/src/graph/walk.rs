@@ -7,7 +7,7 @@ use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings};
 use std::any::Any;
 use temblor_lang::error::EvalError;
 use temblor_lang::run::spent;
-use temblor_lang::value::{Excess, Key, Value};
+use temblor_lang::value::{Excess, Key, RecordBuilder, Value};
 use temblor_runtime::ack::Token;
 
 /// Arrivals at nodes that one event may bring about: branches that part and meet again and again double
@@ -162,6 +162,7 @@ impl Graph {
                     return true;
                 }
                 let result = operator.process(state, port, event, around, emitter);
+                memory.local.1[arrival.node].add(result.is_err(), emitter.losses());
                 self.deliver(node, emitter, way, around, receiver);
                 if let Err(error) = result {
                     self.fail(node, event, &error, way, around, receiver);
@@ -300,7 +301,20 @@ impl Graph {
         let mut record = arena.record_builder(2);
         record.insert("error", Value::Str(arena.str(&receiver.describe(error))));
         record.insert("event", event.value);
-        self.follow(node, ERR, event.with_value(record.finish()), way);
+        let mut failed = event.with_value(record.finish());
+        if self.tells_codes {
+            let mut about = arena.record_builder(2);
+            about.insert("code", Value::Str(error.code()));
+            about.insert("step", Value::Str(arena.str(&node.name)));
+            let meta = event.meta.as_record(arena);
+            let mut meta = match meta {
+                Some(meta) => RecordBuilder::from_record(arena, meta, 1),
+                None => arena.record_builder(1),
+            };
+            meta.insert("error", about.finish());
+            failed = failed.with_meta(meta.finish());
+        }
+        self.follow(node, ERR, failed, way);
     }
 }
 

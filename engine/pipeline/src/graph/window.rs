@@ -3,41 +3,51 @@
 use super::build::{Builder, Definition, Level};
 use super::complain;
 use crate::operators::select::{Slide, WindowKind, WindowSpec};
-use std::sync::Arc;
+use temblor_declare::read::{self, Reader};
+use temblor_declare::{Setting, Settings, Takes};
+use temblor_lang::diagnostic::Severity;
 use temblor_lang::lower::Rules;
 use temblor_lang::program::Script;
-use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Ident, WindowDef};
-use temblor_lang::units::parse_duration;
 use temblor_lang::value::{Frozen, Value};
 
 /// The settings of a window.
-const SETTINGS: &[&str] =
-    &["size", "interval", "max_groups", "max_age", "eviction", "flush", "gap", "slide"];
-/// What a window may be `from`.
-const KINDS: [&str; 3] = ["tumbling", "sliding", "session"];
+pub static WINDOW: &[Setting] = &[
+    Setting::new(
+        "size",
+        Takes::Whole { least: 1, most: u64::MAX },
+        "How many events, or how much of what the script weighs, make a window.",
+    ),
+    Setting::new("interval", Takes::Duration, "How long a window is open."),
+    Setting::new(
+        "max_groups",
+        Takes::Whole { least: 1, most: u64::MAX },
+        "How many groups have windows at the same time.",
+    ),
+    Setting::new("max_age", Takes::Duration, "A group that gets nothing for so long is given up."),
+    Setting::new(
+        "eviction",
+        Takes::Word(&["lru", "error"]),
+        "What happens beyond `max_groups`: the group that got nothing for longest is given up, or the \
+         event fails.",
+    ),
+    Setting::new("flush", Takes::Flag, "Whether open windows are let out when the input ends."),
+    Setting::new("gap", Takes::Duration, "How long nothing comes at the end of a session."),
+    Setting::new(
+        "slide",
+        Takes::Duration,
+        "How far a sliding window moves; a number of events with `size`.",
+    ),
+];
 /// Removed from tremor in earlier releases; still written, still without effect.
-const IGNORED: &[&str] = &["eviction_period", "emit_empty_windows"];
+static REMOVED: &[Setting] = &[
+    Setting::new("eviction_period", Takes::Any, "Has no effect."),
+    Setting::new("emit_empty_windows", Takes::Any, "Has no effect."),
+];
+/// What a window may be `from`.
+pub const WINDOW_KINDS: [&str; 3] = ["tumbling", "sliding", "session"];
 /// Slides that a sliding window may be made of: each keeps its own aggregates.
 const PANES_MAX: u64 = 100_000;
-
-/// The settings as given.
-#[derive(Default)]
-struct Given {
-    /// Names that a mistake left without a value are here too: it has been reported.
-    names: Vec<String>,
-    values: Vec<(String, Span, Arc<Frozen>)>,
-}
-
-impl Given {
-    fn entry(&self, name: &str) -> Option<&(String, Span, Arc<Frozen>)> {
-        self.values.iter().find(|(key, _, _)| key == name)
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.names.iter().any(|key| key == name)
-    }
-}
 
 /// The slides that a window is made of.
 pub(super) fn panes(whole: u64, slide: u64) -> Result<usize, String> {
@@ -55,8 +65,8 @@ pub(super) fn panes(whole: u64, slide: u64) -> Result<usize, String> {
 impl Builder<'_, '_> {
     /// Whether windows of this kind exist; reports when not.
     pub(super) fn check_window_kind(&mut self, kind: &Ident) {
-        if !KINDS.contains(&kind.text.as_str()) {
-            let complaint = complain::window_kind(&kind.text, kind.span, KINDS);
+        if !WINDOW_KINDS.contains(&kind.text.as_str()) {
+            let complaint = complain::window_kind(&kind.text, kind.span, WINDOW_KINDS);
             self.complain(complaint);
         }
     }
@@ -73,20 +83,13 @@ impl Builder<'_, '_> {
             self.judge_scripts(def, definition, level);
             return None;
         };
-        let eviction = given.entry("eviction").map(|(_, _, value)| value.get().as_str());
-        if let Some((_, span, value)) = given.entry("eviction")
-            && !matches!(value.get(), Value::Str("lru" | "error"))
-        {
-            self.complain(complain::bad_window("`eviction` is \"lru\" or \"error\"", *span));
-        }
-        let flush = given.entry("flush").and_then(|(_, _, value)| value.get().as_bool());
         Some(WindowSpec {
             name: Frozen::new(Value::Str(&name.text)),
             kind,
-            max_groups: self.whole(&given, "max_groups"),
-            max_age: self.duration(&given, "max_age"),
-            evicts: eviction == Some(Some("lru")),
-            flushes: flush.unwrap_or(false),
+            max_groups: given.optional_whole("max_groups"),
+            max_age: self.positive(&given, "max_age"),
+            evicts: given.optional_text("eviction") == Some("lru"),
+            flushes: given.flag("flush"),
             args: level.args.clone().unwrap_or_default(),
         })
     }
@@ -106,28 +109,27 @@ impl Builder<'_, '_> {
         def: &WindowDef,
         definition: &Definition,
         level: &Level,
-    ) -> Given {
-        let mut given = Given::default();
-        for binding in &def.with {
-            let name = &binding.name;
-            let value =
-                self.compiler.constant(&binding.value, &definition.scope, level.args.clone());
-            if !SETTINGS.contains(&name.text.as_str()) && !IGNORED.contains(&name.text.as_str()) {
-                let known = SETTINGS.iter().copied();
-                let mut complaint = complain::unknown_setting(&name.text, name.span, known);
-                complaint.severity = temblor_lang::diagnostic::Severity::Warning;
-                self.complain(complaint);
-            }
-            given.names.push(name.text.clone());
-            given.values.extend(value.map(|value| (name.text.clone(), name.span, value)));
+    ) -> Settings {
+        let span = definition.define.span;
+        let (scope, args) = (&definition.scope, level.args.clone());
+        let before = self.compiler.diagnostics.len();
+        let settings = Reader { rows: &[WINDOW, REMOVED], span, scope, args }.bindings(
+            &def.with,
+            Settings::new(span),
+            self.compiler,
+        );
+        // tremor does not look at what it does not know.
+        let said = &mut self.compiler.diagnostics[before..];
+        for one in said.iter_mut().filter(|one| one.code == "E0506") {
+            one.severity = Severity::Warning;
         }
-        given
+        settings
     }
 
     fn window_kind(
         &mut self,
         def: &WindowDef,
-        given: &Given,
+        given: &Settings,
         definition: &Definition,
         level: &Level,
     ) -> Option<WindowKind> {
@@ -136,7 +138,7 @@ impl Builder<'_, '_> {
         {
             self.complain(complain::only_tick(&port.text, port.span));
         }
-        let ways = [given.has("size"), given.has("interval"), def.state.is_some()];
+        let ways = [given.says("size"), given.says("interval"), def.state.is_some()];
         let ways = ways.into_iter().filter(|way| *way).count();
         let span = definition.define.span;
         match (def.kind.text.as_str(), ways) {
@@ -161,16 +163,16 @@ impl Builder<'_, '_> {
     fn tumbling(
         &mut self,
         def: &WindowDef,
-        given: &Given,
+        given: &Settings,
         definition: &Definition,
         level: &Level,
     ) -> Option<WindowKind> {
-        if given.has("size") {
-            let size = self.whole(given, "size")?;
+        if given.says("size") {
+            let size = given.optional_whole("size")?;
             return Some(WindowKind::Size { size, weight: self.measure(def, definition, level) });
         }
-        if given.has("interval") {
-            let interval = self.duration(given, "interval")?;
+        if given.says("interval") {
+            let interval = self.positive(given, "interval")?;
             return Some(WindowKind::Interval {
                 interval,
                 time: self.measure(def, definition, level),
@@ -197,11 +199,11 @@ impl Builder<'_, '_> {
     fn session(
         &mut self,
         def: &WindowDef,
-        given: &Given,
+        given: &Settings,
         definition: &Definition,
         level: &Level,
     ) -> Option<WindowKind> {
-        let Some(gap) = self.duration(given, "gap") else {
+        let Some(gap) = self.positive(given, "gap") else {
             let message = "a session window needs a `gap` in nanoseconds";
             self.complain(complain::bad_window(message, definition.define.span));
             return None;
@@ -212,15 +214,15 @@ impl Builder<'_, '_> {
     fn sliding(
         &mut self,
         def: &WindowDef,
-        given: &Given,
+        given: &Settings,
         definition: &Definition,
         level: &Level,
     ) -> Option<WindowKind> {
-        let by_size = given.has("size");
+        let by_size = given.says("size");
         let (whole, slide) = if by_size {
-            (self.whole(given, "size")?, self.whole(given, "slide"))
+            (given.optional_whole("size")?, given.optional_nanoseconds("slide"))
         } else {
-            (self.duration(given, "interval")?, self.duration(given, "slide"))
+            (self.positive(given, "interval")?, self.positive(given, "slide"))
         };
         let slide = match slide {
             Some(slide) => slide,
@@ -241,33 +243,15 @@ impl Builder<'_, '_> {
         })
     }
 
-    /// Nanoseconds from 1, or a text such as `10s`.
-    fn duration(&mut self, given: &Given, name: &str) -> Option<u64> {
-        let (_, span, value) = given.entry(name)?;
-        let Some(text) = value.get().as_str() else { return self.whole(given, name) };
-        let nanoseconds = parse_duration(text).filter(|nanoseconds| *nanoseconds > 0);
-        if nanoseconds.is_none() {
-            let got = temblor_lang::value::to_json(value.get());
-            let expected = "nanoseconds from 1, or a text such as \"10s\"";
-            self.complain(complain::bad_setting(name, expected, &got, *span));
-        }
-        nanoseconds
-    }
-
-    /// A whole number from 1.
-    fn whole(&mut self, given: &Given, name: &str) -> Option<u64> {
-        let (_, span, value) = given.entry(name)?;
-        let number = value.get().as_u64();
-        if self.rehearsing && matches!(value.get(), Value::Null) {
-            // It depends on arguments that are not known.
+    /// Nanoseconds from 1.
+    fn positive(&mut self, given: &Settings, name: &str) -> Option<u64> {
+        let nanoseconds = given.optional_nanoseconds(name)?;
+        if nanoseconds == 0 {
+            let span = given.span_of(name);
+            self.complain(read::complain::unfit(name, "must be longer than 0", span));
             return None;
         }
-        if number.is_none_or(|number| number == 0) {
-            let got = temblor_lang::value::to_json(value.get());
-            self.complain(complain::bad_setting(name, "a whole number from 1", &got, *span));
-            return None;
-        }
-        number
+        Some(nanoseconds)
     }
 
     /// The script that weighs or times an event: only its last expression counts in tremor, since

@@ -2,15 +2,13 @@
 //!
 //! Invariant: what the step says is what the sink would be told; the chain has the order that it is written in.
 
+use crate::graph::THROUGH as WORD;
 use std::borrow::Cow;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
     Chain, EndpointDef, EndpointRole, Expr, ExprKind, Ident, PathRoot, Program, Statement, Step,
     StepKind, StreamRef, StringLit,
 };
-
-/// The word of the step, and the kind of the sink.
-pub(crate) const WORD: &str = "through";
 
 /// The program without such steps, each of them a sink and the chains around it.
 pub(super) fn expanded(program: &Program) -> Cow<'_, Program> {
@@ -83,7 +81,8 @@ fn split(chain: Chain, program: &mut Program) {
         if let Some(place) = refused.and_then(place_of) {
             // As behind any `else`, a name that nothing declares is a place of its own.
             let kind = StepKind::Route { all: false, arms: Vec::new(), default: Some(place) };
-            let (from, steps) = (Some(port("err")), vec![Step { kind, span: step.span }]);
+            let (from, steps) =
+                (Some(port("err")), vec![Step { kind, name: None, span: step.span }]);
             program.query.statements.push(Statement::Chain(Chain { from, steps, span }));
         }
         from = Some(port("out"));
@@ -96,7 +95,7 @@ fn split(chain: Chain, program: &mut Program) {
 }
 
 fn into(place: StreamRef) -> Step {
-    Step { span: place.span, kind: StepKind::Into(place) }
+    Step { span: place.span, name: None, kind: StepKind::Into(place) }
 }
 
 /// The place behind `else`, which is read as an expression.

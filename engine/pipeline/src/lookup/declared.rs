@@ -7,18 +7,32 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_declare::read::{Reader, complain};
+use temblor_declare::{Setting, Settings, Takes};
 use temblor_lang::builtin::Tables;
-use temblor_lang::diagnostic::Diagnostic;
+use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::lower::{Compiler, Scope};
-use temblor_lang::span::Span;
-use temblor_lang::syntax::tree::{Binding, EndpointDef, EndpointRole, StringLit};
-use temblor_lang::units::parse_duration;
-use temblor_lang::value::{Kind, Value, to_json};
+use temblor_lang::syntax::tree::{EndpointDef, EndpointRole, StringLit};
+use temblor_lang::value::{Kind, to_json};
 
-const SETTINGS: [&str; 4] = ["every", "key", "mode", "until"];
+/// The settings of a table from a file.
+pub static OF_FILES: &[Setting] = &[
+    Setting::new("every", Takes::Duration, "How often to look whether the file has changed."),
+    Setting::new("key", Takes::Text, "The column of the keys; the first unless set."),
+    MODE,
+    Setting::new("until", Takes::Text, "The column of the ends of ranges, with mode `range`."),
+];
+/// The settings of a table whose rows stand in the program.
+pub static OF_RECORDS: &[Setting] =
+    &[MODE, Setting::new("rows", Takes::Any, "The rows by their keys, a record.")];
+const MODE: Setting = Setting::new(
+    "mode",
+    Takes::Word(&["exact", "cidr", "regex", "range"]),
+    "How keys are compared.",
+)
+.or("exact");
 /// The kind of tables whose rows stand in the program.
 const RECORD: &str = "record";
-const SETTINGS_OF_RECORDS: [&str; 2] = ["mode", "rows"];
 /// How the keys of a table are compared, by name.
 pub const MODES: [(&str, Matching); 4] = [
     ("exact", Matching::Exact),
@@ -60,154 +74,95 @@ impl NamedTables {
 }
 
 fn table(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Arc<Lookup>> {
-    let mut settings = Settings { compiler, with: &def.with };
-    if def.kind.text == RECORD {
-        settings.known(&SETTINGS_OF_RECORDS);
-        return settings.record(def);
+    let is_record = def.kind.text == RECORD;
+    let rows = if is_record { OF_RECORDS } else { OF_FILES };
+    let (span, scope, args) =
+        (def.kind.span, &Scope::with_prelude(), compiler.program_args.clone());
+    let reader = Reader { rows: &[rows], span, scope, args };
+    let before = compiler.diagnostics.len();
+    let settings = reader.bindings(&def.with, Settings::new(span), compiler);
+    let is_wrong = |one: &Diagnostic| one.severity == Severity::Error && one.code != "E0506";
+    if compiler.diagnostics[before..].iter().any(is_wrong) {
+        return None;
     }
-    settings.known(&SETTINGS);
-    let path = settings.path(def)?;
-    let matching = settings.mode()?;
-    let (key, until) = (settings.text("key")?, settings.text("until")?);
-    let every = settings.every()?;
+    let lookup = match is_record {
+        true => of_record(&settings),
+        false => of_file(def, &settings, compiler),
+    };
+    lookup.map_err(|complaint| compiler.diagnostics.push(complaint)).ok()
+}
+
+fn of_file(
+    def: &EndpointDef,
+    settings: &Settings,
+    compiler: &Compiler<'_>,
+) -> Result<Arc<Lookup>, Diagnostic> {
+    let path = path(def, compiler)?;
+    let matching = matching(settings);
+    let text = |name| settings.optional_text(name).map(str::to_string);
+    let (key, until) = (text("key"), text("until"));
+    let every = settings.optional_duration("every").map(|every| every.max(EVERY_MIN));
+    let wrong = |name, message: &str, help: &str| {
+        Err(Diagnostic::error("E0510", settings.span_of(name), message).with_help(help))
+    };
     match (matching == Matching::Range, until.is_some()) {
         (true, false) => {
-            let help = "add `until = \"to\"`";
-            return settings.wrong("mode", "mode `range` needs the column of the ends", help);
+            let message = "mode `range` needs the column of the ends";
+            return wrong("mode", message, "add `until = \"to\"`");
         }
         (false, true) => {
             let help = "leave it out, or add `mode = \"range\"`";
-            return settings.wrong("until", "`until` belongs to mode `range`", help);
+            return wrong("until", "`until` belongs to mode `range`", help);
         }
         _ => {}
     }
-    match Lookup::open(Plan { path, matching, key, until }, every) {
-        Ok(lookup) => Some(lookup),
-        Err(reason) => {
-            let span = def.argument.as_ref().map_or(def.span, |argument| argument.span);
-            let message = format!("cannot use the table `{}`: {reason}", def.name.text);
-            compiler.diagnostics.push(Diagnostic::error("E0526", span, message));
-            None
-        }
-    }
+    Lookup::open(Plan { path, matching, key, until }, every).map_err(|reason| {
+        let span = def.argument.as_ref().map_or(def.span, |argument| argument.span);
+        let message = format!("cannot use the table `{}`: {reason}", def.name.text);
+        Diagnostic::error("E0526", span, message)
+    })
 }
 
-struct Settings<'s, 'r> {
-    compiler: &'s mut Compiler<'r>,
-    with: &'s [Binding],
+/// The table of `rows = {"key": value, …}`.
+fn of_record(settings: &Settings) -> Result<Arc<Lookup>, Diagnostic> {
+    let Some(rows) = settings.value("rows") else {
+        let message = "a table from a `record` needs `rows`";
+        return Err(Diagnostic::error("E0520", settings.span, message)
+            .with_help("such as: table names from record with rows = {\"1\": \"one\"} end"));
+    };
+    let span = settings.span_of("rows");
+    if rows.get().kind() != Kind::Record {
+        let got = to_json(rows.get());
+        let reason = format!("must be a record of rows by key, got {got}");
+        return Err(complain::unfit("rows", &reason, span));
+    }
+    Lookup::of_record(&to_json(rows.get()), matching(settings)).map_err(|reason| {
+        Diagnostic::error("E0510", span, reason).with_help("see the modes of `table`")
+    })
 }
 
-impl Settings<'_, '_> {
-    fn known(&mut self, known: &[&'static str]) {
-        for name in self.with.iter().map(|binding| &binding.name) {
-            if !known.contains(&name.text.as_str()) {
-                let message = format!("unknown setting `{}`", name.text);
-                let complaint = Diagnostic::error("E0506", name.span, message);
-                self.compiler
-                    .diagnostics
-                    .push(complaint.with_nearest(&name.text, known.iter().copied()));
-            }
-        }
-    }
+fn matching(settings: &Settings) -> Matching {
+    let word = settings.text("mode");
+    let found = MODES.iter().find(|(name, _)| *name == word).map(|(_, matching)| *matching);
+    found.expect("the row has these words")
+}
 
-    /// The file, from the working directory or beside the program.
-    fn path(&mut self, def: &EndpointDef) -> Option<PathBuf> {
-        if def.kind.text != "file" {
-            let message = format!("unknown kind of table `{}`", def.kind.text);
-            let complaint = Diagnostic::error("E0519", def.kind.span, message);
-            let help = "a table is read from a `file`, or stands in the program as a `record`";
-            self.compiler.diagnostics.push(complaint.with_help(help));
-            return None;
-        }
-        let path = def.argument.as_ref().and_then(StringLit::constant);
-        let Some(path) = path.filter(|path| !path.is_empty()) else {
-            let message = "`table` needs the path of a file";
-            let complaint = Diagnostic::error("E0520", def.kind.span, message)
-                .with_help("such as: table hosts from file \"hosts.csv\"");
-            self.compiler.diagnostics.push(complaint);
-            return None;
-        };
-        Some(self.beside(Path::new(path), def.span))
+/// The file, from the working directory or beside the program.
+fn path(def: &EndpointDef, compiler: &Compiler<'_>) -> Result<PathBuf, Diagnostic> {
+    if def.kind.text != "file" {
+        let message = format!("unknown kind of table `{}`", def.kind.text);
+        return Err(Diagnostic::error("E0519", def.kind.span, message)
+            .with_help("a table is read from a `file`, or stands in the program as a `record`"));
     }
-
-    /// The table of `rows = {"key": value, …}`.
-    fn record(&mut self, def: &EndpointDef) -> Option<Arc<Lookup>> {
-        let matching = self.mode()?;
-        let rows = self.setting("rows", "a record of rows by key", |value| {
-            matches!(value.kind(), Kind::Record).then(|| to_json(value))
-        })?;
-        let Some(rows) = rows else {
-            let message = "a table from a `record` needs `rows`";
-            let complaint = Diagnostic::error("E0520", def.kind.span, message)
-                .with_help("such as: table names from record with rows = {\"1\": \"one\"} end");
-            self.compiler.diagnostics.push(complaint);
-            return None;
-        };
-        match Lookup::of_record(&rows, matching) {
-            Ok(lookup) => Some(lookup),
-            Err(reason) => self.wrong("rows", &reason, "see the modes of `table`"),
-        }
-    }
-
-    fn beside(&self, path: &Path, span: Span) -> PathBuf {
-        let program = self.compiler.sources.get(span.source).map(|source| Path::new(&source.name));
-        let directory = program.and_then(Path::parent);
-        let beside = directory.map(|directory| directory.join(path)).filter(|path| path.exists());
-        if path.exists() { path.to_path_buf() } else { beside.unwrap_or(path.to_path_buf()) }
-    }
-
-    fn binding(&self, name: &str) -> Option<&Binding> {
-        self.with.iter().find(|binding| binding.name.text == name)
-    }
-
-    fn wrong<T>(&mut self, name: &str, message: &str, help: &str) -> Option<T> {
-        let span = self.binding(name).map_or(Span::default(), |binding| binding.value.span);
-        let complaint = Diagnostic::error("E0510", span, message).with_help(help);
-        self.compiler.diagnostics.push(complaint);
-        None
-    }
-
-    /// What `read` makes of a setting; nothing when it is not written, `None` when it is wrong.
-    fn setting<T>(
-        &mut self,
-        name: &str,
-        expected: &str,
-        read: impl Fn(Value<'_>) -> Option<T>,
-    ) -> Option<Option<T>> {
-        let Some(binding) = self.binding(name) else { return Some(None) };
-        let (tree, span) = (binding.value.clone(), binding.value.span);
-        let value = self.compiler.constant(
-            &tree,
-            &Scope::with_prelude(),
-            self.compiler.program_args.clone(),
-        )?;
-        let read = read(value.get());
-        if read.is_none() {
-            let got = to_json(value.get());
-            let message = format!("`{name}` must be {expected}, got {got}");
-            self.compiler.diagnostics.push(Diagnostic::error("E0510", span, message));
-        }
-        read.map(Some)
-    }
-
-    fn text(&mut self, name: &str) -> Option<Option<String>> {
-        self.setting(name, "the name of a column", |value| value.as_str().map(str::to_string))
-    }
-
-    fn mode(&mut self) -> Option<Matching> {
-        let names: Vec<_> = MODES.iter().map(|(name, _)| *name).collect();
-        let expected = format!("one of {}", names.join(", "));
-        let found = self.setting("mode", &expected, |value| {
-            let word = value.as_str()?;
-            MODES.iter().find(|(name, _)| *name == word).map(|(_, matching)| *matching)
-        });
-        found.map(|found| found.unwrap_or(Matching::Exact))
-    }
-
-    fn every(&mut self) -> Option<Option<Duration>> {
-        self.setting("every", "a duration such as 10s", |value| {
-            let nanos = value.as_u64().or_else(|| parse_duration(value.as_str()?));
-            nanos.map(|nanos| Duration::from_nanos(nanos).max(EVERY_MIN))
-        })
-    }
+    let path = def.argument.as_ref().and_then(StringLit::constant);
+    let Some(path) = path.filter(|path| !path.is_empty()) else {
+        let message = "`table` needs the path of a file";
+        return Err(Diagnostic::error("E0520", def.kind.span, message)
+            .with_help("such as: table hosts from file \"hosts.csv\""));
+    };
+    let path = Path::new(path);
+    let program = compiler.sources.get(def.span.source).map(|source| Path::new(&source.name));
+    let directory = program.and_then(Path::parent);
+    let beside = directory.map(|directory| directory.join(path)).filter(|path| path.exists());
+    Ok(if path.exists() { path.to_path_buf() } else { beside.unwrap_or(path.to_path_buf()) })
 }

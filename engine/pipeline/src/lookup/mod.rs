@@ -9,7 +9,7 @@ mod named;
 mod rows;
 mod watch;
 
-pub use declared::MODES;
+pub use declared::{MODES, OF_FILES, OF_RECORDS};
 pub use index::Matching;
 pub use named::NamedTables;
 pub use watch::{Reloaded, Watch};

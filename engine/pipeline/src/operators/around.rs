@@ -3,18 +3,19 @@
 
 use super::key::{Group, evaluate};
 use super::saved_rows;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::Row;
 use crate::store::{Kept, KeptQueue, Recency};
 use std::sync::Arc;
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
-use temblor_lang::value::{Arena, Key as Field, Kind, Value};
-use temblor_runtime::limits::{AROUND_BYTES_MAX, AROUND_EVENTS_MAX, KEYS_DEFAULT, KEYS_MAX};
+use temblor_lang::value::{Arena, Key as Field, Value};
+use temblor_runtime::limits::{AROUND_BYTES_MAX, AROUND_EVENTS_MAX};
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -30,38 +31,31 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> around when event.status >= 500 before 20 by event.session within 1min |> out",
     ],
     settings: &[
-        Setting::new(
-            "when",
-            Takes::Formula,
-            InChain::Clause("when"),
-            "True for the events that are triggers.",
-        )
-        .required(),
+        Setting::new("when", Takes::Formula, "True for the events that are triggers.")
+            .in_chain(InChain::Clause("when"))
+            .required(),
         Setting::new(
             "before",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("before"),
-            "How many events before a trigger (0).",
-        ),
+            Takes::Whole { least: 0, most: AROUND_EVENTS_MAX as u64 },
+            "How many events before a trigger.",
+        )
+        .or("0")
+        .in_chain(InChain::Clause("before")),
         Setting::new(
             "after",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("after"),
-            "How many events after a trigger (0).",
-        ),
-        Setting::new("by", Takes::Formula, InChain::Clause("by"), "The key."),
+            Takes::Whole { least: 0, most: u64::MAX },
+            "How many events after a trigger.",
+        )
+        .or("0")
+        .in_chain(InChain::Clause("after")),
+        Setting::new("by", Takes::Formula, "The key.").in_chain(InChain::Clause("by")),
         Setting::new(
             "within",
             Takes::Duration,
-            InChain::Clause("within"),
             "How long an event waits for a trigger; without it, until others push it out.",
-        ),
-        Setting::new(
-            "max_keys",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("max_keys"),
-            "How many keys are remembered at most (1,000,000).",
-        ),
+        )
+        .in_chain(InChain::Clause("within")),
+        MAX_KEYS,
     ],
     ports: &[ELSE],
     fallbacks: &[],
@@ -93,21 +87,14 @@ struct State {
     evicted: u64,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let Some(when) = settings.formula("when") else {
-        return Err(settings.error("when", "`around` needs a trigger: `when event.level == …`"));
-    };
-    let before = settings.whole("before", 0)?;
-    let before = usize::try_from(before).ok().filter(|before| *before <= AROUND_EVENTS_MAX);
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     Ok(Box::new(Around {
-        when,
+        when: settings.formula("when").expect("the trigger is required"),
         key: Group(settings.formula("by")),
-        before: before.ok_or_else(|| {
-            settings.error("before", format!("`before` must be at most {AROUND_EVENTS_MAX}"))
-        })?,
-        after: settings.whole("after", 0)?,
-        within_ns: settings.number("within"),
-        keys_max: settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?,
+        before: settings.size("before"),
+        after: settings.whole("after"),
+        within_ns: settings.optional_nanoseconds("within"),
+        keys_max: settings.size("max_keys"),
     }))
 }
 
@@ -374,7 +361,7 @@ mod tests {
     fn without_numbers_only_triggers_pass() {
         let mut around = Harness::new("around", &[WHEN]);
         assert_eq!(sent(&mut around, &[1, 100, 2]), "else 1,out 100,else 2");
-        assert!(refusal("around", &[]).contains("needs a trigger"));
-        assert!(refusal("around", &[WHEN, ("before", "100000000")]).contains("at most"));
+        assert!(refusal("around", &[]).contains("`when` is missing"));
+        assert!(refusal("around", &[WHEN, ("before", "100000000")]).contains("from 0 to 1000000"));
     }
 }

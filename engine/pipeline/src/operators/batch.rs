@@ -1,14 +1,15 @@
 //! `batch`: several events become one. Nothing that is collected gets lost at the end of the input,
 //! and no source counts it as delivered before the batch has left.
 
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{OperatorKind, Supplies};
 use crate::event::{Event, Members};
 use crate::operator::{AnyOperator, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::store::{Kept, KeptQueue};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Kind, Value};
+use temblor_lang::value::{Arena, Value};
 use temblor_runtime::limits::{BATCH_BYTES_MAX, BATCH_EVENTS_MAX};
 
 /// The declaration.
@@ -23,17 +24,17 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     settings: &[
         Setting::new(
             "count",
-            Takes::Constant(Kind::Integer),
-            InChain::Positional,
+            Takes::Whole { least: 1, most: BATCH_EVENTS_MAX as u64 },
             "How many events make a batch.",
         )
+        .in_chain(InChain::Positional)
         .required(),
         Setting::new(
             "timeout",
             Takes::Duration,
-            InChain::Clause("timeout"),
             "How long the first event waits at most; without it, for ever.",
-        ),
+        )
+        .in_chain(InChain::Clause("timeout")),
     ],
     ports: &[],
     fallbacks: &[],
@@ -46,9 +47,9 @@ struct Batch {
     timeout_ns: Option<u64>,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let count = settings.count("count", BATCH_EVENTS_MAX, BATCH_EVENTS_MAX)?;
-    Ok(Box::new(Batch { count, timeout_ns: settings.number("timeout") }))
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let (count, timeout_ns) = (settings.size("count"), settings.optional_nanoseconds("timeout"));
+    Ok(Box::new(Batch { count, timeout_ns }))
 }
 
 impl Batch {

@@ -37,7 +37,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     settings: &[],
     ports: &[OVERFLOW],
     fallbacks: &[],
-    build: |_| Ok(Box::new(Bucket)),
+    build: |_, _| Ok(Box::new(Bucket)),
 }];
 
 #[derive(Debug)]

@@ -16,7 +16,7 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     settings: &[],
     ports: &[],
     fallbacks: &[],
-    build: |_| Ok(Box::new(Counter)),
+    build: |_, _| Ok(Box::new(Counter)),
 }];
 
 #[derive(Debug)]

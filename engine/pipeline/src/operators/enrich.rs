@@ -3,20 +3,21 @@
 
 use super::key::evaluate;
 use super::place::Place;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{OperatorKind, Supplies};
 use crate::event::Event;
-use crate::lookup::{Lookup, Matching, Plan};
+use crate::lookup::{Lookup, Matching, NamedTables, Plan};
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use std::sync::Arc;
 use std::time::Duration;
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::Tables;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
-use temblor_lang::value::{Frozen, Key, Kind, RecordBuilder, Value};
+use temblor_lang::value::{Frozen, Key, RecordBuilder, Value};
 
 /// How often a file is looked at, at most.
-const EVERY_NS_MIN: u64 = 1_000_000;
+const EVERY_MIN: Duration = Duration::from_millis(1);
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -38,50 +39,35 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     settings: &[
         Setting::new(
             "file",
-            Takes::Constant(Kind::String),
-            InChain::Positional,
+            Takes::Text,
             "The path of the table, or the name of one that the program declares.",
         )
+        .in_chain(InChain::Positional)
         .required(),
-        Setting::new("from", Takes::Formula, InChain::Clause("from"), "What is looked up.")
+        Setting::new("from", Takes::Formula, "What is looked up.")
+            .in_chain(InChain::Clause("from"))
             .required(),
-        Setting::new("into", Takes::Place, InChain::Clause("into"), "Where the result goes."),
-        Setting::new(
-            "key",
-            Takes::Constant(Kind::String),
-            InChain::Clause("key"),
-            "The column of the keys (the first).",
-        ),
-        Setting::new(
-            "until",
-            Takes::Constant(Kind::String),
-            InChain::Clause("until"),
-            "The column of the ends of ranges.",
-        ),
+        Setting::new("into", Takes::Place, "Where the result goes.")
+            .in_chain(InChain::Clause("into")),
+        Setting::new("key", Takes::Text, "The column of the keys (the first).")
+            .in_chain(InChain::Clause("key")),
+        Setting::new("until", Takes::Text, "The column of the ends of ranges.")
+            .in_chain(InChain::Clause("until")),
         Setting::new(
             "mode",
             Takes::Word(&["exact", "cidr", "regex", "range"]),
-            InChain::Clause("mode"),
             "How keys are compared (`exact`).",
-        ),
+        )
+        .in_chain(InChain::Clause("mode")),
         Setting::new(
             "columns",
-            Takes::Constant(Kind::Any),
-            InChain::Clause("columns"),
+            Takes::Any,
             "The columns of the result: an array of names, or one name for its value alone.",
-        ),
-        Setting::new(
-            "otherwise",
-            Takes::Constant(Kind::Any),
-            InChain::No,
-            "The result for values that are not in the table.",
-        ),
-        Setting::new(
-            "every",
-            Takes::Duration,
-            InChain::Clause("every"),
-            "How often to look whether the file has changed.",
-        ),
+        )
+        .in_chain(InChain::Clause("columns")),
+        Setting::new("otherwise", Takes::Any, "The result for values that are not in the table."),
+        Setting::new("every", Takes::Duration, "How often to look whether the file has changed.")
+            .in_chain(InChain::Clause("every")),
     ],
     ports: &[ELSE],
     fallbacks: &[(ELSE, OUT)],
@@ -105,33 +91,29 @@ struct Enrich {
     otherwise: Option<Arc<Frozen>>,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let Some(from) = settings.formula("from") else {
-        return Err(settings.error("from", "`enrich` needs a value to look up: `from event.ip`"));
-    };
+fn build(settings: &Settings, supplies: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let from = settings.formula("from").expect("what is looked up is required");
     let into = Place::of(settings, "into")?;
     let columns = columns(settings)?;
     if into.is_none() && matches!(columns, Columns::One(_)) {
         return Err(settings.error("columns", "a single value needs a place: `into event.site`"));
     }
-    let every = match settings.whole("every", u64::MAX)? {
-        u64::MAX => None,
-        every => Some(Duration::from_nanos(every.max(EVERY_NS_MIN))),
-    };
-    let lookup = match declared(settings)? {
+    let every = settings.optional_duration("every").map(|every| every.max(EVERY_MIN));
+    let lookup = match declared(settings, &supplies.tables)? {
         Some(lookup) => lookup,
         None => {
-            Lookup::open(plan(settings)?, every).map_err(|reason| unusable(settings, &reason))?
+            let opened = Lookup::open(plan(settings)?, every);
+            opened.map_err(|reason| unusable(settings, &supplies.tables, &reason))?
         }
     };
-    let otherwise = settings.constant("otherwise");
+    let otherwise = settings.value("otherwise");
     Ok(Box::new(Enrich { lookup, from, into, columns, otherwise }))
 }
 
 /// The table that the program declares by the name that stands in the place of a file.
-fn declared(settings: &Settings) -> Result<Option<Arc<Lookup>>, Diagnostic> {
-    let name = settings.text("file").unwrap_or_default();
-    let Some(lookup) = settings.tables.get(&name) else { return Ok(None) };
+fn declared(settings: &Settings, tables: &NamedTables) -> Result<Option<Arc<Lookup>>, Diagnostic> {
+    let name = settings.text("file");
+    let Some(lookup) = tables.get(name) else { return Ok(None) };
     for setting in ["key", "until", "mode", "every"] {
         if settings.has(setting) {
             let message = format!("`{setting}` belongs to the declaration of the table `{name}`");
@@ -141,19 +123,19 @@ fn declared(settings: &Settings) -> Result<Option<Arc<Lookup>>, Diagnostic> {
     Ok(Some(lookup.clone()))
 }
 
-fn unusable(settings: &Settings, reason: &str) -> Diagnostic {
+fn unusable(settings: &Settings, tables: &NamedTables, reason: &str) -> Diagnostic {
     let error = settings.error("file", format!("cannot use the table: {reason}"));
-    error.with_nearest(&settings.text("file").unwrap_or_default(), settings.tables.names())
+    error.with_nearest(settings.text("file"), tables.names())
 }
 
 fn plan(settings: &Settings) -> Result<Plan, Diagnostic> {
-    let matching = match settings.text("mode").as_deref() {
+    let matching = match settings.optional_text("mode") {
         Some("cidr") => Matching::Network,
         Some("regex") => Matching::Pattern,
         Some("range") => Matching::Range,
         _ => Matching::Exact,
     };
-    let until = settings.text("until");
+    let until = settings.optional_text("until").map(str::to_string);
     match (matching, &until) {
         (Matching::Range, None) => {
             let error = settings.error("mode", "mode `range` needs the column of the ends");
@@ -163,16 +145,16 @@ fn plan(settings: &Settings) -> Result<Plan, Diagnostic> {
             Err(settings.error("until", "`until` belongs to mode `range`"))
         }
         _ => Ok(Plan {
-            path: settings.text("file").unwrap_or_default().into(),
+            path: settings.text("file").into(),
             matching,
-            key: settings.text("key"),
+            key: settings.optional_text("key").map(str::to_string),
             until,
         }),
     }
 }
 
 fn columns(settings: &Settings) -> Result<Columns, Diagnostic> {
-    let Some(columns) = settings.constant("columns") else { return Ok(Columns::All) };
+    let Some(columns) = settings.value("columns") else { return Ok(Columns::All) };
     let columns = columns.get();
     if let Some(name) = columns.as_str() {
         return Ok(Columns::One(name.to_string()));
@@ -310,6 +292,6 @@ mod tests {
         assert!(refusal("enrich", &until).contains("belongs to mode `range`"));
         let one = [("file", r#""x.csv""#), from, ("columns", "\"b\"")];
         assert!(refusal("enrich", &one).contains("needs a place"));
-        assert!(refusal("enrich", &[("file", r#""x.csv""#)]).contains("needs a value"));
+        assert!(refusal("enrich", &[("file", r#""x.csv""#)]).contains("`from` is missing"));
     }
 }

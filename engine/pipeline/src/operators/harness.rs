@@ -1,18 +1,19 @@
 //! Drives one operator by hand: settings and events as text, results as text. Time is an argument.
 
-use super::{Given, InChain, Settings, Takes};
+use super::Supplies;
 use crate::event::Event;
 use crate::operator::{AnyOperator, Emitter, Surroundings, Usage};
 use crate::registry::Registry;
 use std::any::Any;
-use std::sync::Arc;
+use temblor_declare::read::Reader;
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::{Call, Facts};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, NoModules, Rules, Scope};
 use temblor_lang::program::Formula;
-use temblor_lang::span::{SourceId, Span};
+use temblor_lang::span::{SourceId, Sources, Span};
 use temblor_lang::syntax::{parse_script, tree};
-use temblor_lang::value::{Arena, Frozen, Value, to_json};
+use temblor_lang::value::{Arena, Value, to_json};
 use temblor_stdlib::formats::json;
 
 /// Nanoseconds of a second.
@@ -40,16 +41,21 @@ pub(super) fn formula(text: &str) -> Formula {
     formula
 }
 
-fn given(takes: Takes, text: &str) -> Given {
-    if let Takes::Word(_) | Takes::Place = takes {
-        return Given::Constant(Arc::new(Frozen::new(Value::Str(text))));
-    }
-    let formula = formula(text);
-    if takes == Takes::Formula {
-        return Given::Formula(Arc::new(formula));
-    }
-    let value = formula.expr.as_constant().unwrap_or_else(|| panic!("{text} is not constant"));
-    Given::Constant(Arc::new(Frozen::new(value)))
+/// An expression as it is written, but for words and places, which are written without quotes.
+fn binding(rows: &'static [Setting], name: &str, text: &str) -> tree::Binding {
+    let row = rows.iter().find(|row| row.name == name);
+    let text = match row.map(|row| row.takes) {
+        Some(Takes::Word(_) | Takes::Place) => format!("\"{text}\""),
+        _ => text.to_string(),
+    };
+    let mut sources = Sources::default();
+    let source = sources.add("setting", text);
+    let parsed = parse_script(&sources, source);
+    let Some(tree::Item::Expr(value)) = parsed.tree.items.into_iter().last() else {
+        panic!("{name} is no expression")
+    };
+    let span = Span::default();
+    tree::Binding { name: tree::Ident { text: name.to_string(), span }, value }
 }
 
 /// Builds an operator from settings written as expressions (words and places as they are).
@@ -60,13 +66,16 @@ pub(super) fn build(
     let kind = Registry::of_this_crate()
         .operator(name)
         .unwrap_or_else(|| panic!("no operator is named {name}"));
-    let mut list = Settings::new(kind.path, Span::new(SourceId(0), 0, 0));
-    for (key, text) in settings {
-        let setting = kind.settings.iter().find(|setting| setting.name == *key);
-        let setting = setting.unwrap_or_else(|| panic!("{name} has no setting {key}"));
-        list.set(setting.name, list.span, given(setting.takes, text));
+    let with: Vec<_> =
+        settings.iter().map(|(name, text)| binding(kind.settings, name, text)).collect();
+    let mut compiler = Compiler::new(temblor_stdlib::registry(), &NoModules);
+    let span = Span::new(SourceId(0), 0, 0);
+    let reader = Reader { rows: &[kind.settings], span, scope: &Scope::default(), args: None };
+    let settings = reader.bindings(&with, Settings::new(span), &mut compiler);
+    match compiler.diagnostics.into_iter().next() {
+        Some(complaint) => Err(complaint),
+        None => (kind.build)(&settings, &Supplies { kind: kind.path, ..Supplies::default() }),
     }
-    (kind.build)(&list)
 }
 
 /// The message of an operator that cannot be built.

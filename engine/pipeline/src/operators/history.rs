@@ -1,13 +1,14 @@
 //! `debug::history`: leaves a mark in the metadata of each event that passes, so that an event tells
 //! which way it took.
 
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, Emitter, OUT, Operator, Surroundings};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Kind, RecordBuilder, Value};
+use temblor_lang::value::{Arena, RecordBuilder, Value};
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -17,20 +18,12 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           says, which is made if need be. The number counts the events that passed here, from 0.",
     examples: &["in |> history \"before\" \"ways\" |> out"],
     settings: &[
-        Setting::new(
-            "op",
-            Takes::Constant(Kind::String),
-            InChain::Positional,
-            "What stands in the mark.",
-        )
-        .required(),
-        Setting::new(
-            "name",
-            Takes::Constant(Kind::String),
-            InChain::Positional,
-            "The metadata field.",
-        )
-        .required(),
+        Setting::new("op", Takes::Text, "What stands in the mark.")
+            .in_chain(InChain::Positional)
+            .required(),
+        Setting::new("name", Takes::Text, "The metadata field.")
+            .in_chain(InChain::Positional)
+            .required(),
     ],
     ports: &[],
     fallbacks: &[],
@@ -43,13 +36,9 @@ struct History {
     name: String,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let text = |name: &str| {
-        settings
-            .text(name)
-            .ok_or_else(|| settings.error(name, format!("`debug::history` needs `{name}`, a text")))
-    };
-    Ok(Box::new(History { op: text("op")?, name: text("name")? }))
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let text = |name: &str| settings.text(name).to_string();
+    Ok(Box::new(History { op: text("op"), name: text("name") }))
 }
 
 impl Operator for History {
@@ -107,7 +96,7 @@ mod tests {
 
     #[test]
     fn both_settings_are_needed() {
-        assert!(refusal("debug::history", &[("op", "\"a\"")]).contains("needs `name`"));
-        assert!(refusal("debug::history", &[("name", "\"a\"")]).contains("needs `op`"));
+        assert!(refusal("debug::history", &[("op", "\"a\"")]).contains("`name` is missing"));
+        assert!(refusal("debug::history", &[("name", "\"a\"")]).contains("`op` is missing"));
     }
 }

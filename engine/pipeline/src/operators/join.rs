@@ -4,19 +4,17 @@
 use super::key::Group;
 use super::place::Place;
 use super::saved_rows;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, Emitter, Hold, OUT, Operator, Surroundings, Usage};
 use crate::row::Row;
 use crate::store::{Kept, Recency};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Key as Field, Kind, Value};
-use temblor_runtime::limits::{
-    JOIN_BYTES_DEFAULT, JOIN_BYTES_MAX, JOIN_LINES_DEFAULT, JOIN_LINES_MAX,
-    JOIN_TIMEOUT_NS_DEFAULT, KEYS_DEFAULT, KEYS_MAX,
-};
+use temblor_runtime::limits::{JOIN_BYTES_MAX, JOIN_LINES_MAX};
 use temblor_stdlib::grok::{Captures, Grok, Library, Options};
 
 /// The declaration.
@@ -35,45 +33,34 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> join \"^%{TIMESTAMP_ISO8601}\" mode start from event.message timeout 2s |> out",
     ],
     settings: &[
-        Setting::new(
-            "pattern",
-            Takes::Constant(Kind::String),
-            InChain::Positional,
-            "What is looked for in each line.",
-        )
-        .required(),
+        Setting::new("pattern", Takes::Text, "What is looked for in each line.")
+            .in_chain(InChain::Positional)
+            .required(),
         Setting::new(
             "mode",
             Takes::Word(&["previous", "next", "start", "end"]),
-            InChain::Clause("mode"),
             "What a line that matches does.",
-        ),
-        Setting::new("by", Takes::Formula, InChain::Clause("by"), "The stream of a line."),
-        Setting::new("from", Takes::Place, InChain::Clause("from"), "Where the line stands."),
-        Setting::new(
-            "timeout",
-            Takes::Duration,
-            InChain::Clause("timeout"),
-            "How long to wait for another line (5s).",
-        ),
+        )
+        .in_chain(InChain::Clause("mode")),
+        Setting::new("by", Takes::Formula, "The stream of a line.").in_chain(InChain::Clause("by")),
+        Setting::new("from", Takes::Place, "Where the line stands.")
+            .in_chain(InChain::Clause("from")),
+        Setting::new("timeout", Takes::Duration, "How long to wait for another line.")
+            .or("5s")
+            .in_chain(InChain::Clause("timeout")),
         Setting::new(
             "max_lines",
-            Takes::Constant(Kind::Integer),
-            InChain::No,
-            "Lines of an event at most (500).",
-        ),
+            Takes::Whole { least: 1, most: JOIN_LINES_MAX as u64 },
+            "Lines of an event at most.",
+        )
+        .or("500"),
         Setting::new(
             "max_bytes",
-            Takes::Constant(Kind::Integer),
-            InChain::No,
-            "Bytes of an event at most (10 MiB); a single line may be longer.",
-        ),
-        Setting::new(
-            "max_keys",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("max_keys"),
-            "How many streams may wait at the same time (1,000,000).",
-        ),
+            Takes::Whole { least: 1, most: JOIN_BYTES_MAX as u64 },
+            "Bytes of an event at most; a single line may be longer.",
+        )
+        .or("10485760"),
+        MAX_KEYS,
     ],
     ports: &[],
     fallbacks: &[],
@@ -120,11 +107,10 @@ struct State {
     evicted: u64,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let text = settings.text("pattern").unwrap_or_default();
-    let pattern = Grok::compile(&text, &Library::legacy(), &Options::default())
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let pattern = Grok::compile(settings.text("pattern"), &Library::legacy(), &Options::default())
         .map_err(|error| settings.error("pattern", error.to_string()))?;
-    let mode = match settings.text("mode").as_deref() {
+    let mode = match settings.optional_text("mode") {
         Some("next") => Mode::Next,
         Some("start") => Mode::Start,
         Some("end") => Mode::End,
@@ -136,10 +122,10 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
         key: Group(settings.formula("by")),
         from: Place::of(settings, "from")?,
         message: Place::parse("event.message").expect("a good place"),
-        timeout_ns: settings.whole("timeout", JOIN_TIMEOUT_NS_DEFAULT)?,
-        lines_max: settings.count("max_lines", JOIN_LINES_DEFAULT, JOIN_LINES_MAX)?,
-        bytes_max: settings.count("max_bytes", JOIN_BYTES_DEFAULT, JOIN_BYTES_MAX)?,
-        keys_max: settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?,
+        timeout_ns: settings.nanoseconds("timeout"),
+        lines_max: settings.size("max_lines"),
+        bytes_max: settings.size("max_bytes"),
+        keys_max: settings.size("max_keys"),
     }))
 }
 

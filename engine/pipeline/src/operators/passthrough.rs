@@ -17,7 +17,7 @@ const PASSTHROUGH: OperatorKind = OperatorKind {
     settings: &[],
     ports: &[],
     fallbacks: &[],
-    build: |_| Ok(Box::new(Passthrough)),
+    build: |_, _| Ok(Box::new(Passthrough)),
 };
 
 /// Sends every event to `out`.

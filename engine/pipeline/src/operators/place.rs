@@ -1,8 +1,8 @@
 //! A place that an operator writes to: `event.a.b`, `$a.b`, or `a.b` for a field of the event.
 //! Values never change, so the records on the way are built anew; a missing one is made.
 
-use super::Settings;
 use crate::event::Event;
+use temblor_declare::Settings;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Key, RecordBuilder, Value};
@@ -39,8 +39,8 @@ impl Place {
 
     /// The place that a setting names, if it is set.
     pub(super) fn of(settings: &Settings, name: &str) -> Result<Option<Self>, Diagnostic> {
-        let Some(text) = settings.text(name) else { return Ok(None) };
-        match Self::parse(&text) {
+        let Some(text) = settings.optional_text(name) else { return Ok(None) };
+        match Self::parse(text) {
             Some(place) => Ok(Some(place)),
             None => Err(settings
                 .error(name, format!("`{text}` is not a place that can be written to"))

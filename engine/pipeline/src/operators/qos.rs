@@ -3,30 +3,25 @@
 //! stems from it has been written, or the failure of that.
 
 use super::answers::Answers;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, Emitter, OUT, OVERFLOW, Operator, Surroundings};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Key, Kind, Value};
+use temblor_lang::value::{Arena, Key, Value};
 
 /// How long to hold back after one bad answer, after two and so on, in milliseconds.
 const STEPS_MS: [u64; 7] = [50, 100, 250, 500, 1000, 5000, 10_000];
 const NANOSECONDS_PER_MILLISECOND: u64 = 1_000_000;
-/// What `qos::percentile` takes from the part that passes, and gives back, by default.
-const STEP_DOWN: f64 = 0.05;
-const STEP_UP: f64 = 0.001;
 /// Events are spread over the parts by their times modulo this.
 const SPREAD: u64 = 65_535;
 
-const TIMEOUT: Setting = Setting::new(
-    "timeout",
-    Takes::Duration,
-    InChain::Clause("timeout"),
-    "Answers that take longer than this are bad.",
-)
-.required();
+const TIMEOUT: Setting =
+    Setting::new("timeout", Takes::Duration, "Answers that take longer than this are bad.")
+        .in_chain(InChain::Clause("timeout"))
+        .required();
 
 const BACKPRESSURE_DOC: &str = "Holds back while sinks answer late or badly. A bad answer makes it \
      let through one event per step of `steps` only, the rest goes to `overflow`; each further one \
@@ -42,17 +37,16 @@ const BACKPRESSURE: OperatorKind = OperatorKind {
         TIMEOUT,
         Setting::new(
             "steps",
-            Takes::Constant(Kind::Array),
-            InChain::No,
+            Takes::Any,
             "How long to hold back after bad answers, in milliseconds \
              (`[50, 100, 250, 500, 1000, 5000, 10000]`).",
         ),
         Setting::new(
             "method",
-            Takes::Constant(Kind::String),
-            InChain::No,
-            "`discard` (default) or `pause`.",
-        ),
+            Takes::Word(&["discard", "pause"]),
+            "Whether events are turned away, or wait.",
+        )
+        .or("discard"),
     ],
     ports: &[OVERFLOW],
     fallbacks: &[],
@@ -74,16 +68,16 @@ pub static KINDS: &[OperatorKind] = &[
             TIMEOUT,
             Setting::new(
                 "step_down",
-                Takes::Constant(Kind::Number),
-                InChain::No,
-                "By how much a bad answer lowers the part that passes (0.05).",
-            ),
+                Takes::Between { least: 0.0, most: 1.0 },
+                "By how much a bad answer lowers the part that passes.",
+            )
+            .or("0.05"),
             Setting::new(
                 "step_up",
-                Takes::Constant(Kind::Number),
-                InChain::No,
-                "By how much a good answer raises the part that passes (0.001).",
-            ),
+                Takes::Between { least: 0.0, most: 1.0 },
+                "By how much a good answer raises the part that passes.",
+            )
+            .or("0.001"),
         ],
         ports: &[OVERFLOW],
         fallbacks: &[],
@@ -91,23 +85,19 @@ pub static KINDS: &[OperatorKind] = &[
     },
 ];
 
-fn backpressure(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+fn backpressure(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let steps_ns = steps(settings)?;
-    let method = match settings.text("method").as_deref() {
-        Some("pause") => Method::Pause,
-        None | Some("discard") => Method::Discard,
-        Some(other) => {
-            let error = settings.error("method", format!("there is no method `{other}`"));
-            return Err(error.with_help("use \"discard\" or \"pause\""));
-        }
+    let method = match settings.text("method") {
+        "pause" => Method::Pause,
+        _ => Method::Discard,
     };
-    let timeout_ns = settings.number("timeout").unwrap_or(0);
+    let timeout_ns = settings.nanoseconds("timeout");
     Ok(Box::new(Backpressure { timeout_ns, steps_ns, method }))
 }
 
 /// The steps in nanoseconds.
 fn steps(settings: &Settings) -> Result<Vec<u64>, Diagnostic> {
-    let milliseconds = match settings.constant("steps") {
+    let milliseconds = match settings.value("steps") {
         None => Some(STEPS_MS.to_vec()),
         Some(steps) => {
             let steps = steps.get();
@@ -121,17 +111,11 @@ fn steps(settings: &Settings) -> Result<Vec<u64>, Diagnostic> {
     Ok(milliseconds.iter().map(nanoseconds).collect())
 }
 
-fn percentile(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let step = |name: &str, otherwise: f64| {
-        let given = settings.constant(name).and_then(|step| step.get().as_f64());
-        let step = given.unwrap_or(otherwise);
-        let wrong = || settings.error(name, format!("`{name}` must be from 0 to 1"));
-        if (0.0..=1.0).contains(&step) { Ok(step) } else { Err(wrong()) }
-    };
+fn percentile(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     Ok(Box::new(Percentile {
-        timeout_ns: settings.number("timeout").unwrap_or(0),
-        step_down: step("step_down", STEP_DOWN)?,
-        step_up: step("step_up", STEP_UP)?,
+        timeout_ns: settings.nanoseconds("timeout"),
+        step_down: settings.number("step_down"),
+        step_up: settings.number("step_up"),
     }))
 }
 
@@ -367,7 +351,7 @@ mod tests {
     #[test]
     fn wrong_settings_are_refused() {
         let settings = [("timeout", "1"), ("method", "\"wait\"")];
-        assert!(refusal("qos::backpressure", &settings).contains("no method `wait`"));
+        assert!(refusal("qos::backpressure", &settings).contains("one of discard, pause"));
         for steps in ["[1, \"x\"]", "[]"] {
             let settings = [("timeout", "1"), ("steps", steps)];
             assert!(refusal("qos::backpressure", &settings).contains("whole numbers"));

@@ -1,12 +1,13 @@
 //! `qos::roundrobin`: deals the events out to ports in turn.
 
-use super::{ANY_PORT, InChain, OperatorKind, Setting, Settings, Takes};
+use super::{ANY_PORT, OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, Emitter, OUT, OVERFLOW, Operator, Surroundings};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Kind, Value};
+use temblor_lang::value::{Arena, Value};
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -15,12 +16,8 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     doc: "Sends each event to the next of the ports that `outputs` lists, in turn. No port ever \
           closes here, so nothing goes to `overflow`.",
     examples: &["in |> roundrobin [\"out\"] |> out"],
-    settings: &[Setting::new(
-        "outputs",
-        Takes::Constant(Kind::Array),
-        InChain::Positional,
-        "Names of the ports (`[\"out\"]`).",
-    )],
+    settings: &[Setting::new("outputs", Takes::Texts, "Names of the ports (`[\"out\"]`).")
+        .in_chain(InChain::Positional)],
     ports: &[OVERFLOW, ANY_PORT],
     fallbacks: &[],
     build,
@@ -31,16 +28,13 @@ struct RoundRobin {
     outputs: Vec<String>,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let wrong = || settings.error("outputs", "`outputs` must be an array of names, not empty");
-    let outputs = match settings.constant("outputs") {
-        None => vec![OUT.to_string()],
-        Some(list) => {
-            let list = list.get();
-            let name = |at| list.at(at).and_then(Value::as_str).map(str::to_string);
-            let names: Option<Vec<_>> = (0..list.size().unwrap_or(0)).map(name).collect();
-            names.filter(|names| !names.is_empty()).ok_or_else(wrong)?
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let outputs = match settings.texts("outputs") {
+        [] if settings.says("outputs") => {
+            return Err(settings.error("outputs", "`outputs` must not be empty"));
         }
+        [] => vec![OUT.to_string()],
+        names => names.to_vec(),
     };
     Ok(Box::new(RoundRobin { outputs }))
 }
@@ -99,8 +93,8 @@ mod tests {
 
     #[test]
     fn wrong_settings_are_refused() {
-        for outputs in ["[]", "[1]"] {
-            assert!(refusal("qos::roundrobin", &[("outputs", outputs)]).contains("not empty"));
-        }
+        let refused = |outputs| refusal("qos::roundrobin", &[("outputs", outputs)]);
+        assert_eq!(refused("[]"), "`outputs` must not be empty");
+        assert_eq!(refused("[1]"), "`outputs` must be a text or an array of texts, got [1]");
     }
 }

@@ -2,24 +2,18 @@
 //! it stands (`$sampled`), so that sums over a sample can be scaled; the rest goes to `else`.
 
 use super::key::Group;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::operators::place::Place;
 use crate::row::{self, Row};
 use crate::store::{Reader, Recency, Writer};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::random::scatter;
-use temblor_lang::value::{Arena, Key as Field, Kind, Value};
-use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX};
-
-/// Period of the dynamic modes unless `per` is set.
-const PERIOD_DEFAULT_NS: u64 = 30_000_000_000;
-
-/// Events of a key in a period up to which the dynamic modes keep all of them.
-const MINIMUM_DEFAULT: u64 = 30;
+use temblor_lang::value::{Arena, Key as Field, Value};
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -43,42 +37,30 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     settings: &[
         Setting::new(
             "rate",
-            Takes::Constant(Kind::Number),
-            InChain::Positional,
+            Takes::Number,
             "For how many events one stands (1 or more), or the part that stays (below 1).",
         )
+        .in_chain(InChain::Positional)
         .required(),
-        Setting::new("by", Takes::Formula, InChain::Clause("by"), "The key."),
+        Setting::new("by", Takes::Formula, "The key.").in_chain(InChain::Clause("by")),
         Setting::new(
             "mode",
             Takes::Word(&["count", "key", "random", "log", "sqrt"]),
-            InChain::Clause("mode"),
             "How to choose: `count`, `key`, `random`, `log`, `sqrt`.",
-        ),
-        Setting::new(
-            "per",
-            Takes::Duration,
-            InChain::Clause("per"),
-            "The period of the modes `log` and `sqrt` (30s).",
-        ),
+        )
+        .in_chain(InChain::Clause("mode")),
+        Setting::new("per", Takes::Duration, "The period of the modes `log` and `sqrt`.")
+            .or("30s")
+            .in_chain(InChain::Clause("per")),
         Setting::new(
             "minimum",
-            Takes::Constant(Kind::Integer),
-            InChain::No,
-            "Events of a key in a period up to which `log` and `sqrt` keep all (30).",
-        ),
-        Setting::new(
-            "as",
-            Takes::Place,
-            InChain::Clause("as"),
-            "Where the weight is put (`$sampled`).",
-        ),
-        Setting::new(
-            "max_keys",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("max_keys"),
-            "How many keys the modes `count`, `log` and `sqrt` remember (1,000,000).",
-        ),
+            Takes::Whole { least: 0, most: u64::MAX },
+            "Events of a key in a period up to which `log` and `sqrt` keep all.",
+        )
+        .or("30"),
+        Setting::new("as", Takes::Place, "Where the weight is put (`$sampled`).")
+            .in_chain(InChain::Clause("as")),
+        MAX_KEYS,
     ],
     ports: &[ELSE],
     fallbacks: &[],
@@ -127,8 +109,8 @@ struct State {
     draws: u64,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let rate = settings.constant("rate").and_then(|rate| rate.get().as_f64()).unwrap_or(0.0);
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let rate = settings.number("rate");
     let weight = if rate < 1.0 { 1.0 / rate } else { rate };
     if !(rate > 0.0 && weight.is_finite()) {
         return Err(settings
@@ -136,7 +118,7 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
             .with_help("`sample 10` keeps one of ten events, `sample 0.1` does too"));
     }
     let has_key = settings.formula("by").is_some();
-    let mode = match settings.text("mode").as_deref() {
+    let mode = match settings.optional_text("mode") {
         Some("count") => Mode::Count,
         Some("key") => Mode::Key,
         Some("random") => Mode::Random,
@@ -148,7 +130,7 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     if mode == Mode::Key && !has_key {
         return Err(settings.error("mode", "mode `key` needs a key: `by event.id`"));
     }
-    let per_ns = settings.whole("per", PERIOD_DEFAULT_NS)?;
+    let per_ns = settings.nanoseconds("per");
     if per_ns == 0 {
         return Err(settings.error("per", "`per` must be longer than 0"));
     }
@@ -158,9 +140,9 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
         mode,
         weight,
         per_ns,
-        minimum: settings.whole("minimum", MINIMUM_DEFAULT)?,
+        minimum: settings.whole("minimum"),
         weight_to: Place::of(settings, "as")?.unwrap_or_else(sampled),
-        keys_max: settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?,
+        keys_max: settings.size("max_keys"),
     }))
 }
 

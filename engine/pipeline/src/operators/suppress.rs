@@ -3,16 +3,16 @@
 
 use super::key::Group;
 use super::place::Place;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::{self, Row};
 use crate::store::{Reader, Recency, Writer};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Key as Field, Kind, Value};
-use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX};
+use temblor_lang::value::{Arena, Key as Field, Value};
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -26,30 +26,23 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     settings: &[
         Setting::new(
             "allow",
-            Takes::Constant(Kind::Integer),
-            InChain::Positional,
+            Takes::Whole { least: 0, most: u64::MAX },
             "How many events pass in a period.",
         )
+        .in_chain(InChain::Positional)
         .required(),
-        Setting::new("per", Takes::Duration, InChain::Clause("per"), "The period.").required(),
-        Setting::new(
-            "by",
-            Takes::Formula,
-            InChain::Clause("by"),
-            "The key; without one, all events are alike.",
-        ),
+        Setting::new("per", Takes::Duration, "The period.")
+            .in_chain(InChain::Clause("per"))
+            .required(),
+        Setting::new("by", Takes::Formula, "The key; without one, all events are alike.")
+            .in_chain(InChain::Clause("by")),
         Setting::new(
             "as",
             Takes::Place,
-            InChain::Clause("as"),
             "Where the number of events held back is put (`$suppressed`).",
-        ),
-        Setting::new(
-            "max_keys",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("max_keys"),
-            "How many keys are remembered at most (1,000,000).",
-        ),
+        )
+        .in_chain(InChain::Clause("as")),
+        MAX_KEYS,
     ],
     ports: &[ELSE],
     fallbacks: &[],
@@ -78,17 +71,17 @@ struct State {
     evicted: u64,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let suppressed = || Place::parse("$suppressed").expect("a good place");
-    if settings.whole("per", 0)? == 0 {
+    if settings.nanoseconds("per") == 0 {
         return Err(settings.error("per", "`per` must be longer than 0: `per 1s`"));
     }
     Ok(Box::new(Suppress {
         key: Group(settings.formula("by")),
-        allow: settings.whole("allow", 0)?,
-        per_ns: settings.whole("per", 0)?,
+        allow: settings.whole("allow"),
+        per_ns: settings.nanoseconds("per"),
         count_to: Place::of(settings, "as")?.unwrap_or_else(suppressed),
-        keys_max: settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?,
+        keys_max: settings.size("max_keys"),
     }))
 }
 

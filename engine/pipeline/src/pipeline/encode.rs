@@ -1,13 +1,13 @@
 //! From what leaves the graph to bytes in the outputs of the batch. An event that nobody changed
 //! leaves as the bytes that it came in as.
 
-use super::Pipeline;
+use super::{Pipeline, letter};
 use crate::event::Event;
 use crate::graph::Receiver;
 use crate::operator::ERR;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use temblor_codec::Encoding;
+use temblor_codec::{Encoding, OutputCodec};
 use temblor_connect::sink::is_place;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
@@ -19,6 +19,7 @@ use temblor_runtime::ack::Token;
 use temblor_runtime::batch::Batch;
 use temblor_runtime::error::Error;
 use temblor_runtime::outputs::{Chunk, ErrorRecord, Outputs, PortId, SinkId};
+use xxhash_rust::xxh3::Xxh3;
 
 /// Where the events of a port go.
 #[derive(Debug)]
@@ -46,6 +47,8 @@ pub struct Attribute {
     pub formula: Option<Arc<Formula>>,
     /// Whether the sink takes it as JSON; else as text, and `null` as none.
     pub as_json: bool,
+    /// Whether it is the place of the event in its input instead: the same whenever it is read again.
+    pub is_position: bool,
 }
 
 /// A place of a sink.
@@ -84,6 +87,8 @@ pub(super) struct Encoder<'p, 'o> {
     is_returning: bool,
     /// The frame that is the cause; none for ticks.
     pub frame: Option<(&'p Batch, Frame<'p>)>,
+    /// The frame whose places were given last, and how many were.
+    placed: (u64, u64),
     /// The run ends with this.
     stopped: Option<Error>,
 }
@@ -91,7 +96,16 @@ pub(super) struct Encoder<'p, 'o> {
 impl<'p, 'o> Encoder<'p, 'o> {
     pub(super) fn new(pipeline: &'p Pipeline, out: &'o mut Outputs, arena: &'p Arena) -> Self {
         let returned = VecDeque::new();
-        Self { pipeline, out, arena, returned, is_returning: false, frame: None, stopped: None }
+        Self {
+            pipeline,
+            out,
+            arena,
+            returned,
+            is_returning: false,
+            frame: None,
+            placed: (u64::MAX, 0),
+            stopped: None,
+        }
     }
 
     /// Takes the next event that could not be written, and the node that takes it.
@@ -107,13 +121,13 @@ impl<'p, 'o> Encoder<'p, 'o> {
     /// A frame that is no event.
     #[cold]
     pub(super) fn undecodable(&mut self, reason: &str) {
-        self.report("decode", reason.to_string(), None);
+        self.report("decode", reason.to_string(), None, None);
     }
 
     /// An event that brought out a mistake of Temblor's.
     #[cold]
     pub(super) fn bug(&mut self, reason: &str) {
-        self.report("bug", reason.to_string(), None);
+        self.report("bug", reason.to_string(), None, None);
     }
 
     /// An error that went to a port.
@@ -122,7 +136,13 @@ impl<'p, 'o> Encoder<'p, 'o> {
     }
 
     #[cold]
-    fn report(&mut self, kind: &'static str, reason: String, event: Option<Value<'_>>) {
+    fn report(
+        &mut self,
+        kind: &'static str,
+        reason: String,
+        event: Option<Value<'_>>,
+        about: Option<(&str, &str)>,
+    ) {
         let (origin, line, mut bytes) = match self.frame {
             Some((batch, frame)) => (batch.origin.name.clone(), frame.line, frame.bytes.to_vec()),
             None => ("a timer".to_string(), 0, Vec::new()),
@@ -132,10 +152,43 @@ impl<'p, 'o> Encoder<'p, 'o> {
         {
             push_json(&mut bytes, event, JsonStyle::Compact);
         }
+        if let Some(sink) = self.pipeline.letters {
+            return self.bury(sink, (kind, &reason), about, event);
+        }
         let record = ErrorRecord { kind, origin, line, reason, bytes };
         if let Err(error) = self.out.error(record) {
             self.stopped.get_or_insert(error);
         }
+    }
+
+    /// Keeps an event whose failure no port takes as a dead letter; `about` are code and step.
+    #[cold]
+    fn bury(
+        &mut self,
+        sink: SinkId,
+        (kind, reason): (&'static str, &str),
+        about: Option<(&str, &str)>,
+        event: Option<Value<'_>>,
+    ) {
+        let arena = Arena::new();
+        let mut told = arena.record_builder(2);
+        told.insert("error", Value::Str(reason));
+        told.insert("event", event.unwrap_or(Value::Null));
+        let mut meta = arena.record_builder(1);
+        if let Some((code, step)) = about {
+            let mut error = arena.record_builder(2);
+            error.insert("code", Value::Str(code));
+            error.insert("step", Value::Str(step));
+            meta.insert("error", error.finish());
+        }
+        let arrival = self.frame.map_or(0, |(batch, frame)| batch.ingest(frame.index));
+        let event = Event::new(told.finish(), meta.finish(), arrival);
+        let program = letter::Program::of(self.pipeline, self.frame);
+        let chunk = self.out.sink(sink);
+        letter::write(&mut chunk.bytes, event, self.frame, program, &arena);
+        chunk.events += 1;
+        chunk.end_event();
+        self.out.routed_error(kind);
     }
 
     fn write(&mut self, output: &'p Output, port: &str, event: Event<'p>) {
@@ -147,7 +200,10 @@ impl<'p, 'o> Encoder<'p, 'o> {
             },
         };
         let before = chunk.bytes.len();
-        if let Err(reason) =
+        if output.encoding.codec == OutputCodec::Letter {
+            let program = letter::Program::of(self.pipeline, self.frame);
+            letter::write(&mut chunk.bytes, event, self.frame, program, &Arena::new());
+        } else if let Err(reason) =
             output.encoding.encode(&mut chunk.bytes, port, event.value, event.raw, event.ingest_ns)
         {
             chunk.bytes.truncate(before);
@@ -158,7 +214,13 @@ impl<'p, 'o> Encoder<'p, 'o> {
         if let Some(attributes) = &output.attributes {
             chunk.end_event();
             for attribute in attributes {
-                attribute.add(event, chunk);
+                match (attribute.is_position, self.frame) {
+                    (true, Some((batch, frame))) => {
+                        let position = position(batch, frame, &mut self.placed);
+                        chunk.add_attribute(position.as_ref().map(String::as_bytes));
+                    }
+                    _ => attribute.add(event, chunk),
+                }
             }
         }
         self.out.count(output.port, 1, bytes);
@@ -170,7 +232,7 @@ impl<'p, 'o> Encoder<'p, 'o> {
         let pipeline = self.pipeline;
         let errors = pipeline.errors.filter(|port| *port != output.port);
         if output.errors.is_none() && errors.is_none() {
-            return self.report(kind, reason, Some(event.value));
+            return self.report(kind, reason, Some(event.value), None);
         }
         let mut record = self.arena.record_builder(3);
         record.append("error", Value::Str(self.arena.str(&reason)));
@@ -186,7 +248,7 @@ impl<'p, 'o> Encoder<'p, 'o> {
                 self.out.routed_error(kind);
                 self.output(port, ERR, refusal);
             }
-            (None, None) => self.report(kind, reason, Some(event.value)),
+            (None, None) => self.report(kind, reason, Some(event.value), None),
         }
     }
 }
@@ -207,6 +269,22 @@ impl Attribute {
         });
         chunk.add_attribute(found.ok().flatten().as_deref());
     }
+}
+
+/// What names an event by its place in its input, and by what stands there: a file may be cut and written anew. `placed`
+/// counts the events of one frame. Nothing for inputs that cannot be read again.
+fn position(batch: &Batch, frame: Frame<'_>, placed: &mut (u64, u64)) -> Option<String> {
+    let [first, second] = batch.origin.identity?;
+    if placed.0 != frame.index {
+        *placed = (frame.index, 0);
+    }
+    let mut hash = Xxh3::new();
+    for number in [first, second, frame.line, placed.1] {
+        hash.update(&number.to_le_bytes());
+    }
+    hash.update(frame.bytes);
+    placed.1 += 1;
+    Some(format!("{:032x}", hash.digest128()))
 }
 
 /// The path of an event's place.
@@ -271,8 +349,7 @@ impl<'p> Receiver<'p> for Encoder<'p, '_> {
         if let Some(help) = error.help() {
             reason = format!("{reason} ({help})");
         }
-        let _ = node;
-        self.report("script", reason, Some(event.value));
+        self.report("script", reason, Some(event.value), Some((error.code(), node)));
     }
 
     fn describe(&mut self, error: &EvalError) -> String {

@@ -5,13 +5,14 @@ mod bug;
 mod metadata;
 mod arrival;
 mod encode;
+mod letter;
 mod ordered;
 
 pub use arrival::{ErrorInput, Input};
 pub use encode::describe;
 pub use encode::{Attribute, Output, Place};
 
-use crate::graph::{Graph, Memory, Restored, States};
+use crate::graph::{Graph, Lost, Memory, Restored, States, StepCounts};
 use crate::operator::Surroundings;
 use arrival::Arrived;
 use encode::{Encoder, Frame};
@@ -25,7 +26,7 @@ use temblor_runtime::batch::{BadFrame, Batch};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 use temblor_runtime::framing::{FrameCursor, Framing};
-use temblor_runtime::outputs::Outputs;
+use temblor_runtime::outputs::{Outputs, SinkId};
 use temblor_runtime::processor::{Processor, Unmatched};
 use temblor_runtime::turnstile::Turn;
 
@@ -44,6 +45,8 @@ pub struct Pipeline {
     pub errors: Option<usize>,
     /// Seed of everything random.
     pub seed: u64,
+    /// The sink that keeps events as dead letters whose failures no port takes.
+    pub letters: Option<SinkId>,
     /// The lookup tables that scripts may ask.
     pub tables: Option<Arc<dyn Tables>>,
     /// What the nodes with a memory remember.
@@ -59,6 +62,24 @@ impl Pipeline {
     /// Whether what a sink cannot take goes back into the graph.
     fn gives_back(&self) -> bool {
         self.outputs.iter().flatten().any(|output| output.errors.is_some())
+    }
+
+    /// What was counted at each step, and what each keeps.
+    #[must_use]
+    pub fn step_counts(&self) -> Vec<StepCounts> {
+        self.graph.step_counts(&self.lock())
+    }
+
+    /// Takes what another pipeline remembers into this one, as far as there is a place for it; says what is
+    /// lost.
+    pub fn take_over(&self, old: &Self) -> Vec<Lost> {
+        Graph::take_over(&self.graph, &mut self.lock(), &old.graph, &mut old.lock())
+    }
+
+    /// What would be lost if this pipeline took the place of another.
+    #[must_use]
+    pub fn would_lose(&self, old: &Self) -> Vec<Lost> {
+        Graph::would_lose(&self.graph, &old.graph, &old.lock())
     }
 
     /// A processor for one worker; `alone` says that it is the only one.
@@ -270,11 +291,13 @@ impl Processor for PipelineWorker {
         self.set_origin(batch);
         self.metadata.of(&batch.origin);
         self.look_ahead(batch);
-        if self.alone {
+        let result = if self.alone {
             self.process_alone(batch, out)
         } else {
             self.process_ordered(batch, turn, out)
-        }
+        };
+        self.pipeline.graph.absorb(&mut self.local);
+        result
     }
 
     fn reject(&mut self, batch: &Batch, bad: &BadFrame, out: &mut Outputs) -> Result<(), Error> {

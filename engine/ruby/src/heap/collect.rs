@@ -1,5 +1,7 @@
-//! Frees what nothing holds any more, cycles too: marks what the roots reach, and empties all other cells. It runs
-//! between events only, when no value is in the hands of running code.
+//! Garbage collection, cycles included: marks what can be reached from the roots and frees all
+//! other cells.
+//!
+//! Invariant: it runs between events only, when running code holds no value.
 
 use super::{CELL_BYTES, ENTRY_BYTES, Heap, Scope, ScopeRef, VALUE_BYTES};
 use crate::value::Value;

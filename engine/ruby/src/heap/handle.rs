@@ -1,5 +1,7 @@
-//! Handles of values in a heap, and what can be done with what they stand for. Code that is handed in to change
-//! something runs while nothing is borrowed: it may use the heap itself.
+//! Handles of values in a heap, and the operations on what they refer to.
+//!
+//! Invariant: a closure that is handed in to change a value runs while nothing is borrowed, so
+//! that it may use the heap itself.
 
 use super::{CELL_BYTES, ENTRY_BYTES, Heap, VALUE_BYTES};
 use crate::dictionary::{Dictionary, Key};

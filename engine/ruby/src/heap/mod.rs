@@ -1,6 +1,8 @@
-//! Where the values live that code can change, or that hold other values. A filter has one heap, which goes where
-//! the state of the filter goes; a value is a handle into it. No reference into the heap is given out while other
-//! code runs: nothing can be held, waited for, or borrowed twice.
+//! The heap of a filter: it holds values that code can change and values that contain others. A
+//! value is a handle into it; the heap moves with the state of the filter.
+//!
+//! Invariant: no reference into the heap is alive while other code runs, so that nothing can be
+//! borrowed twice.
 
 mod collect;
 mod handle;

@@ -1,4 +1,4 @@
-//! Cells in a row, each known by its number. A cell that is given back is used again.
+//! A vector of cells that are addressed by index; freed cells are reused.
 
 /// Cells that are made room for at once.
 const FIRST_CELLS: usize = 32;

@@ -1,4 +1,4 @@
-//! Operators, by how tight they bind; assignments bind loosest.
+//! Parses operators by precedence; assignment binds loosest.
 
 use super::{Parsed, Parser, rescued};
 use crate::Problem;

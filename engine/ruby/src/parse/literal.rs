@@ -1,4 +1,4 @@
-//! Texts, patterns, lists, hashes.
+//! Parses literals: strings, regular expressions, arrays and hashes.
 
 use super::{Parsed, Parser};
 use crate::Problem;

@@ -1,5 +1,7 @@
-//! From words to a tree: statements here, operators and what they work on beside. A place of the code
-//! is kept with every node.
+//! The parser: from tokens to the tree. Statements are parsed here; operators and operands in
+//! the submodules.
+//!
+//! Invariant: every node knows its position in the code.
 
 mod expression;
 mod literal;

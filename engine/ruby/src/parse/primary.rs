@@ -1,4 +1,4 @@
-//! What operators work on: names, values, calls, and what stands between a word and its `end`.
+//! Parses operands: names, literals, calls, and everything between a keyword and its `end`.
 
 use super::{KEYWORDS, Parsed, Parser};
 use crate::Problem;

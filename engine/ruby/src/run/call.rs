@@ -1,4 +1,4 @@
-//! Calls: of functions, of methods by the kind of the receiver, and of the code that a method is given.
+//! Calls functions, methods by the class of the receiver, and blocks.
 
 use super::random::Random;
 use super::{Answer, Found1, Given, Machine, Stop, constant, conversion, limited, methods};

@@ -1,5 +1,5 @@
-//! Classes and modules that code defines, and their objects. A class is known by its name and lives as long as
-//! the filter.
+//! Classes and modules that code defines, and their instances. A class is identified by its name
+//! and lives as long as the filter.
 
 use super::{Answer, Found1, Given, Machine, Stop, constant};
 use crate::dictionary::Dictionary;

@@ -1,4 +1,4 @@
-//! Classes and modules: what they make, and which class a value is of.
+//! Class methods such as `Time.now`, and which class a value has.
 
 mod json;
 mod names;

@@ -1,4 +1,4 @@
-//! Code that decides, repeats and guards: `if`, `while`, `case`, `begin`, `catch`.
+//! Control flow: `if`, `while`, `case`, `begin`, `catch`.
 
 use super::{Answer, Given, Machine, Stop, constant};
 use crate::tree::{Node, Rescue, Target};

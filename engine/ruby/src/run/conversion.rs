@@ -1,4 +1,4 @@
-//! `Integer("1")` and its like: conversions that fail where `to_i` would guess.
+//! Strict conversions such as `Integer("1")`, which raise where `to_i` would guess.
 
 use super::{Answer, Found1, Stop};
 use crate::heap::Heap;

@@ -1,4 +1,5 @@
-//! What lists, hashes and ranges can do with code: go through, choose, gather, sort.
+//! Methods that lists, hashes, ranges and sets share and that take a block: iterate, select,
+//! collect, sort.
 
 mod choose;
 mod gather;

@@ -1,4 +1,4 @@
-//! The event as code sees it. Its fields are read and written by reference, as everywhere.
+//! The methods of `event`. Fields are addressed by Logstash's field references.
 
 use super::{Answer, Found1, Machine, Stop};
 use crate::budget::{Breach, SIZE_MAX};

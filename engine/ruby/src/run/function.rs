@@ -1,4 +1,5 @@
-//! Functions, lambdas and blocks: what they are given, and the variables that they see.
+//! Functions, lambdas and blocks: how arguments are bound to parameters, and which variables
+//! they see.
 
 use super::{Answer, Found1, Given, Machine, Stop};
 use crate::heap::{ClosureRef, ScopeRef};

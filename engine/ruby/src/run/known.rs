@@ -1,4 +1,4 @@
-//! Looks through code for names that nothing here answers to, before it runs.
+//! Checks loaded code for names that this interpreter does not have, before it runs.
 
 use super::{class, constant, methods};
 use crate::Problem;

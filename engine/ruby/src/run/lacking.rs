@@ -1,5 +1,5 @@
-//! Methods that JRuby 9.4 gives values and that are not known here, by class: told apart from mistakes of the code, so
-//! that a gap is never taken for an exception that the code expects.
+//! Methods of JRuby 9.4 that this interpreter does not have, by class. They are told apart from
+//! mistakes of the code, so that a gap is never taken for an exception that the code expects.
 
 /// Classes, and the methods that they lack here.
 pub(super) const LACKING: &[(&str, &[&str])] = &[

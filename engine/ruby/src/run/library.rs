@@ -1,5 +1,5 @@
-//! Objects of Ruby's library that gather or hand out text: `Digest::SHA256.new`, `StringIO.new`,
-//! `Zlib::GzipReader.new`, `Zlib::Inflate.new`, `URI.parse`. What they hold stands in their fields.
+//! Objects of Ruby's library that produce or consume text: `Digest::SHA256.new`, `StringIO.new`,
+//! `Zlib::GzipReader.new`, `Zlib::Inflate.new`, `URI.parse`. Their state is kept in fields.
 
 use super::module::{bytes_of, digest, hex, text_bytes};
 use super::{Answer, Found1, Given, Machine, Stop, limited, zlib};

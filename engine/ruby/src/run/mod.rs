@@ -1,5 +1,7 @@
-//! Runs Ruby code. Every run is bounded in steps and depth; what goes wrong is an exception of the
-//! code, never of the engine.
+//! The interpreter.
+//!
+//! Invariant: every run is bounded in steps and depth, and an error is an exception of the code,
+//! never a panic of the engine.
 
 mod address;
 mod assign;

@@ -1,5 +1,5 @@
-//! Reads dates and times as people write them: what `Time.parse`, `Date.parse` and `DateTime.parse` find in a text.
-//! The time of day is taken out first, then the date is looked for in what is left, as Ruby does.
+//! Parses dates and times as people write them: `Time.parse`, `Date.parse` and `DateTime.parse`.
+//! The time of day is extracted first, then the date is searched in the rest, as Ruby does.
 
 use super::{Answer, Stop};
 use crate::value::{Clock, Value};

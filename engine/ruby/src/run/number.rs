@@ -1,4 +1,5 @@
-//! Arithmetic of all kinds of numbers. Small whole numbers are computed here, the others in `numeric`.
+//! Arithmetic on all kinds of numbers. Integers of up to 63 bits are computed here, all others
+//! in `numeric`.
 
 mod round;
 mod single;

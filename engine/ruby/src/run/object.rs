@@ -1,4 +1,4 @@
-//! What every value can do, and what `nil`, `true` and exceptions are.
+//! Methods of every value, and those of `nil`, `true`, `false` and exceptions.
 
 use super::{Found1, Given, Machine, Stop, constant, methods};
 use crate::heap::Heap;

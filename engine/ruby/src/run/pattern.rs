@@ -1,4 +1,4 @@
-//! Patterns: search, replacement, scanning and splitting, with `$~` and `$1`.
+//! Regular expressions: search, replace, scan and split, with `$~` and `$1`.
 
 use super::{Answer, Found1, Given, Machine, Stop, limited};
 use crate::budget::{Breach, SIZE_MAX};

@@ -1,5 +1,5 @@
-//! The tests that a file of code holds for itself: `test "…" do parameters { … } in_event { … } expect("…") { … } end`.
-//! They run once, when the file is loaded.
+//! The tests that a script file contains: `test "…" do parameters { … } in_event { … }
+//! expect("…") { … } end`. They run once, when the file is loaded.
 
 use super::{Answer, Given, Machine, Stop};
 use crate::value::Value;

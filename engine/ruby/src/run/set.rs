@@ -1,4 +1,4 @@
-//! `Set`: values without order of places, each once. What sets share with lists stands in `enumerable`.
+//! `Set`. Methods that sets share with lists are in `enumerable`.
 
 use super::{Found1, Given, Machine, Stop};
 use crate::heap::{HashRef, Heap};

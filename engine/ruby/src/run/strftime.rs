@@ -1,4 +1,5 @@
-//! Ruby's `strftime`: a letter with flags and a width before it. What is not known stays as it is.
+//! Ruby's `strftime`: directives with flags and a width. An unknown directive is copied as it
+//! is.
 
 use chrono::{DateTime, FixedOffset};
 use std::fmt::Write;

@@ -1,4 +1,4 @@
-//! Methods of texts. A method whose name ends in `!` is the one without, see `call`.
+//! Methods of strings. A method whose name ends in `!` runs the one without, see `call`.
 
 mod bytes;
 mod format;

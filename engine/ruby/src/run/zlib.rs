@@ -1,4 +1,6 @@
-//! `Zlib`: packing, unpacking and checksums (RFC 1950 to 1952). What is unpacked is bounded as every text is.
+//! `Zlib`: compression, decompression and checksums (RFC 1950 to 1952).
+//!
+//! Invariant: decompressed data is bounded like every string.
 
 use super::module::text_bytes;
 use super::{Answer, Found1, Stop};

@@ -1,5 +1,4 @@
-//! Texts between lines: `<<~END`, `<<-END`, `<<END`, with the name in quotes or bare. Their lines stand behind
-//! the line that names them.
+//! Here-documents: `<<~END`, `<<-END`, `<<END`, with a quoted or bare name.
 
 use super::quoted::Escapes;
 use super::{Problem, Scanner, Token};

@@ -1,4 +1,4 @@
-//! Numbers of code: whole ones in any base, with a fraction, and exact ones such as `3r`.
+//! Number literals: integers in any base, floats, and exact ones such as `3r`.
 
 use super::{Problem, Scanner, Token};
 

@@ -1,4 +1,5 @@
-//! Texts and patterns in quotes: escapes, code inside, and the brackets of `%w[a b]`.
+//! Quoted strings and regular expressions: escapes, interpolated code, and the brackets of `%w[a
+//! b]`.
 
 use super::{Piece, Problem, Scanner, Token};
 

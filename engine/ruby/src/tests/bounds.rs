@@ -1,5 +1,5 @@
-//! Code that once hung, panicked, overflowed the stack, ran without end, held memory without bound, or gave a wrong
-//! result in silence: each ends with a value or with the reason why it was stopped.
+//! Code that once hung, panicked, overflowed the stack, held memory without bound or silently
+//! gave a wrong result: each case ends with a value or with the reason why it was stopped.
 
 use super::super::{Limits, Machine, Memory, Script};
 use super::run_within;

@@ -1,5 +1,6 @@
-//! Blocks of code put together by chance, over values that are large, deep or within themselves: whatever they do, they
-//! end within their bounds, and nothing panics. `TEMBLOR_FUZZ_ROUNDS=100000` tries as many; each case names its seed.
+//! Random blocks of code over values that are large, deep or contain themselves: they end within
+//! their limits, and nothing panics. `TEMBLOR_FUZZ_ROUNDS=100000` runs as many; each failure
+//! names its seed.
 
 use super::super::{Limits, Machine, Memory, Script};
 use super::rows::{ARGUMENTS, RECEIVERS};

@@ -1,5 +1,5 @@
-//! Each method that is declared runs: with one of many arguments it gives a value, or an exception that is not the one
-//! for a method that is not there.
+//! Every declared method runs: for at least one of many arguments it gives a value, or an
+//! exception other than "undefined method".
 
 use super::run;
 

@@ -26,6 +26,11 @@ pub trait OpenSink: Debug + Send + Sync {
     fn ends_run(&self) -> bool {
         false
     }
+
+    /// Whether it keeps something in the state directory, so that the run must have one.
+    fn needs_state(&self) -> bool {
+        false
+    }
 }
 
 /// What became of a chunk.

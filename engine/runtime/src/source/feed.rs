@@ -3,6 +3,7 @@
 //! Invariant: a block's token is opened before the block can be seen by a worker, in input order.
 
 use std::io::{ErrorKind, Read, Result as IoResult};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -17,7 +18,7 @@ use crate::network::Network;
 use crate::queue::{Closed, Queue};
 use crate::source::assembler::{Assembler, Block};
 use crate::source::completion::Completions;
-use crate::stats::{SourceStats, Stats};
+use crate::stats::{Health, SourceStats, Stats};
 use crate::stop::Stop;
 use crate::troubles::Troubles;
 
@@ -46,6 +47,8 @@ pub struct Feed {
     pub clock: Clock,
     /// Sockets, timers and tasks.
     pub network: Arc<Network>,
+    /// Where the run keeps what outlives it, if it has such a place.
+    pub state: Option<PathBuf>,
 }
 
 /// Something to read from that knows whether reading would wait.
@@ -71,9 +74,15 @@ impl Feed {
         &self.stats.sources[self.source]
     }
 
+    /// Peers can connect from now on.
+    pub fn opened(&self) {
+        self.counters().condition.set(Health::Working);
+    }
+
     /// Reports an error that ends one input but not the run.
     pub fn trouble(&self, error: Error) {
         self.stats.add_error("source");
+        self.counters().fail(&error.to_string());
         self.troubles.report(&self.console, error);
     }
 
@@ -153,6 +162,7 @@ impl Feed {
             line: block.first_line + block.frames + behind as u64,
         };
         let arrival = system_time();
+        self.counters().succeed();
         Batch {
             source: self.source,
             origin: Arc::clone(&at.origin),

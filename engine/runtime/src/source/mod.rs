@@ -21,6 +21,17 @@ pub trait OpenSource: Any + Debug + Send + Sync {
     /// # Errors
     /// What is not there, or cannot be read; the run does not begin then.
     fn open(&self, marks: &[FileMark]) -> Result<Box<dyn Source>, Error>;
+
+    /// Whether what was settled once cannot be read again, because peers were answered: outputs must not be
+    /// cut back to an earlier moment then.
+    fn forgets(&self) -> bool {
+        true
+    }
+
+    /// What the user calls it, when it keeps something in the state directory, so that the run must have one.
+    fn needs_state(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A source that is ready to run.
@@ -35,6 +46,11 @@ pub trait Source: Send {
 
     /// Whether it only follows what other sources send, and ends when they have ended.
     fn follows(&self) -> bool {
+        false
+    }
+
+    /// Whether it opens what peers connect to when it runs, and says so to the feed then.
+    fn listens(&self) -> bool {
         false
     }
 

@@ -14,7 +14,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::frame::{self, TRANSACTION_MAX};
 use crate::connecting::{Dialer, Peer};
-use crate::outbound::{Task, TaskSink};
+use crate::outbound::task_sink;
 use crate::retry::{self, Retry};
 use crate::sending::without_end;
 use crate::socket::{ReadSide, Sides, farewell};
@@ -53,9 +53,7 @@ pub(super) struct Client {
 
 impl OpenSink for Client {
     fn open(&self, _: bool) -> Result<Box<dyn Sink>, Error> {
-        let this = self.clone();
-        let work = move |outlet, desk| -> Task { Box::pin(this.send_all(outlet, desk)) };
-        Ok(Box::new(TaskSink::new(work)))
+        Ok(task_sink(self, Self::send_all))
     }
 }
 
@@ -101,7 +99,7 @@ impl Client {
                     Ok(()) => return,
                     Err(error) => error.to_string(),
                 };
-            desk.stats.add_error("sink");
+            desk.fail_attempt(&reason);
             attempt += 1;
             traffic.rewind();
             if !was_down {

@@ -66,6 +66,10 @@ impl Source for Server {
         self.address.to_string()
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let this = self.clone();
         feed.network.handle()?.block_on(async move {

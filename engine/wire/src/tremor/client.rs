@@ -248,8 +248,8 @@ async fn write_linked(link: &Link, outlet: &Outlet, desk: &Desk) {
             };
             match written.await {
                 Ok(()) => break,
-                Err(_) => {
-                    desk.stats.add_error("sink");
+                Err(error) => {
+                    desk.fail_attempt(&error.to_string());
                     write.take();
                 }
             }

@@ -188,6 +188,10 @@ impl Source for Server {
         }
     }
 
+    fn listens(&self) -> bool {
+        true
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let this = Arc::new(self.clone());
         feed.network.handle()?.block_on(async move {

@@ -180,8 +180,8 @@ pub(super) const PAGES: &[Page] = &[
         "E0600",
         "a setting of an operator that cannot be",
         "The value is of the right kind but makes no sense here; the message says what is expected.",
-        "dedup last 0",
-        "dedup last 10",
+        "sample 0",
+        "sample 10",
     ),
     page(
         "E0601",

@@ -1,6 +1,7 @@
 //! The command as a user meets it: what goes in, what comes out, what is said and the exit code.
 
 mod ends;
+mod explain;
 mod parameters;
 
 use std::path::PathBuf;

@@ -98,6 +98,20 @@ fn completion_knows_the_place() {
     has(&client.labels("k.trickle", "create stream mine;\nselect event from ^"), &["mine", "in"]);
     has(&client.labels("l.trickle", "define operator x from ^"), &["generic::batch"]);
     has(&client.labels("m.tmb", "source a from ^"), &["file", "stdin"]);
+    has(&client.labels("p.tmb", "sink a into ^"), &["file", "tcp", "kafka"]);
+    has(&client.labels("q.troy", "define connector a from ^"), &["stdio", "tcp_server"]);
+    has(
+        &client.labels("r.tmb", "source a from syslog \"udp://h:1\" with ^"),
+        &["codec", "max_connections"],
+    );
+    has(&client.labels("s.tmb", "source a from generator \"weblog\" with rate = 5, ^"), &["seed"]);
+    has(&client.labels("t.tmb", "sink a into file \"x\" with codec = \"^"), &["pretty-json"]);
+    has(
+        &client.labels("u.troy", "define connector a from file with preprocessors = [\"^"),
+        &["separate"],
+    );
+    has(&client.labels("v.troy", "define connector a from file with config = {^"), &["path"]);
+    has(&client.labels("w.trickle", "define window a from tumbling with ^"), &["interval"]);
     has(&client.labels("n.conf", "filter { ^"), &["mutate", "grok"]);
     assert_eq!(client.labels("o.tremor", "# a note ^"), Vec::<String>::new());
     client.stop();
@@ -120,6 +134,16 @@ fn hover_explains_names_and_words() {
     assert!(hover["contents"]["value"].as_str().expect("a text").contains("stream::dedup"));
     let hover = client.open_and_ask("hover", "b.tmb", "in |> dedup by event.a wit^hin 10s |> out");
     assert!(hover["contents"]["value"].as_str().expect("a text").contains("within"));
+    for (file, text, words) in [
+        ("c.tmb", "source a from tc^p \"h:1\"; a |> out;", "Address: "),
+        ("d.tmb", "sink a into file \"x\" with mo^de = \"append\" end; in |> a;", "one of append"),
+        ("e.tmb", "source a from metronome with inter^val = 1s end; a |> out;", "a duration"),
+        ("f.troy", "define connector a from std^io;", "standard error"),
+    ] {
+        let hover = client.open_and_ask("hover", file, text);
+        let shown = hover["contents"]["value"].as_str().unwrap_or("nothing").to_string();
+        assert!(shown.contains(words), "{text}: {shown}");
+    }
     client.stop();
 }
 

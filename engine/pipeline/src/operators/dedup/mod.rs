@@ -8,14 +8,15 @@ mod held;
 mod shared;
 
 use super::key::Key;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::operator::{AnyOperator, ELSE};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
-use temblor_lang::value::{Key as Field, Kind, Value};
-use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX, STREAMS_DEFAULT, STREAMS_MAX};
+use temblor_lang::value::{Key as Field, Value};
+use temblor_runtime::limits::{KEYS_MAX, STREAMS_MAX};
 use temblor_runtime::shared::StoreAt;
 
 const MODES: &[&str] = &["first", "last", "adjacent", "count"];
@@ -45,7 +46,8 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           the time never. With `store` the counts are kept in Redis, where several programs share them; \
           each batch is one request. Only hashes of keys are kept, of 128 bits, under a random key that is \
           drawn when the memory begins and saved with it: of a billion keys, any two are taken for one \
-          another with a probability below 2 in 10^21, and nobody who sends events can bring that about.",
+          another with a probability below 2 in 10^21. Who sends events does not know that key, which makes \
+          it hard to bring about a collision; the hash (XXH3) is fast, but no cryptographic one.",
     examples: &[
         "in |> dedup |> out",
         "in |> dedup by [event.host, event.message] within 10s else repeats |> out",
@@ -55,83 +57,22 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> dedup by event.message across event.server within 1h store \"redis://127.0.0.1:6379\" |> out",
     ],
     settings: &[
-        Setting::new(
-            "by",
-            Takes::Formula,
-            InChain::Clause("by"),
-            "The key; by default all of the event's data.",
-        ),
-        Setting::new(
-            "within",
-            Takes::Duration,
-            InChain::Clause("within"),
-            "How long a key is remembered, from its first event on, or with `refresh` from its \
-             last.",
-        ),
-        Setting::new(
-            "last",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("last"),
-            "How many keys are remembered; the oldest goes first, with `refresh` the one that was \
-             not seen for longest.",
-        ),
-        Setting::new(
-            "mode",
-            Takes::Word(MODES),
-            InChain::Clause("mode"),
-            "Which event of several stays: `first` (default), `last`, `adjacent`, `count`.",
-        ),
-        Setting::new(
-            "refresh",
-            Takes::Constant(Kind::Bool),
-            InChain::Flag("refresh"),
-            "Whether a repeat renews its key.",
-        ),
-        Setting::new(
-            "across",
-            Takes::Formula,
-            InChain::Clause("across"),
-            "The stream of the event: only copies from other streams are removed.",
-        ),
-        Setting::new(
-            "store",
-            Takes::Constant(Kind::String),
-            InChain::Clause("store"),
-            "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`.",
-        ),
-        Setting::new(
-            "delivery",
-            Takes::Formula,
-            InChain::No,
-            "What tells the deliveries of a broker apart, such as `$rabbitmq.message_id`: with `store`, a \
-             delivery that comes again is not counted again, and is judged as before.",
-        ),
-        Setting::new(
-            "when_down",
-            Takes::Word(WHEN_DOWN),
-            InChain::No,
-            "What becomes of events while the store is down: `block` (default) holds them back, and has their \
-             source deliver them again; `pass` lets them through, copies too.",
-        ),
-        Setting::new(
-            "store_prefix",
-            Takes::Constant(Kind::String),
-            InChain::No,
-            "What the keys in the store begin with (`temblor:dedup:`); programs with the same share counts.",
-        ),
-        Setting::new(
-            "max_keys",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("max_keys"),
-            "How many keys are remembered at most (1,000,000); giving up a key for lack of room is \
-             counted as an eviction.",
-        ),
-        Setting::new(
-            "max_streams",
-            Takes::Constant(Kind::Integer),
-            InChain::No,
-            "How many streams `across` tells apart (64); events of further ones fail.",
-        ),
+        Setting::new("by", Takes::Formula, "The key; by default all of the event's data.").in_chain(InChain::Clause("by")),
+        Setting::new("within", Takes::Duration, "How long a key is remembered, from its first event on, or with `refresh` from its \
+             last.").in_chain(InChain::Clause("within")),
+        Setting::new("last", Takes::Whole { least: 1, most: KEYS_MAX as u64 }, "How many keys are remembered; the oldest goes first, with `refresh` the one that was \
+             not seen for longest.").in_chain(InChain::Clause("last")),
+        Setting::new("mode", Takes::Word(MODES), "Which event of several stays.").or("first").in_chain(InChain::Clause("mode")),
+        Setting::new("refresh", Takes::Flag, "Whether a repeat renews its key.").in_chain(InChain::Flag("refresh")),
+        Setting::new("across", Takes::Formula, "The stream of the event: only copies from other streams are removed.").in_chain(InChain::Clause("across")),
+        Setting::new("store", Takes::Text, "The address of a Redis that keeps the counts of `across`: `redis://HOST:PORT`.").in_chain(InChain::Clause("store")),
+        Setting::new("delivery", Takes::Formula, "What tells the deliveries of a broker apart, such as `$rabbitmq.message_id`: with `store`, a \
+             delivery that comes again is not counted again, and is judged as before."),
+        Setting::new("when_down", Takes::Word(WHEN_DOWN), "What becomes of events while the store is down: `block` holds them back, and has their \
+             source deliver them again; `pass` lets them through, copies too.").or("block"),
+        Setting::new("store_prefix", Takes::Text, "What the keys in the store begin with; programs with the same share counts.").or(STORE_PREFIX),
+        MAX_KEYS,
+        Setting::new("max_streams", Takes::Whole { least: 1, most: STREAMS_MAX as u64 }, "How many streams `across` tells apart; events of further ones fail.").or("64"),
     ],
     ports: &[ELSE],
     fallbacks: &[],
@@ -175,15 +116,15 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(settings: &Settings) -> Result<Self, Diagnostic> {
-        let limit = settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?;
-        let last = settings.count("last", KEYS_MAX, KEYS_MAX)?;
-        Ok(Self {
-            within_ns: settings.number("within"),
+    fn new(settings: &Settings) -> Self {
+        let limit = settings.size("max_keys");
+        let last = if settings.has("last") { settings.size("last") } else { KEYS_MAX };
+        Self {
+            within_ns: settings.optional_nanoseconds("within"),
             keys_max: limit.min(last),
             is_limit: limit < last,
             refresh: settings.flag("refresh"),
-        })
+        }
     }
 
     /// Keys seen at this time or before are forgotten.
@@ -192,17 +133,16 @@ impl Memory {
     }
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+fn build(settings: &Settings, supplies: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let key = Key(settings.formula("by"));
-    let memory = Memory::new(settings)?;
+    let memory = Memory::new(settings);
     let mode = settings.text("mode");
-    let mode = mode.as_deref().unwrap_or("first");
     if let Some(stream) = settings.formula("across") {
         check_across(settings, mode, memory)?;
         if settings.has("store") {
-            return shared(settings, key, stream, memory);
+            return shared((settings, supplies), key, stream, memory);
         }
-        let streams_max = settings.count("max_streams", STREAMS_DEFAULT, STREAMS_MAX)?;
+        let streams_max = settings.size("max_streams");
         return Ok(Box::new(across::Across { key, stream, memory, streams_max }));
     }
     Ok(match mode {
@@ -214,7 +154,7 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
 }
 
 fn shared(
-    settings: &Settings,
+    (settings, supplies): (&Settings, &Supplies),
     key: Key,
     stream: Arc<Formula>,
     memory: Memory,
@@ -224,18 +164,14 @@ fn shared(
             .error("store", "`store` needs `within`, of a millisecond at least")
             .with_help("such as: within 1h; what is older is forgotten"));
     };
-    let open = settings
+    let open = supplies
         .shared_counts
         .ok_or_else(|| settings.error("store", "this build has no stores that programs share"))?;
     let (address, prefix) = (settings.text("store"), settings.text("store_prefix"));
-    let at = StoreAt {
-        address: address.as_deref().unwrap_or_default(),
-        prefix: prefix.as_deref().unwrap_or(STORE_PREFIX),
-        within_ns,
-    };
+    let at = StoreAt { address, prefix, within_ns };
     let store = open(at).map_err(|reason| settings.error("store", reason))?;
-    let when_down = match settings.text("when_down").as_deref() {
-        Some("pass") => shared::WhenDown::Pass,
+    let when_down = match settings.text("when_down") {
+        "pass" => shared::WhenDown::Pass,
         _ => shared::WhenDown::Block,
     };
     let (delivery, ahead) = (settings.formula("delivery"), shared::Ahead::default());

@@ -1,13 +1,12 @@
 //! `parse first of [grok "…", json, kv]`: formats that are tried in their order. One search for literals
 //! says which of many can match, so that the number of patterns costs next to nothing.
 
+use super::SETTINGS;
 use super::format::{Format, Problem, Scratch};
-use super::{SETTINGS, Settings, Takes};
 use crate::operator::Surroundings;
-use crate::operators::Given;
-use std::sync::Arc;
+use temblor_declare::{Given, Settings, read};
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::value::{Arena, Frozen, Value};
+use temblor_lang::value::{Arena, Value};
 use temblor_stdlib::grok::Prefilter;
 
 /// Formats of one step, at the most.
@@ -30,7 +29,7 @@ impl FirstOf {
         if settings.has("format") {
             return Err(settings.error("format", "`parse` takes a format or `first`, not both"));
         }
-        let given = settings.constant("first").ok_or_else(|| wrong("`first` is no list".into()))?;
+        let given = settings.value("first").ok_or_else(|| wrong("`first` is no list".into()))?;
         let count = given.get().size().unwrap_or(0);
         if count == 0 || count > FORMATS_MAX {
             return Err(wrong(format!("`first of` takes 1 to {FORMATS_MAX} formats, got {count}")));
@@ -93,10 +92,10 @@ impl FirstOf {
 /// The settings of one format: its own, and those of the step that mean something to it.
 fn member_settings(member: Value<'_>, step: &Settings) -> Result<Settings, String> {
     let span = step.span_of("first");
-    let mut own = Settings::new(step.kind, span);
+    let mut own = Settings::new(span);
     if let Value::Str(_) = member {
-        own.set("format", span, Given::Constant(Arc::new(Frozen::new(Value::Str("grok")))));
-        own.set("pattern", span, Given::Constant(Arc::new(Frozen::new(member))));
+        own.insert("format", span, Given::Text("grok".to_string()));
+        own.insert("pattern", span, Given::of(member));
     } else {
         let arena = Arena::new();
         let member = member.copy_into(&arena);
@@ -105,22 +104,13 @@ fn member_settings(member: Value<'_>, step: &Settings) -> Result<Settings, Strin
             let setting = SETTINGS.iter().find(|one| one.name == name);
             let setting = setting.filter(|one| !OF_THE_STEP.contains(&one.name));
             let setting = setting.ok_or_else(|| format!("formats have no setting `{name}`"))?;
-            let fits = match setting.takes {
-                Takes::Constant(kind) => value.kind().fits(kind),
-                _ => value.as_str().is_some(),
-            };
-            if !fits {
-                return Err(format!("`{name}` cannot be of kind {}", value.kind().name()));
-            }
-            own.set(setting.name, span, Given::Constant(Arc::new(Frozen::new(value))));
+            own.insert(setting.name, span, read::one(setting, value, span, &arena)?);
         }
     }
-    let word = own.text("format").ok_or("it has no `format`")?;
+    let word = own.optional_text("format").ok_or("it has no `format`")?.to_string();
     for (name, span, given) in step.entries() {
-        if let (Given::Constant(value), false) = (given, own.has(name))
-            && super::format::takes(&word, name)
-        {
-            own.set(name, span, Given::Constant(value.clone()));
+        if !own.has(name) && super::format::takes(&word, name) {
+            own.insert(name, span, given.clone());
         }
     }
     Ok(own)

@@ -1,12 +1,12 @@
 //! The formats of `parse`, compiled from its settings. A setting that the format does not know is
 //! refused, so none is ever without effect.
 
-use super::Settings;
 use super::first::FirstOf;
 use super::grok::{GrokPattern, Groks};
 use crate::operator::Surroundings;
+use temblor_declare::Settings;
 use temblor_lang::diagnostic::Diagnostic;
-use temblor_lang::value::{Key, Value};
+use temblor_lang::value::Value;
 use temblor_stdlib::formats::csv::{ColumnType, Csv, CsvOptions};
 use temblor_stdlib::formats::dissect::Dissect;
 use temblor_stdlib::formats::kv::KeyValue;
@@ -106,25 +106,25 @@ impl Format {
         if settings.has("first") {
             return Ok(Format::First(FirstOf::compile(settings)?));
         }
-        let Some(word) = settings.text("format") else {
+        let Some(word) = settings.optional_text("format") else {
             let error =
                 Diagnostic::error("E0507", settings.span, "the setting `format` is missing");
             return Err(error.with_help(format!("the formats are {}", FORMATS.join(", "))));
         };
         for (name, formats) in OWN_SETTINGS {
-            if settings.constant(name).is_some() && !formats.contains(&word.as_str()) {
+            if settings.has(name) && !formats.contains(&word) {
                 let message = format!("`{name}` means nothing to `parse {word}`");
                 return Err(settings.error(name, message));
             }
         }
-        Ok(match word.as_str() {
+        Ok(match word {
             "json" => Format::Json,
             "grok" => Format::Grok(Groks::new(patterns(settings, |text| {
                 GrokPattern::compile(text, settings)
             })?)),
             "dissect" => Format::Dissect(patterns(settings, Dissect::compile)?),
             "regex" => Format::Regex(patterns(settings, NamedGroups::compile)?),
-            "kv" if settings.constant("pattern").is_none() => Format::Pairs(pairs(settings)?),
+            "kv" if !settings.has("pattern") => Format::Pairs(pairs(settings)?),
             "kv" => Format::KeyValue(patterns(settings, KeyValue::compile)?),
             "csv" => Format::Csv(csv(settings)?),
             "syslog" => Format::Syslog(match strict(settings).unwrap_or(true) {
@@ -137,7 +137,7 @@ impl Format {
             "influx" => Format::Influx,
             _ => {
                 let error = settings.error("format", format!("there is no format `{word}`"));
-                return Err(error.with_nearest(&word, FORMATS.iter().copied()));
+                return Err(error.with_nearest(word, FORMATS.iter().copied()));
             }
         })
     }
@@ -222,7 +222,7 @@ fn patterns<P>(
             .error("pattern", "this format needs a pattern")
             .with_help("write it as text behind the format: `parse dissect \"%{a} %{b}\"`")
     };
-    let given = settings.constant("pattern").ok_or_else(missing)?;
+    let given = settings.value("pattern").ok_or_else(missing)?;
     let texts = texts(given.get()).filter(|texts| !texts.is_empty()).ok_or_else(missing)?;
     let compiled = texts.into_iter().map(|text| {
         compile(text)
@@ -240,14 +240,14 @@ fn texts(value: Value<'_>) -> Option<Vec<&str>> {
 }
 
 fn strict(settings: &Settings) -> Option<bool> {
-    settings.constant("strict").and_then(|value| value.get().as_bool())
+    settings.optional_flag("strict")
 }
 
 fn pairs(settings: &Settings) -> Result<Pairs, Diagnostic> {
     let mut options = PairsOptions::default();
     let set = |name: &str, option: &mut String| {
-        if let Some(text) = settings.text(name) {
-            *option = text;
+        if let Some(text) = settings.optional_text(name) {
+            *option = text.to_string();
         }
     };
     set("field_split", &mut options.field_split);
@@ -260,12 +260,8 @@ fn pairs(settings: &Settings) -> Result<Pairs, Diagnostic> {
 
 fn csv(settings: &Settings) -> Result<Csv, Diagnostic> {
     let mut options = CsvOptions::default();
-    if let Some(columns) = settings.constant("columns") {
-        let wanted = || settings.error("columns", "`columns` must be an array of texts");
-        let names = texts(columns.get()).ok_or_else(wanted)?;
-        for name in names {
-            options.columns.push((name.to_string(), column_type(settings, name)?));
-        }
+    for name in settings.texts("columns") {
+        options.columns.push((name.clone(), column_type(settings, name)?));
     }
     options.separator = character(settings, "separator", options.separator)?;
     options.quote = character(settings, "quote", options.quote)?;
@@ -274,9 +270,8 @@ fn csv(settings: &Settings) -> Result<Csv, Diagnostic> {
 }
 
 fn column_type(settings: &Settings, name: &str) -> Result<ColumnType, Diagnostic> {
-    let types = settings.constant("types");
-    let word = types.as_ref().and_then(|types| types.get().get(&Key::new(name)));
-    match word.map(|word| word.as_str().unwrap_or("")) {
+    let word = settings.map("types").iter().find(|(column, _)| column == name);
+    match word.map(|(_, word)| word.as_str()) {
         None | Some("string") => Ok(ColumnType::Text),
         Some("int" | "integer") => Ok(ColumnType::Integer),
         Some("float") => Ok(ColumnType::Float),
@@ -288,7 +283,7 @@ fn column_type(settings: &Settings, name: &str) -> Result<ColumnType, Diagnostic
 }
 
 fn character(settings: &Settings, name: &str, otherwise: u8) -> Result<u8, Diagnostic> {
-    match settings.text(name).as_deref().map(str::as_bytes) {
+    match settings.optional_text(name).map(str::as_bytes) {
         None => Ok(otherwise),
         Some([byte]) => Ok(*byte),
         Some(_) => Err(settings.error(name, format!("`{name}` must be one ASCII character"))),

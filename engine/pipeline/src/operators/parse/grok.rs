@@ -1,8 +1,8 @@
 //! Grok for `parse`: the captures of a match as a record in the shape that the field names ask for.
 //! The shape is worked out once, when the pattern is compiled.
 
-use super::Settings;
 use super::format::{Problem, Scratch};
+use temblor_declare::Settings;
 use temblor_lang::value::{Arena, OwnedKey, Value};
 use temblor_stdlib::grok::{Anchor, Captures, Conversion, Grok, Library, Options, Prefilter};
 
@@ -96,13 +96,13 @@ enum Shape {
 
 impl GrokPattern {
     pub(super) fn compile(text: &str, settings: &Settings) -> Result<Self, String> {
-        let anchor = match settings.text("anchor").as_deref() {
+        let anchor = match settings.optional_text("anchor") {
             Some("start") => Anchor::Start,
             Some("whole") => Anchor::Whole,
             _ => Anchor::Search,
         };
         let options = Options { anchor, ..Options::default() };
-        let grok = Grok::compile(text, &library(settings)?, &options);
+        let grok = Grok::compile(text, &library(settings), &options);
         let grok = grok.map_err(|error| error.to_string())?;
         let mut fields = Vec::new();
         for field in grok.fields() {
@@ -193,25 +193,14 @@ impl GrokPattern {
     }
 }
 
-fn library(settings: &Settings) -> Result<Library, String> {
-    let shipped = match settings.text("library").as_deref() {
+fn library(settings: &Settings) -> Library {
+    let shipped = match settings.optional_text("library") {
         Some("ecs") => Library::ecs(),
         _ => Library::legacy(),
     };
-    let Some(own) = settings.constant("patterns") else { return Ok(shipped) };
-    let arena = Arena::new();
-    let own = own.get().copy_into(&arena);
-    let Some(record) = own.as_record(&arena) else {
-        return Err("`patterns` must be a record of texts".to_string());
-    };
-    let mut definitions = Vec::new();
-    for (name, pattern) in record.iter() {
-        match pattern.as_str() {
-            Some(pattern) => definitions.push((name, pattern)),
-            None => return Err(format!("the pattern `{name}` must be a text")),
-        }
-    }
-    Ok(shipped.with_definitions(definitions))
+    let own = settings.map("patterns").iter();
+    let own = own.map(|(name, pattern)| (name.as_str(), pattern.as_str())).collect::<Vec<_>>();
+    if own.is_empty() { shipped } else { shipped.with_definitions(own) }
 }
 
 /// Finds or makes the place of a name. Fails when it would be both a value and a record.

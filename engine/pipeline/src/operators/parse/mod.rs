@@ -7,11 +7,12 @@ mod grok;
 
 use super::key::evaluate;
 use super::place::Place;
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, ERR, Emitter, OUT, Operator, Surroundings};
 use format::{FORMATS, Format, Problem, Scratch};
 use std::sync::Arc;
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
@@ -58,122 +59,74 @@ const SETTINGS: &[Setting] = &[
     Setting::new(
         "format",
         Takes::Word(FORMATS),
-        InChain::Positional,
         "The format; it is needed unless there is `first`.",
-    ),
+    )
+    .in_chain(InChain::Positional),
     Setting::new(
         "pattern",
-        Takes::Constant(Kind::Any),
-        InChain::Positional,
+        Takes::Any,
         "The pattern of `grok`, `dissect`, `regex` and `kv`, or an array of patterns.",
-    ),
-    Setting::new(
-        "from",
-        Takes::Formula,
-        InChain::Clause("from"),
-        "The text; by default the event, or its field `message`.",
-    ),
+    )
+    .in_chain(InChain::Positional),
+    Setting::new("from", Takes::Formula, "The text; by default the event, or its field `message`.")
+        .in_chain(InChain::Clause("from")),
     Setting::new(
         "first",
-        Takes::Constant(Kind::Array),
-        InChain::Clause("first"),
+        Takes::Any,
         "Formats to try in this order: records of `format`, `pattern` and other settings of the \
          format, or texts that are grok patterns. A chain writes `first of [grok \"…\", json]`.",
-    ),
+    )
+    .in_chain(InChain::Clause("first")),
     Setting::new(
         "as",
         Takes::Place,
-        InChain::Clause("as"),
         "Where the number of the pattern or format that matched goes, from 0.",
-    ),
-    Setting::new("into", Takes::Place, InChain::Clause("into"), "Where the result goes."),
-    Setting::new(
-        "field_split",
-        Takes::Constant(Kind::String),
-        InChain::No,
-        "Characters between the pairs of `kv` (a blank).",
-    ),
-    Setting::new(
-        "value_split",
-        Takes::Constant(Kind::String),
-        InChain::No,
-        "Characters between key and value of `kv` (`=`).",
-    ),
-    Setting::new(
-        "trim_key",
-        Takes::Constant(Kind::String),
-        InChain::No,
-        "Characters removed from both ends of the keys of `kv`.",
-    ),
+    )
+    .in_chain(InChain::Clause("as")),
+    Setting::new("into", Takes::Place, "Where the result goes.").in_chain(InChain::Clause("into")),
+    Setting::new("field_split", Takes::Text, "Characters between the pairs of `kv` (a blank)."),
+    Setting::new("value_split", Takes::Text, "Characters between key and value of `kv` (`=`)."),
+    Setting::new("trim_key", Takes::Text, "Characters removed from both ends of the keys of `kv`."),
     Setting::new(
         "trim_value",
-        Takes::Constant(Kind::String),
-        InChain::No,
+        Takes::Text,
         "Characters removed from both ends of the values of `kv`.",
     ),
-    Setting::new(
-        "prefix",
-        Takes::Constant(Kind::String),
-        InChain::No,
-        "What is put before every key of `kv`.",
-    ),
+    Setting::new("prefix", Takes::Text, "What is put before every key of `kv`."),
     Setting::new(
         "columns",
-        Takes::Constant(Kind::Array),
-        InChain::Clause("columns"),
+        Takes::Texts,
         "Names of the columns of `csv`; without them a line becomes an array.",
-    ),
+    )
+    .in_chain(InChain::Clause("columns")),
     Setting::new(
         "types",
-        Takes::Constant(Kind::Record),
-        InChain::Clause("types"),
+        Takes::Map,
         "Types of columns of `csv`: `int`, `float`, `bool` or `string` by name.",
-    ),
-    Setting::new(
-        "separator",
-        Takes::Constant(Kind::String),
-        InChain::No,
-        "Between the fields of `csv`, one character (`,`).",
-    ),
-    Setting::new(
-        "quote",
-        Takes::Constant(Kind::String),
-        InChain::No,
-        "Around fields of `csv`, one character (`\"`).",
-    ),
+    )
+    .in_chain(InChain::Clause("types")),
+    Setting::new("separator", Takes::Text, "Between the fields of `csv`, one character (`,`)."),
+    Setting::new("quote", Takes::Text, "Around fields of `csv`, one character (`\"`)."),
     Setting::new(
         "strict",
-        Takes::Constant(Kind::Bool),
-        InChain::No,
+        Takes::Flag,
         "Whether doubtful text fails (default for `syslog`) or is read as well as possible \
          (default for `csv`).",
     ),
-    Setting::new(
-        "patterns",
-        Takes::Constant(Kind::Record),
-        InChain::No,
-        "Your own named patterns for `grok`.",
-    ),
+    Setting::new("patterns", Takes::Map, "Your own named patterns for `grok`."),
     Setting::new(
         "library",
         Takes::Word(&["legacy", "ecs"]),
-        InChain::No,
         "The pattern library of `grok`: `legacy` (default; `clientip`) or `ecs` \
          (`[source][address]`).",
     ),
     Setting::new(
         "anchor",
         Takes::Word(&["search", "start", "whole"]),
-        InChain::No,
         "Where a pattern of `grok` must match: anywhere (`search`, default), from the `start`, or \
          the `whole` text.",
     ),
-    Setting::new(
-        "keep_empty",
-        Takes::Constant(Kind::Bool),
-        InChain::No,
-        "Whether empty captures of `grok` become fields.",
-    ),
+    Setting::new("keep_empty", Takes::Flag, "Whether empty captures of `grok` become fields."),
 ];
 
 #[derive(Debug)]
@@ -185,7 +138,7 @@ struct Parse {
     number: Option<Place>,
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let format = Format::compile(settings)?;
     let from = settings.formula("from");
     let (into, number) = (Place::of(settings, "into")?, Place::of(settings, "as")?);

@@ -7,19 +7,19 @@ mod memory;
 mod shared;
 
 use super::key::{Group, evaluate};
-use super::{InChain, OperatorKind, Setting, Settings, Takes};
+use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::event::Event;
 use crate::operator::{AnyOperator, ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::{self, Row};
 use crate::store::{Reader, Writer};
 use memory::{Exact, State};
 use std::sync::{Arc, Mutex};
+use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
-use temblor_lang::value::{Arena, JsonStyle, Key as Field, Kind, Value, push_json};
-use temblor_runtime::limits::{KEYS_DEFAULT, KEYS_MAX};
+use temblor_lang::value::{Arena, JsonStyle, Key as Field, Value, push_json};
 
 /// What keys in a store begin with.
 const STORE_PREFIX: &str = "temblor:rate:";
@@ -49,89 +49,66 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
         "in |> rate_limit 10000 per 1min by event.tenant store \"redis://127.0.0.1:6379\" |> out",
     ],
     settings: &[
-        Setting::new(
-            "rate",
-            Takes::Formula,
-            InChain::Positional,
-            "How many events (bytes, units) per duration.",
-        )
-        .required(),
-        Setting::new(
-            "per",
-            Takes::Duration,
-            InChain::Clause("per"),
-            "The duration, at least one nanosecond.",
-        )
-        .required(),
-        Setting::new(
-            "by",
-            Takes::Formula,
-            InChain::Clause("by"),
-            "The key; without one, all events share the limit.",
-        ),
+        Setting::new("rate", Takes::Formula, "How many events (bytes, units) per duration.")
+            .in_chain(InChain::Positional)
+            .required(),
+        Setting::new("per", Takes::Duration, "The duration, at least one nanosecond.")
+            .in_chain(InChain::Clause("per"))
+            .required(),
+        Setting::new("by", Takes::Formula, "The key; without one, all events share the limit.")
+            .in_chain(InChain::Clause("by")),
         Setting::new(
             "burst",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("burst"),
+            Takes::Whole { least: 0, most: u64::MAX },
             "How much may go through at once after a pause; by default as much as `rate`.",
-        ),
+        )
+        .in_chain(InChain::Clause("burst")),
         Setting::new(
             "bytes",
-            Takes::Constant(Kind::Bool),
-            InChain::Flag("bytes"),
+            Takes::Flag,
             "Whether an event costs its bytes as JSON instead of 1.",
-        ),
+        )
+        .in_chain(InChain::Flag("bytes")),
         Setting::new(
             "cost",
             Takes::Formula,
-            InChain::Clause("cost"),
             "What an event costs instead of 1, a whole number from 0.",
-        ),
+        )
+        .in_chain(InChain::Clause("cost")),
         Setting::new(
             "mode",
             Takes::Word(&["route", "discard", "block"]),
-            InChain::Clause("mode"),
             "What becomes of events over the limit: `route` (default; to `else`), `discard`, \
              `block`.",
-        ),
-        Setting::new(
-            "block",
-            Takes::Constant(Kind::Bool),
-            InChain::Flag("block"),
-            "The same as mode `block`.",
-        ),
-        Setting::new(
-            "max_keys",
-            Takes::Constant(Kind::Integer),
-            InChain::Clause("max_keys"),
-            "How many keys are remembered at most (1,000,000).",
-        ),
+        )
+        .in_chain(InChain::Clause("mode")),
+        Setting::new("block", Takes::Flag, "The same as mode `block`.")
+            .in_chain(InChain::Flag("block")),
+        MAX_KEYS,
         Setting::new(
             "store",
-            Takes::Constant(Kind::String),
-            InChain::Clause("store"),
+            Takes::Text,
             "The address of a Redis that keeps the limit for several programs: `redis://HOST:PORT`.",
-        ),
+        )
+        .in_chain(InChain::Clause("store")),
         Setting::new(
             "lease",
-            Takes::Constant(Kind::Integer),
-            InChain::No,
+            Takes::Whole { least: 1, most: u64::MAX },
             "How many tokens are taken from the store at once; by default a hundredth of `burst`.",
         ),
         Setting::new(
             "when_down",
             Takes::Word(&["alone", "pass"]),
-            InChain::No,
-            "What holds while the store is down: `alone` (default; each program keeps the limit by \
-             itself), `pass` (no limit).",
-        ),
+            "What holds while the store is down: `alone` (each program keeps the limit by itself), \
+             `pass` (no limit).",
+        )
+        .or("alone"),
         Setting::new(
             "store_prefix",
-            Takes::Constant(Kind::String),
-            InChain::No,
-            "What the keys in the store begin with (`temblor:rate:`); programs with the same share \
-             limits.",
-        ),
+            Takes::Text,
+            "What the keys in the store begin with; programs with the same share limits.",
+        )
+        .or(STORE_PREFIX),
     ],
     ports: &[ELSE],
     fallbacks: &[],
@@ -175,10 +152,8 @@ enum Verdict {
     Exceeds(Option<u64>),
 }
 
-fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
-    let Some(rate) = settings.formula("rate") else {
-        return Err(settings.error("rate", "`rate_limit` needs a rate: `rate_limit 1000 per 1s`"));
-    };
+fn build(settings: &Settings, supplies: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+    let rate = settings.formula("rate").expect("the rate is required");
     let constant_rate = match rate.expr.as_constant() {
         None => None,
         Some(value) => Some(
@@ -187,42 +162,38 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyOperator>, Diagnostic> {
                 .ok_or_else(|| settings.error("rate", "the rate must be a whole number from 0"))?,
         ),
     };
-    let per_ns = settings.whole("per", 0)?;
+    let per_ns = settings.nanoseconds("per");
     if per_ns == 0 {
         return Err(settings.error("per", "`per` must be longer than 0: `per 1s`"));
     }
-    let burst = match settings.constant("burst") {
-        None => None,
-        Some(_) => Some(settings.whole("burst", 0)?),
-    };
+    let burst = settings.optional_whole("burst");
     let over = over(settings)?;
-    let keys_max = settings.count("max_keys", KEYS_DEFAULT, KEYS_MAX)?;
+    let keys_max = settings.size("max_keys");
     let key = Group(settings.formula("by"));
     let cost = cost(settings)?;
     let limit = RateLimit { key, rate, constant_rate, per_ns, burst, cost, over, keys_max };
-    if settings.has("store") { shared(settings, limit) } else { Ok(Box::new(limit)) }
+    if settings.has("store") { shared(settings, supplies, limit) } else { Ok(Box::new(limit)) }
 }
 
 /// A limit whose tokens are in a store.
-fn shared(settings: &Settings, limit: RateLimit) -> Result<Box<dyn AnyOperator>, Diagnostic> {
+fn shared(
+    settings: &Settings,
+    supplies: &Supplies,
+    limit: RateLimit,
+) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     if limit.over == Over::Block {
         return Err(settings
             .error("store", "`block` is not possible with `store`")
             .with_help("route what is over the limit, or leave out `store`"));
     }
-    let open = settings
+    let open = supplies
         .shared_tokens
         .ok_or_else(|| settings.error("store", "this build has no stores that programs share"))?;
-    let (address, prefix) = (settings.text("store"), settings.text("store_prefix"));
-    let prefix = prefix.as_deref().unwrap_or(STORE_PREFIX);
-    let store = open(address.as_deref().unwrap_or_default(), prefix);
+    let store = open(settings.text("store"), settings.text("store_prefix"));
     let store = store.map_err(|reason| settings.error("store", reason))?;
-    let lease = match settings.has("lease") {
-        true => Some(settings.count("lease", 1, usize::MAX)? as u64),
-        false => None,
-    };
-    let when_down = match settings.text("when_down").as_deref() {
-        Some("pass") => shared::WhenDown::Pass,
+    let lease = settings.optional_whole("lease");
+    let when_down = match settings.text("when_down") {
+        "pass" => shared::WhenDown::Pass,
         _ => shared::WhenDown::Alone,
     };
     let purse = Mutex::default();
@@ -230,8 +201,7 @@ fn shared(settings: &Settings, limit: RateLimit) -> Result<Box<dyn AnyOperator>,
 }
 
 fn over(settings: &Settings) -> Result<Over, Diagnostic> {
-    let mode = settings.text("mode");
-    match (mode.as_deref(), settings.flag("block")) {
+    match (settings.optional_text("mode"), settings.flag("block")) {
         (Some("block") | None, true) | (Some("block"), false) => Ok(Over::Block),
         (Some(_), true) => Err(settings.error("mode", "`block` contradicts this mode")),
         (Some("discard"), false) => Ok(Over::Discard),

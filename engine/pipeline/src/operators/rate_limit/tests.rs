@@ -201,7 +201,7 @@ fn goes_on_after_a_restart() {
 fn wrong_settings_are_refused() {
     assert!(refusal("rate_limit", &[("rate", "1"), ("per", "0")]).contains("longer than 0"));
     assert!(refusal("rate_limit", &[("rate", "-1"), ("per", "1s")]).contains("whole number"));
-    assert!(refusal("rate_limit", &[("per", "1s")]).contains("needs a rate"));
+    assert!(refusal("rate_limit", &[("per", "1s")]).contains("`rate` is missing"));
     let both = [("rate", "1"), ("per", "1s"), ("mode", "route"), ("block", "true")];
     assert!(refusal("rate_limit", &both).contains("contradicts"));
     let both = [("rate", "1"), ("per", "1s"), ("bytes", "true"), ("cost", "1")];

@@ -1,4 +1,4 @@
-//! Methods whose code chooses among items, or counts them.
+//! Methods whose block selects or counts items.
 
 use super::super::{Found1, Given, Machine};
 use super::plain::quantified;

@@ -1,4 +1,4 @@
-//! Methods whose code makes one new value of all items: sums, groups, orders.
+//! Methods whose block folds all items into one value: sums, groups, orders.
 
 use super::super::{Answer, Found1, Given, Machine};
 use super::sort::{merge_sorted, no_order, order_of};

@@ -1,4 +1,4 @@
-//! Methods that need no code, and what the others answer without it.
+//! Methods without a block, and the results of the others when none is given.
 
 use super::super::list::unique;
 use super::super::{Found1, Given, Machine, Stop, limited, set};

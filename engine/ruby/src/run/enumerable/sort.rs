@@ -1,4 +1,4 @@
-//! Which of two values comes first, and what follows from it: sorting, least and greatest.
+//! Comparison of values, and what builds on it: sorting, minimum and maximum.
 
 use super::super::{Answer, Machine, Stop};
 use crate::heap::Heap;

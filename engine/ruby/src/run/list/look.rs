@@ -1,4 +1,4 @@
-//! Methods of lists that only look: items by place, lists beside others, other orders.
+//! Methods of lists that change nothing: items by index, several lists together, other orders.
 
 use super::super::enumerable::order;
 use super::super::{Found1, Stop, limited};

@@ -1,4 +1,4 @@
-//! Numbers rounded: to whole ones, or to places behind the point.
+//! Rounding, to integers or to a number of decimals.
 
 use super::super::{Answer, Stop};
 use crate::heap::Heap;

@@ -1,4 +1,4 @@
-//! Methods of one number: its sign, its other forms, what it is.
+//! Methods of one number: sign, conversions and predicates.
 
 use super::super::{Found1, Stop};
 use super::round::{Half, cut, rounded};

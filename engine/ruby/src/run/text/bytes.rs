@@ -1,4 +1,5 @@
-//! Texts that are no UTF-8: their bytes, other encodings, and the methods of texts as far as they go.
+//! Strings that are not UTF-8: their bytes, other encodings, and the string methods that work on
+//! them.
 
 use super::super::{Answer, Found1, Given, Machine, Stop, list};
 use super::unpack::unpack;

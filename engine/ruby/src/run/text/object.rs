@@ -1,4 +1,4 @@
-//! Texts as objects: what changes them in place, their copies, and their encoding.
+//! Strings as objects: methods that change them in place, copies, and the encoding.
 
 use super::super::{Answer, Found1, Given, Machine, Stop, limited};
 use super::bytes;

@@ -1,4 +1,4 @@
-//! Methods that look at parts of a text: characters, lines, slices, sets.
+//! String methods on parts: characters, lines, slices, sets of characters.
 
 use super::super::{Found1, Stop, limited, list};
 use super::set::{CharacterSet, pad, translate};

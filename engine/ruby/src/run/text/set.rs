@@ -1,4 +1,4 @@
-//! Sets of characters, as `tr` and `delete` read them, and texts that are filled up or counted up.
+//! Sets of characters in the notation of `tr` and `delete`, padding, and `succ`.
 
 use std::collections::HashMap;
 

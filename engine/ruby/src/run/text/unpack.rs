@@ -1,4 +1,4 @@
-//! `unpack` and `pack`: what bytes stand for, and bytes of values.
+//! `unpack` and `pack`: values from bytes, and bytes from values.
 
 use super::super::{Answer, Stop};
 use crate::heap::Heap;

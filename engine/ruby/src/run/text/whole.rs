@@ -1,4 +1,4 @@
-//! Methods that look at the whole of a text.
+//! String methods on the whole string.
 
 use super::super::{Found1, Stop, limited};
 use super::format::format;

@@ -1,0 +1,3 @@
+//! The buffer on disk: what is damaged, cut, full, sealed, huge, and killed.
+
+mod log;
