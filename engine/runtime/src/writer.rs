@@ -213,6 +213,10 @@ impl Writer<'_> {
 
     /// Sinks that the program has no more deliver what they were given, and hold up nobody meanwhile.
     fn close_sinks(&mut self, closed: &[SinkId]) {
+        if !closed.is_empty() {
+            // Once they are closed, no checkpoint can force what they wrote to the disk.
+            self.sync_outputs();
+        }
         for sink in closed {
             let mut closing = std::mem::replace(&mut self.sinks[*sink], Box::new(Closed));
             self.closing.push(std::thread::spawn(move || closing.finish()));
