@@ -118,7 +118,7 @@ fn answer(script: &Script, event: &str) -> Result<Option<bool>, String> {
 
 /// Writes a program whose last line compares something. When that line has a warning that it is
 /// never true, no event makes it so.
-pub(crate) fn inference(data: &[u8]) {
+pub fn inference(data: &[u8]) {
     let mut choices = Choices(data.iter());
     let mut text = FUNCTIONS.to_string();
     for _ in 0..=choices.below(6) {
@@ -137,7 +137,7 @@ pub(crate) fn inference(data: &[u8]) {
 }
 
 /// Writes a row of `and` and `or`, and compares what it gives with what its operands give.
-pub(crate) fn logic(data: &[u8]) {
+pub fn logic(data: &[u8]) {
     let mut choices = Choices(data.iter());
     let count = 1 + (choices.below(256) * choices.below(4)) % OPERANDS_MAX;
     let mut text = String::new();

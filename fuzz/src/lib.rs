@@ -1,11 +1,16 @@
 //! What is fuzzed: each function takes any bytes and must come back without a panic. A bounded run
 //! of the same functions on seeded bytes is a test of the engine (`engine/tests/hostile.rs`).
 
+// A test of the command takes this file for a module of its own, where nothing is public.
+#![allow(unreachable_pub, reason = "in the crate of the fuzz targets all of it can be reached")]
+
 mod blocks;
 mod claims;
+mod runs;
 
-pub(super) use blocks::ruby;
-pub(super) use claims::{inference, logic};
+pub use blocks::ruby;
+pub use claims::{inference, logic};
+pub use runs::{filters, flows};
 use temblor_catalog::registry;
 use temblor_codec::{Decoder, InputCodec};
 use temblor_lang::builtin::{Call, Facts};
@@ -27,7 +32,7 @@ use temblor_stdlib::formats::json;
 use temblor_stdlib::formats::pairs::{Pairs, PairsOptions};
 
 /// Between the parts of an input that has several.
-pub(super) const SEPARATOR: u8 = 0;
+pub const SEPARATOR: u8 = 0;
 
 const LANGUAGES: [Language; 4] =
     [Language::Script, Language::Query, Language::Temblor, Language::Deploy];
@@ -42,7 +47,7 @@ fn halves(data: &[u8]) -> (&[u8], &[u8]) {
 
 /// Compiles the text as a Logstash configuration and converts it. What a configuration without errors
 /// is converted to reads as a Temblor file.
-pub(super) fn configuration(data: &[u8]) {
+pub fn configuration(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let (found, sources) = configuration::diagnose("fuzz", text.to_string());
     let shown = render_all(&found, &sources, Colour::Off);
@@ -60,7 +65,7 @@ pub(super) fn configuration(data: &[u8]) {
 }
 
 /// Compiles the text as each kind of program file, and renders what is wrong with it.
-pub(super) fn program(data: &[u8]) {
+pub fn program(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for language in LANGUAGES {
         let loaded =
@@ -81,7 +86,7 @@ fn compile(text: &str) -> Option<Script> {
 }
 
 /// Runs the script in the first part twice, with one state, on the JSON value in the second.
-pub(super) fn script(data: &[u8]) {
+pub fn script(data: &[u8]) {
     let (text, event) = halves(data);
     let (Ok(text), Ok(event)) = (std::str::from_utf8(text), std::str::from_utf8(event)) else {
         return;
@@ -101,7 +106,7 @@ pub(super) fn script(data: &[u8]) {
 }
 
 /// Compiles the first part as every kind of pattern, and takes the second part apart with it.
-pub(super) fn patterns(data: &[u8]) {
+pub fn patterns(data: &[u8]) {
     let (pattern, text) = halves(data);
     let (Ok(pattern), Ok(text)) = (std::str::from_utf8(pattern), std::str::from_utf8(text)) else {
         return;
@@ -126,7 +131,7 @@ pub(super) fn patterns(data: &[u8]) {
 }
 
 /// Decodes JSON in both ways; what both accept is the same value, and survives being written.
-pub(super) fn json(data: &[u8]) {
+pub fn json(data: &[u8]) {
     let arena = Arena::new();
     let decoded = Decoder::default().decode(InputCodec::Json, data, 0, &arena);
     let Ok(Some((value, _))) = decoded else { return };

@@ -129,6 +129,7 @@ fn wire(
             port,
             each_member: false,
             attributes: None,
+            errors: None,
         }]
     };
     let pipeline = Pipeline {
@@ -137,6 +138,7 @@ fn wire(
         sources: Arc::new(loaded.sources),
         inputs: vec![pipeline::Input { node, codec, errors: None }],
         outputs: (0..ports.len()).map(output).collect(),
+        errors: None,
         seed: 0,
         letters: None,
         tables: None,

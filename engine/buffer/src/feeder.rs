@@ -35,12 +35,19 @@ pub struct Feeder {
     holding: Option<Holding>,
     /// A failure of the sink has been told.
     told: bool,
+    /// What the sink has written must be on the disk before it counts as delivered.
+    is_durable: bool,
 }
 
 impl Feeder {
-    pub(crate) fn new(supply: Arc<Supply>, inner: Box<dyn Sink>, desk: Desk) -> Self {
+    pub(crate) fn new(
+        supply: Arc<Supply>,
+        inner: Box<dyn Sink>,
+        desk: Desk,
+        is_durable: bool,
+    ) -> Self {
         let reader = supply.log.clone().map(Reader::new);
-        Self { supply, inner, desk, reader, next: None, holding: None, told: false }
+        Self { supply, inner, desk, reader, next: None, holding: None, told: false, is_durable }
     }
 
     /// Gives events until no more will come and all are dealt with, or the run does not wait any longer.
@@ -148,7 +155,13 @@ impl Feeder {
         let nowhere = Position { file: 0, offset: 0, line: 0 };
         let token = self.supply.desk.ledger.open_watched(0, nowhere, Some(witness));
         let (events, bytes) = (chunk.events, chunk.bytes.len() as u64);
-        let given = self.inner.deliver(place, chunk, std::slice::from_ref(&token));
+        let mut given = self.inner.deliver(place, chunk, std::slice::from_ref(&token));
+        if self.is_durable
+            && let Ok(Delivered::Written) = given
+            && let Err(error) = self.inner.sync()
+        {
+            given = Err(WriteFailure::Refused(error));
+        }
         let counters = &self.desk.stats.sinks[self.desk.sink];
         match given {
             Ok(Delivered::Later) => {}

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::statvfs;
 use temblor_runtime::clock::system_time;
+use temblor_runtime::disk;
 
 use crate::bell::Bell;
 use crate::mark::{Mark, Marker};
@@ -256,6 +257,9 @@ impl Log {
                 let key = self.settings.key.as_ref();
                 let begun = Writer::begin(&self.directory, sequence, system_time(), key);
                 let begun = begun.map_err(Refused::NoSpace)?;
+                if self.settings.durability == Durability::Disk {
+                    disk::sync_directory(&self.directory).map_err(Refused::NoSpace)?;
+                }
                 let segment = Segment { first: sequence, bytes: HEAD_BYTES, damaged: false };
                 self.lock().segments.push_back(segment);
                 writer.insert(begun)

@@ -8,6 +8,7 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use temblor_runtime::disk;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::seal::{Key, SALT_BYTES, Seal, salt};
@@ -167,7 +168,7 @@ impl Writer {
     /// # Errors
     /// The disk does not take it.
     pub fn sync(&self) -> Result<()> {
-        self.file.sync_data()
+        disk::sync(&self.file)
     }
 }
 

@@ -19,7 +19,7 @@ use temblor_runtime::sink::{Delivered, OpenSink, Sink, WriteFailure};
 use crate::bell::Bell;
 use crate::feeder::Feeder;
 use crate::folder::{directory, open_error};
-use crate::log::{Log, Refused};
+use crate::log::{Durability, Log, Refused};
 use crate::parcel;
 use crate::policy::{Overflow, Place, Policy};
 use crate::supply::Supply;
@@ -52,8 +52,13 @@ impl OpenSink for Buffered {
             full: self.full.clone(),
             is_json: self.is_json,
             priority: self.priority,
+            is_durable: false,
         };
         Ok(Box::new(BufferedSink { inner: Some(self.inner.open(resumed)?), way, running: None }))
+    }
+
+    fn ends_run(&self) -> bool {
+        self.inner.ends_run()
     }
 
     fn needs_state(&self) -> bool {
@@ -67,6 +72,8 @@ struct Way {
     full: Option<Arc<Feedback>>,
     is_json: bool,
     priority: Option<Measure>,
+    /// What counts as delivered is to be on the disk, whatever the policy says.
+    is_durable: bool,
 }
 
 struct BufferedSink {
@@ -93,14 +100,18 @@ impl Sink for BufferedSink {
         let log = match self.way.policy.place.settings() {
             Some(settings) => {
                 let directory = directory(desk.state.as_deref(), &desk.name)?;
-                let opened = Log::open(&directory, settings.clone(), Arc::clone(&bell));
+                let mut settings = settings.clone();
+                if self.way.is_durable {
+                    settings.durability = Durability::Disk;
+                }
+                let opened = Log::open(&directory, settings, Arc::clone(&bell));
                 Some(opened.map_err(|error| open_error(&directory, error))?)
             }
             None => None,
         };
         let supply = Supply::new(log, bell, desk, self.way.policy.share());
         inner.start(&supply.desk)?;
-        let feeder = Feeder::new(Arc::clone(&supply), inner, desk.clone());
+        let feeder = Feeder::new(Arc::clone(&supply), inner, desk.clone(), self.way.is_durable);
         let thread = std::thread::Builder::new().name("buffer".to_string());
         let feeder = thread.spawn(move || feeder.run());
         let feeder = feeder.map_err(|error| Error::bug("buffer", error.to_string()))?;
@@ -143,6 +154,11 @@ impl Sink for BufferedSink {
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure> {
         let mut chunk = Chunk { bytes: bytes.to_vec(), events: 1, ..Chunk::default() };
         self.deliver(place, &mut chunk, &[]).map(|_| ())
+    }
+
+    fn be_durable(&mut self) {
+        self.way.is_durable = true;
+        self.inner.iter_mut().for_each(|inner| inner.be_durable());
     }
 
     fn finish(&mut self) {

@@ -7,6 +7,8 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use temblor_runtime::disk;
+
 use crate::log::OpenError;
 use crate::mark::{self, Mark};
 use crate::record::{HEAD_BYTES as RECORD_HEAD, Head as Record, Unreadable};
@@ -239,7 +241,7 @@ fn mend(directory: &Path, report: &SegmentReport) -> Result<u64> {
         length += bytes.len() as u64;
         new.write_all(&bytes)
     })?;
-    new.sync_data()?;
+    disk::sync(&new)?;
     segment::set_aside(directory, report.first)?;
     std::fs::rename(temporary, &report.path)?;
     // The same record stands at another place now.

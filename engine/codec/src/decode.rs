@@ -2,8 +2,7 @@
 //! asks for it.
 
 use crate::format::Format;
-use simd_json::ErrorType;
-use temblor_lang::tape::{Reader, mistake_at, utf8};
+use temblor_lang::tape::{Reader, explain, utf8};
 use temblor_lang::value::{Arena, Value};
 
 /// How frames are read.
@@ -52,36 +51,16 @@ impl Decoder {
     fn json<'a>(&mut self, frame: &'a [u8], arena: &'a Arena) -> Decoded<'a> {
         match self.reader.read(frame, arena) {
             Ok(value) => Ok(Some((value, Some(frame)))),
-            Err(error) => Err(explain(&error, frame)),
+            Err(error) => Err(explained(&error, frame)),
         }
     }
 }
 
 /// What is wrong with a JSON text, and where.
 #[cold]
-fn explain(error: &simd_json::Error, text: &[u8]) -> String {
-    let at = mistake_at(error, text);
-    let found = text.get(at).map(|byte| char::from(*byte)).filter(char::is_ascii_graphic);
-    let what = match (error.error(), found) {
-        // The parser says so of all that cannot stand where it is.
-        (ErrorType::InternalError, Some(found)) => format!("unexpected `{found}`"),
-        (ErrorType::InternalError, None) => "unexpected byte".to_string(),
-        (ErrorType::Syntax, Some('"')) => "a text without its end".to_string(),
-        (ErrorType::Syntax, _) => "it ends too early".to_string(),
-        (other, _) => words(other),
-    };
+fn explained(error: &simd_json::Error, text: &[u8]) -> String {
+    let (what, at) = explain(error, text);
     format!("not JSON: {what} at byte {at}")
-}
-
-/// `ExpectedObjectColon` as words.
-fn words(error: &ErrorType) -> String {
-    format!("{error:?}").chars().fold(String::new(), |mut words, character| {
-        if character.is_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.extend(character.to_lowercase());
-        words
-    })
 }
 
 #[cfg(test)]
@@ -97,8 +76,11 @@ mod tests {
             ("\"x", "a text without its end at byte 0"),
             ("[1,", "it ends too early at byte 2"),
             ("{\"a\" 1}", "expected object colon at byte 5"),
-            ("[1, 1.0e999999999]", "invalid number at byte 4"),
-            ("[\"\\ud800\"]", "invalid unicode codepoint at byte 2"),
+            ("[1, 1.0e999999999]", "a number that is too large for 64 bits at byte 4"),
+            ("[[[[-1e400]]]]", "a number that is too large for 64 bits at byte 4"),
+            ("{\"a\": 1e309}", "a number that is too large for 64 bits at byte 6"),
+            ("[01]", "invalid number at byte 2"),
+            ("[\"\\ud800\"]", "half of a surrogate pair at byte 2"),
         ] {
             let arena = Arena::new();
             let error = Decoder::default().decode(InputCodec::Json, text.as_bytes(), 0, &arena);

@@ -38,6 +38,7 @@ use std::process::ExitCode;
 use temblor_codec::InputCodec;
 use temblor_pipeline::graph::Picture;
 use temblor_pipeline::load::{LoadOptions, Loaded};
+use temblor_runtime::disk::Durability;
 
 /// Script-defined pipelines for logs and events.
 #[derive(Debug, Parser)]
@@ -163,6 +164,12 @@ struct RunArgs {
     /// Give up what the directory of --state holds, and begin anew
     #[arg(long, requires = "state")]
     fresh_state: bool,
+    /// What --state survives: the end of the process (flush), or a failure of power, too (fsync)
+    #[arg(long, value_name = "HOW", default_value = "flush", value_parser = parse_durability, requires = "state")]
+    durability: Durability,
+    /// Drop what is saved of steps that the program no longer has
+    #[arg(long, requires = "state")]
+    drop_unmatched_state: bool,
     /// Keep events that fail as dead letters in this directory, unless the program has a sink for `err`
     #[arg(long, value_name = "DIR")]
     dead_letters: Option<PathBuf>,
@@ -349,6 +356,11 @@ fn parse_step(text: &str) -> Result<std::time::Duration, String> {
     temblor_lang::units::parse_duration(text)
         .map(std::time::Duration::from_nanos)
         .ok_or_else(|| format!("`{text}` is no duration: write it like 1ns, 250ms or 1s"))
+}
+
+fn parse_durability(text: &str) -> Result<Durability, String> {
+    let found = Durability::WORDS.iter().find(|(word, _)| *word == text);
+    found.map(|(_, durability)| *durability).ok_or_else(|| "it is flush or fsync".to_string())
 }
 
 /// `200k`, `1.5M`, `1000`: events a second

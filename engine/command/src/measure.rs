@@ -83,8 +83,9 @@ impl BenchPlan {
             sources,
             inputs,
             outputs,
-            seed,
+            errors: None,
             letters: None,
+            seed,
             tables,
             states,
         });

@@ -70,10 +70,20 @@ pub(crate) fn run(
     let rest = (rest, temblor_codec::Encoding::default());
     let outputs = wire_sinks(&graph, endpoints.sinks, rest, &mut plan);
     let letters = letters_of(&outputs, &mut plan, None);
+    let errors = graph.outputs().iter().position(|port| port == ERR);
     let states = Mutex::new(graph.start());
     let (sources, tables) = (Arc::new(sources), endpoints.tables.shared());
-    let pipeline = Pipeline { graph, sources, inputs, outputs, seed: 0, letters, tables, states };
-    let pipeline = Arc::new(pipeline);
+    let pipeline = Arc::new(Pipeline {
+        graph,
+        sources,
+        inputs,
+        outputs,
+        errors,
+        seed: 0,
+        letters,
+        tables,
+        states,
+    });
     temblor_runtime::run::run(plan, |_| Ok(pipeline.worker(true)))
 }
 

@@ -17,6 +17,7 @@ use temblor_runtime::clock::Clock;
 use temblor_runtime::console::Console;
 use temblor_runtime::error::Error;
 use temblor_runtime::overseer::Overseer;
+use temblor_runtime::processor::Unmatched;
 use temblor_runtime::report;
 use temblor_runtime::run::{RunPlan, Summary};
 use temblor_runtime::stats::Counts;
@@ -150,6 +151,8 @@ pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Resul
         clock: args.virtual_clock.map_or(Clock::System, |step| Clock::Virtual { step }),
         state: args.state.clone(),
         fresh_state: args.fresh_state,
+        durability: args.durability,
+        unmatched: if args.drop_unmatched_state { Unmatched::Drop } else { Unmatched::Refuse },
         fail_fast: args.fail_fast,
         signals: true,
         drain_max: args.operate.drain_max(),
@@ -162,6 +165,7 @@ pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Resul
     // A sink for `err` also takes what cannot even be read.
     let has_sink = args.ends.shows_ports() || endpoints.sinks.iter().any(|sink| sink.port == ERR);
     let dead_letters = if has_sink { graph.output(ERR) } else { None };
+    let errors = graph.outputs().iter().position(|port| has_sink && port == ERR);
     let (inputs, sources) = inputs(&graph, endpoints.sources, dead_letters, args, &mut plan)?;
     let outputs = outputs(&graph, endpoints.sinks, args, &mut plan);
     let letters = letter::letters_of(&outputs, &mut plan, args.dead_letters.as_deref());
@@ -172,6 +176,7 @@ pub(crate) fn planned(loaded: Loaded, args: &RunArgs, started: Instant) -> Resul
         sources: Arc::new(texts),
         inputs,
         outputs,
+        errors,
         seed,
         letters,
         tables,

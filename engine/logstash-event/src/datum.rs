@@ -3,6 +3,7 @@
 //!
 //! Invariant: strings live in the event's arena or in the configuration; no value owns text.
 
+use crate::event::DEPTH_MAX;
 pub use crate::map::Map;
 
 use chrono::{DateTime, Utc};
@@ -109,6 +110,39 @@ impl<'a> Datum<'a> {
             Datum::Map(map) => Datum::Map(
                 map.iter().map(|(key, value)| (arena.str(key), value.copy_into(arena))).collect(),
             ),
+        }
+    }
+
+    /// Whether it may stand `steps` deep in an event.
+    #[must_use]
+    pub fn fits(&self, steps: usize) -> bool {
+        let inside = |item: &Self| item.fits(steps + 1);
+        match self {
+            _ if steps > DEPTH_MAX => false,
+            Datum::List(items) => items.iter().all(inside),
+            Datum::Map(map) => map.iter().all(|(_, value)| inside(value)),
+            _ => true,
+        }
+    }
+
+    /// Bytes that a copy of its lists and maps takes; texts are shared.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Datum::List(items) => {
+                size_of_val(items.as_slice()) + items.iter().map(Self::weight).sum::<usize>()
+            }
+            Datum::Map(map) => map.weight(),
+            _ => 0,
+        }
+    }
+
+    /// Asks for the memory of so many copies; false when an event must not have that much.
+    #[must_use]
+    pub fn admits_copies(&self, copies: usize, arena: &Arena) -> bool {
+        match self {
+            Datum::List(_) | Datum::Map(_) => arena.charge(self.weight().saturating_mul(copies)),
+            _ => true,
         }
     }
 

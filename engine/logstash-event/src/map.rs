@@ -5,6 +5,7 @@
 //! no other field moves; gaps are closed when the storage is full.
 
 use crate::datum::Datum;
+use std::collections::HashMap;
 use temblor_lang::value::{Arena, Key, Value};
 
 /// A map in order of insertion. Look-ups walk the hashes: events have few fields, and for those it is fastest.
@@ -16,7 +17,14 @@ pub struct Map<'a> {
     gaps: u32,
     /// A lower bound of the number of gaps at the beginning.
     gaps_in_front: u32,
+    /// Where each field is, once there are many; none of them is missing then.
+    index: Option<Box<HashMap<&'a str, u32>>>,
 }
+
+/// Gaps are closed when they are more than one part in so many.
+const GAPS_WORTH: usize = 4;
+/// With more fields than this they are found by an index.
+const WALKED_FIELDS_MAX: usize = 256;
 
 #[derive(Clone, Debug)]
 struct Entry<'a> {
@@ -135,6 +143,9 @@ impl<'a> Map<'a> {
     }
 
     fn search(&self, key: &Key<'_>) -> Option<usize> {
+        if let Some(index) = &self.index {
+            return index.get(key.text()).map(|at| *at as usize);
+        }
         let (hash, from) = (key.hash(), self.gaps_in_front as usize);
         let is_key =
             |one: &Entry<'a>| one.hash == hash && one.name.is_some_and(|name| key.is_text(name));
@@ -176,6 +187,7 @@ impl<'a> Map<'a> {
     /// As [`Map::insert`], for a key whose hash is known.
     #[inline]
     pub fn insert_key(&mut self, key: Key<'a>, value: Datum<'a>) {
+        self.see_to_index();
         match self.get_key_mut(&key) {
             Some(place) => *place = value,
             None => self.append_key(key, value),
@@ -184,6 +196,7 @@ impl<'a> Map<'a> {
 
     /// As [`Map::insert_key`]; the key is copied into the arena only if it is new.
     pub(crate) fn insert_copied(&mut self, key: &Key<'_>, value: Datum<'a>, arena: &'a Arena) {
+        self.see_to_index();
         match self.get_key_mut(key) {
             Some(place) => *place = value,
             None => self.append_key(Key::with_hash(arena.str(key.text()), key.hash()), value),
@@ -200,10 +213,38 @@ impl<'a> Map<'a> {
     #[inline]
     pub fn append_key(&mut self, key: Key<'a>, value: Datum<'a>) {
         self.names.add(&key);
-        if self.entries.len() == self.entries.capacity() && self.gaps > 0 {
+        self.see_to_index();
+        // So few gaps that closing them would not pay are left.
+        let has_gaps = self.gaps as usize * GAPS_WORTH > self.entries.len();
+        if self.entries.len() == self.entries.capacity() && has_gaps {
             self.close_gaps();
         }
+        if let (Some(index), Ok(at)) = (&mut self.index, u32::try_from(self.entries.len())) {
+            index.insert(key.text(), at);
+        }
         self.entries.push(Entry::new(key, value));
+    }
+
+    /// Makes the index of a map that has become large.
+    #[inline]
+    fn see_to_index(&mut self) {
+        if self.entries.len() > WALKED_FIELDS_MAX && self.index.is_none() {
+            self.make_index();
+        }
+    }
+
+    #[cold]
+    fn make_index(&mut self) {
+        let places = self.entries.iter().zip(0_u32..);
+        let named = places.filter_map(|(one, at)| Some((one.name?, at)));
+        self.index = Some(Box::new(named.collect()));
+    }
+
+    /// Bytes that a copy takes; texts are shared.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let inside = self.entries.iter().map(|one| one.value.weight()).sum::<usize>();
+        size_of_val(self.entries.as_slice()) + inside
     }
 
     /// Appends strings under new names, all of which `names` holds. A `None` leaves a gap.
@@ -214,6 +255,7 @@ impl<'a> Map<'a> {
         texts: impl ExactSizeIterator<Item = Option<(Key<'a>, &'a str)>>,
     ) {
         self.names.0 |= names.0;
+        self.index = None;
         let gaps = &mut self.gaps;
         // The length is known, so that the storage grows at most once.
         self.entries.extend(texts.map(|text| match text {
@@ -229,6 +271,7 @@ impl<'a> Map<'a> {
     fn close_gaps(&mut self) {
         self.entries.retain(|one| one.name.is_some());
         (self.gaps, self.gaps_in_front) = (0, 0);
+        self.index = None;
     }
 
     /// Removes `key`; the order of the others stays.
@@ -241,6 +284,9 @@ impl<'a> Map<'a> {
     #[inline]
     pub fn remove_key(&mut self, key: &Key<'_>) -> Option<Datum<'a>> {
         let at = self.position(key)?;
+        if let Some(index) = &mut self.index {
+            index.remove(key.text());
+        }
         self.gaps += 1;
         self.gaps_in_front += u32::from(at == self.gaps_in_front as usize);
         let gone = std::mem::replace(&mut self.entries[at], Entry::GAP);
@@ -285,6 +331,7 @@ impl<'a> Map<'a> {
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Datum<'a>) -> bool) {
         self.entries.retain_mut(|one| one.name.is_some_and(|name| keep(name, &mut one.value)));
         (self.gaps, self.gaps_in_front) = (0, 0);
+        self.index = None;
     }
 
     /// Converts to a record of the language.

@@ -120,7 +120,13 @@ impl Template {
             },
             parts => {
                 let mut text = String::new();
-                parts.iter().for_each(|part| part.push(&mut text, event, now));
+                for part in parts {
+                    part.push(&mut text, event, now);
+                    // What has no room becomes empty, and ends the event's way.
+                    if text.len() > arena.bytes_left() {
+                        break;
+                    }
+                }
                 arena.str(&text)
             }
         }

@@ -12,7 +12,8 @@ use chrono::{DateTime, Utc};
 use std::fmt;
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Value};
+use temblor_lang::run::spent;
+use temblor_lang::value::{Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Value};
 use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::event::Event;
@@ -107,11 +108,17 @@ impl LogstashPipeline {
         mut events: Vec<LogEvent<'a>>,
         (moment, ingest_ns): (Moment<'a>, u64),
         out: &mut Emitter<'a>,
-    ) {
+    ) -> Result<(), EvalError> {
         if events.is_empty() {
-            return;
+            return Ok(());
         }
+        let allowance = moment.arena.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
         let failed = self.program.run(&mut events, state, moment.arena, moment.now);
+        let excess = moment.arena.excess();
+        moment.arena.end(allowance);
+        if let Some(excess) = excess {
+            return Err(spent(excess));
+        }
         let delay_ns = state.take_delay_ns();
         if delay_ns > 0 {
             out.delay_until(moment.now_ns.saturating_add(delay_ns));
@@ -128,6 +135,7 @@ impl LogstashPipeline {
             self.leave(&self.ways, &event, (moment, ingest_ns), out);
             event.data.discard();
         }
+        Ok(())
     }
 
     fn leave<'a>(
@@ -185,7 +193,10 @@ impl LogstashPipeline {
         for ((_, intake), state_of) in self.intakes.iter().zip(&mut state.intakes) {
             let mut events = Vec::new();
             intake.flush(state_of, moment, due, &mut events);
-            self.run(&mut state.program, events, (moment, around.now_ns), out);
+            if let Err(error) = self.run(&mut state.program, events, (moment, around.now_ns), out) {
+                let nothing = Event::new(Value::Null, Value::EMPTY_RECORD, around.now_ns);
+                out.fail(nothing, error);
+            }
         }
         let ticked = self.program.tick(&mut state.program, moment.arena, moment.now, !due);
         for event in ticked {
@@ -222,8 +233,7 @@ impl Operator for LogstashPipeline {
         let Some((_, intake)) = self.intakes.get(place) else { return Ok(()) };
         let mut events = Vec::with_capacity(1);
         intake.receive(&mut state.intakes[place], event, around, moment, &mut events);
-        self.run(&mut state.program, events, (moment, event.ingest_ns), out);
-        Ok(())
+        self.run(&mut state.program, events, (moment, event.ingest_ns), out)
     }
 
     fn save<'a>(&self, state: &PipelineState, arena: &'a Arena) -> Value<'a> {

@@ -214,7 +214,7 @@ fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
     let absent = if remakes { Absent::Made } else { Absent::Elsewhere(astray.clone()) };
     let (file_mode, directory_mode) =
         (permissions(arguments, "file_mode"), permissions(arguments, "dir_mode"));
-    let care = Care { file_mode, directory_mode, absent };
+    let care = Care { file_mode, directory_mode, absent, ..Care::default() };
     let config = if remakes && Template::parse(&path).is_constant() {
         SinkConfig::File { path: PathBuf::from(path), mode, care }
     } else {

@@ -17,8 +17,9 @@ use temblor_declare::{Given, InChain, Setting, Settings, Takes};
 use temblor_lang::builtin::{CallError, Tables};
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::error::EvalError;
+use temblor_lang::run::spent;
 use temblor_lang::span::Span;
-use temblor_lang::value::{Arena, Value};
+use temblor_lang::value::{Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Value};
 use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
 use temblor_pipeline::event::Event;
@@ -380,7 +381,13 @@ impl Operator for FilterStep {
     ) -> Result<(), EvalError> {
         let Moment { arena, now, .. } = moment(around);
         let mut events = vec![LogEvent::resumed(event.value, event.meta, arena)];
+        let allowance = arena.begin(EVENT_BYTES_MAX, EVENT_STEPS_MAX);
         let failed = self.program.run(&mut events, state, arena, now);
+        let excess = arena.excess();
+        arena.end(allowance);
+        if let Some(excess) = excess {
+            return Err(spent(excess));
+        }
         let delay_ns = state.take_delay_ns();
         if delay_ns > 0 {
             out.delay_until(around.now_ns.saturating_add(delay_ns));

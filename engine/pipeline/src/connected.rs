@@ -127,11 +127,23 @@ impl OpenSource for MadeOf<Arc<dyn OpenSource>> {
     fn forgets(&self) -> bool {
         self.open.forgets()
     }
+
+    fn needs_state(&self) -> Option<&str> {
+        self.open.needs_state()
+    }
 }
 
 impl OpenSink for MadeOf<Arc<dyn OpenSink>> {
     fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error> {
         self.open.open(resumed)
+    }
+
+    fn ends_run(&self) -> bool {
+        self.open.ends_run()
+    }
+
+    fn needs_state(&self) -> bool {
+        self.open.needs_state()
     }
 }
 

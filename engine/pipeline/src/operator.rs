@@ -113,6 +113,18 @@ impl<'a> Emitter<'a> {
         (time_ns > 0).then_some(time_ns)
     }
 
+    /// Number of events that have been emitted.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
+    /// Whether nothing has been emitted.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// Takes what has been emitted.
     pub fn take(&mut self) -> impl DoubleEndedIterator<Item = (&'a str, Event<'a>)> + use<'a> {
         let bump = self.events.bump();

@@ -2,7 +2,7 @@
 //! the REPL use it. It runs the same graph as production, only without threads, files and batches.
 
 use crate::event::Event;
-use crate::graph::{Graph, Memory, Receiver, States, Visit};
+use crate::graph::{Graph, Memory, Receiver, Restored, States, Visit};
 use crate::operator::{IN, Surroundings, Usage};
 use crate::row::Row;
 use std::fmt;
@@ -12,8 +12,9 @@ use temblor_lang::budget::Budget;
 use temblor_lang::builtin::{Call, CallError, Facts, Tables};
 use temblor_lang::error::EvalError;
 use temblor_lang::span::Sources;
-use temblor_lang::value::{Arena, JsonStyle, Owned, Value, push_json};
+use temblor_lang::value::{Arena, EventBudget, JsonStyle, Owned, Value, push_json};
 use temblor_runtime::ack::Token;
+use temblor_runtime::processor::Unmatched;
 
 /// A graph with its memory and its clock.
 pub struct Rehearsal {
@@ -26,6 +27,8 @@ pub struct Rehearsal {
     facts: Facts,
     decoder: Decoder,
     style: JsonStyle,
+    /// What the last event took of its budget.
+    spent: (usize, usize),
     /// The time of the next event, in nanoseconds since 1970-01-01 UTC.
     now_ns: u64,
 }
@@ -81,6 +84,7 @@ impl Rehearsal {
             sources,
             facts: Facts::default(),
             decoder: Decoder::default(),
+            spent: (0, 0),
             now_ns: 0,
         }
     }
@@ -161,6 +165,12 @@ impl Rehearsal {
         &self.sources
     }
 
+    /// What the last event took of its budget: bytes of memory, and steps of work.
+    #[must_use]
+    pub fn spent(&self) -> (usize, usize) {
+        self.spent
+    }
+
     /// The time of the next event.
     #[must_use]
     pub fn now_ns(&self) -> u64 {
@@ -188,7 +198,8 @@ impl Rehearsal {
         let now_ns = self.now_ns;
         let happenings = self.flush();
         // What cannot be restored has been let go by the flush.
-        if let Ok(states) = self.graph.restore(saved, &self.sources) {
+        let restored = self.graph.restore(saved, &self.sources, Unmatched::Drop);
+        if let Ok(Restored { states, .. }) = restored {
             self.shared = states;
         }
         self.now_ns = now_ns;
@@ -231,6 +242,7 @@ impl Rehearsal {
             Ok(None) => {}
             Ok(Some((value, _))) => {
                 let around = surroundings(&arena, facts);
+                arena.begin_event(EventBudget::WHOLE);
                 let meta = arena.record_builder(0).finish();
                 let event = Event::new(value, meta, facts.ingest_ns);
                 let mut way = Graph::enter(input, event, &around);
@@ -241,6 +253,7 @@ impl Rehearsal {
                 }
             }
         }
+        self.spent = EventBudget::WHOLE.less(arena.event_budget());
         self.now_ns = self.now_ns.max(log.not_before_ns);
         Some(log.happenings)
     }

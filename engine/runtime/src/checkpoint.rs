@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::disk::{self, Durability};
 use crate::error::Error;
 use crate::identity::Identity;
 use crate::limits::CHECKPOINT_BYTES_MAX;
@@ -113,12 +114,19 @@ impl Checkpoint {
     }
 
     /// Writes the checkpoint beside the old one and puts it in its place.
-    pub fn store(&self, directory: &Path) -> Result<(), Error> {
+    pub fn store(&self, directory: &Path, durability: Durability) -> Result<(), Error> {
         let temporary = directory.join(TEMPORARY_NAME);
-        let written = create_private(&temporary)
-            .and_then(|mut file| file.write_all(self.render().as_bytes()))
-            .and_then(|()| std::fs::rename(&temporary, directory.join(FILE_NAME)));
-        written.map_err(|error| {
+        let is_durable = durability == Durability::Fsync;
+        let write = || -> std::io::Result<()> {
+            let mut file = create_private(&temporary)?;
+            file.write_all(self.render().as_bytes())?;
+            if is_durable {
+                disk::sync(&file)?;
+            }
+            std::fs::rename(&temporary, directory.join(FILE_NAME))?;
+            if is_durable { disk::sync_directory(directory) } else { Ok(()) }
+        };
+        write().map_err(|error| {
             let help = "the state directory must be writable and have room";
             let place = directory.join(FILE_NAME).display().to_string();
             Error::state(place, format!("cannot be written: {error}"), help)

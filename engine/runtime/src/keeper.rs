@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use crate::ack::Marks;
 use crate::checkpoint::{Checkpoint, FileMark, OutputMark, STATE_FILE_MODE};
+use crate::disk::Durability;
 use crate::error::Error;
 use crate::limits::{CHECKPOINT_BYTES, CHECKPOINT_FILES_MAX, CHECKPOINT_INTERVAL};
 use crate::snapshot::{self, Snapshot};
@@ -20,6 +21,8 @@ const LOCK_NAME: &str = "lock";
 /// Keeps the checkpoints of one run.
 pub struct Keeper {
     directory: PathBuf,
+    /// What a checkpoint survives.
+    durability: Durability,
     /// Holds other runs off while it is open.
     _lock: File,
     /// What the directory holds now.
@@ -47,6 +50,7 @@ impl Keeper {
         let carried = last.files.clone();
         let keeper = Keeper {
             directory: directory.to_path_buf(),
+            durability: Durability::default(),
             _lock: lock,
             last,
             carried,
@@ -57,11 +61,29 @@ impl Keeper {
         Ok((keeper, found))
     }
 
+    /// The same, with checkpoints that survive more.
+    #[must_use]
+    pub fn with(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// Whether outputs must be on the disk before a checkpoint tells of them.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.durability == Durability::Fsync
+    }
+
     /// Writes a saved state; the next checkpoint is to name the number that this returns.
     pub fn store_state(&self, snapshot: &Snapshot) -> Result<u64, Error> {
         let number = self.last.state.map_or(0, |number| number.wrapping_add(1));
-        snapshot.store(&self.directory, number)?;
+        snapshot.store(&self.directory, number, self.durability)?;
         Ok(number)
+    }
+
+    /// Whether the last checkpoint was long enough ago, whatever has been written.
+    #[must_use]
+    pub fn is_late(&self) -> bool {
+        self.stored_at.elapsed() >= CHECKPOINT_INTERVAL
     }
 
     /// The writer has written that many bytes; says whether it is time for a checkpoint.
@@ -82,7 +104,7 @@ impl Keeper {
         let batches = marks.batches;
         let next = self.next(marks, outputs, finished);
         if next != self.last {
-            next.store(&self.directory)?;
+            next.store(&self.directory, self.durability)?;
             if next.state != self.last.state {
                 snapshot::sweep(&self.directory, next.state);
             }
@@ -162,6 +184,24 @@ mod tests {
 
     fn marks(offset: u64, batches: u64, exact: bool) -> Marks {
         Marks { files: vec![file(offset)], exact, batches, state: None }
+    }
+
+    #[test]
+    fn checkpoints_are_forced_to_the_disk_where_that_is_asked_for() {
+        let directory =
+            std::env::temp_dir().join(format!("temblor-durable-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&directory);
+        // The file and its name; and before, the saved state that it names.
+        for (durability, wanted) in [(Durability::Flush, 0), (Durability::Fsync, 3)] {
+            let (keeper, _) = Keeper::open(&directory, true).unwrap();
+            let mut keeper = keeper.with(durability);
+            assert_eq!(keeper.is_durable(), wanted > 0);
+            let before = crate::disk::syncs();
+            let state = Some(keeper.store_state(&Snapshot::default()).unwrap());
+            keeper.store(Marks { state, ..marks(10, 1, true) }, Vec::new(), false).unwrap();
+            assert_eq!(crate::disk::syncs() - before, wanted, "{durability:?}");
+        }
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]

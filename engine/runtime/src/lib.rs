@@ -8,6 +8,7 @@
 pub mod error;
 pub mod limits;
 pub mod clock;
+pub mod disk;
 pub mod buffer;
 pub mod framing;
 pub mod identity;

@@ -72,6 +72,9 @@ pub const DRAIN_MAX: Duration = Duration::from_secs(30);
 /// Threads of the runtime that sockets and timers live on.
 pub const NETWORK_THREADS_MAX: usize = 2;
 
+/// Stack of a worker, in bytes: values nest thousands deep where filters nest them.
+pub const WORKER_STACK_BYTES: usize = 32 * 1024 * 1024;
+
 /// Worker threads.
 pub const WORKERS_MAX: usize = 1024;
 
@@ -95,6 +98,9 @@ pub const PROGRESS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Time between two checkpoints while bytes are acknowledged.
 pub const CHECKPOINT_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Time between two looks at whether the end of the input may come, where an event may end the run.
+pub const END_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Acknowledged output bytes after which a checkpoint is written before its time.
 pub const CHECKPOINT_BYTES: u64 = 64 * 1024 * 1024;

@@ -8,6 +8,16 @@ use crate::error::Error;
 use crate::outputs::Outputs;
 use crate::turnstile::Turn;
 
+/// What becomes of a saved state that no step of the program takes up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unmatched {
+    /// The run is refused.
+    #[default]
+    Refuse,
+    /// It is dropped, and said.
+    Drop,
+}
+
 /// One worker's copy of a program: decode, operators, encode, over one batch at a time.
 ///
 /// With N workers there are N copies. Where a copy has state that decides what comes out, the copies
@@ -52,10 +62,10 @@ pub trait Processor: Send {
         None
     }
 
-    /// Takes up what [`snapshot`](Self::snapshot) of an earlier run gave, for all copies. A sentence
-    /// when it does not fit.
-    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
-        let _ = saved;
+    /// Takes up what [`snapshot`](Self::snapshot) of an earlier run gave, for all copies. What is to be
+    /// told to the user, or a sentence when it does not fit.
+    fn restore(&mut self, saved: &[u8], unmatched: Unmatched) -> Result<Vec<String>, String> {
+        let _ = (saved, unmatched);
         Err("the program remembers nothing".to_string())
     }
 

@@ -66,6 +66,8 @@ struct State {
     senders: usize,
     /// Those of them that only follow what others send.
     followers: usize,
+    /// The end waits for [`Queue::release_end`].
+    holds_end: bool,
     /// Nobody sends or receives any more.
     aborted: bool,
     /// Batches that were put, and taken, since the start.
@@ -188,7 +190,7 @@ impl Queue {
                 self.room_for_tasks.notify_one();
                 return Some(Work::Batch(number, batch));
             }
-            if state.senders == 0 {
+            if state.senders == 0 && !state.holds_end {
                 state.ended = true;
                 return Some(Work::End(state.take_number()));
             }
@@ -227,6 +229,32 @@ impl Queue {
     pub fn tick(&self, now: Timestamp) {
         self.lock().tick = Some(now);
         self.work.notify_one();
+    }
+
+    /// The end of the input waits for [`release_end`](Self::release_end): something may still be due that ends
+    /// the run, and until then time goes on.
+    pub fn hold_end(&self) {
+        self.lock().holds_end = true;
+    }
+
+    /// Whether the end is held, and nothing but it is left once `done` works have been dealt with.
+    pub fn only_end_is_left(&self, done: u64) -> bool {
+        let state = self.lock();
+        state.holds_end
+            && state.senders == 0
+            && state.batches.is_empty()
+            && state.next_number == done
+    }
+
+    /// Lets the end come.
+    pub fn release_end(&self) {
+        self.lock().holds_end = false;
+        self.work.notify_all();
+    }
+
+    /// Whether the end is held.
+    pub fn holds_end(&self) -> bool {
+        self.lock().holds_end
     }
 
     /// Asks for a saved state; one worker will give it.

@@ -9,6 +9,7 @@ use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use crate::ack::SourceId;
+use crate::disk::Durability;
 use crate::error::Error;
 use crate::exchange::Exchange;
 use crate::outputs::Outputs;
@@ -93,6 +94,12 @@ impl Run {
             let mut newcomers = self.newcomers.lock().unwrap_or_else(PoisonError::into_inner);
             let number = self.stats.sinks.push(PortStats::named(&named.name));
             let desk = self.desk(number, &named.name, named.queue);
+            if self.plan.durability == Durability::Fsync {
+                sink.be_durable();
+            }
+            if named.config.ends_run() {
+                self.shop.queue.hold_end();
+            }
             // One that cannot start has its number, too; nothing is written to it.
             started = started.and(sink.start(&desk));
             newcomers.push_back(sink);

@@ -25,19 +25,20 @@ use crate::checkpoint::Checkpoint;
 use crate::clock::Clock;
 use crate::console::Console;
 use crate::control::{self, Control, Signals};
+use crate::disk::Durability;
 use crate::drain::Drain;
 use crate::error::{Error, ErrorKind};
 use crate::keeper::Keeper;
 use crate::limits::{
     BLOCK_BYTES, BLOCK_BYTES_MIN, DRAIN_MAX, OUTBOX_BYTES_PER_WORKER_MAX, OUTBOX_ITEMS_MAX,
-    QUEUE_BATCHES_MAX, QUEUE_BYTES_PER_WORKER_MAX, WORKERS_MAX,
+    QUEUE_BATCHES_MAX, QUEUE_BYTES_PER_WORKER_MAX, WORKER_STACK_BYTES, WORKERS_MAX,
 };
 use crate::network::Network;
 use crate::outbox::{Order, Outbox};
 use crate::outlet::{Desk, QueuePolicy};
 use crate::outputs::SinkId;
 use crate::overseer::{Overseer, View};
-use crate::processor::Processor;
+use crate::processor::{Processor, Unmatched};
 use crate::queue::{Bounds, Queue};
 use crate::sink::repair::{Repaired, repair};
 use crate::sink::{OpenSink, Sink};
@@ -90,6 +91,10 @@ pub struct RunPlan {
     pub state: Option<PathBuf>,
     /// Whether what is kept there is given up, to begin anew.
     pub fresh_state: bool,
+    /// What a checkpoint survives.
+    pub durability: Durability,
+    /// What becomes of saved states that no step of the program takes up.
+    pub unmatched: Unmatched,
     /// Whether the first event error ends the run.
     pub fail_fast: bool,
     /// Whether Ctrl-C, SIGTERM and SIGHUP are caught.
@@ -122,6 +127,8 @@ impl Default for RunPlan {
             clock: Clock::default(),
             state: None,
             fresh_state: false,
+            durability: Durability::Flush,
+            unmatched: Unmatched::Refuse,
             fail_fast: false,
             signals: false,
             drain_max: DRAIN_MAX,
@@ -168,7 +175,7 @@ pub fn run(
     let mut processors =
         (0..plan.workers).map(&mut make_processor).collect::<Result<Vec<_>, _>>()?;
     let saves = plan.state.is_some() && processors.iter().any(|one| one.keeps_state());
-    let saved = go_on(&plan, found.as_ref(), saves, &mut processors)?;
+    let saved = go_on(&plan, found.as_ref(), saves, &mut processors, &console)?;
     // Only now is it certain that the run can go on from there: outputs are cut last.
     let mut sinks = open_outputs(&plan, found.as_ref(), &console)?;
     if saves {
@@ -245,7 +252,7 @@ fn open(plan: &RunPlan) -> Result<Opened, Error> {
     let (keeper, found) = match &plan.state {
         Some(directory) => {
             let (keeper, found) = Keeper::open(directory, plan.fresh_state)?;
-            (Some(keeper), found)
+            (Some(keeper.with(plan.durability)), found)
         }
         None => (None, None),
     };
@@ -268,7 +275,14 @@ fn open_outputs(
             console.message(&format!("note: {cut} unfinished bytes of output cut off; going on"));
         }
     }
-    plan.sinks.iter().map(|sink| sink.config.open(found.is_some())).collect()
+    let open = |sink: &NamedSink| {
+        let mut sink = sink.config.open(found.is_some())?;
+        if plan.durability == Durability::Fsync {
+            sink.be_durable();
+        }
+        Ok(sink)
+    };
+    plan.sinks.iter().map(open).collect()
 }
 
 /// Takes up the state that an earlier run saved, if there is one. It must fit the program.
@@ -277,21 +291,28 @@ fn go_on(
     found: Option<&Checkpoint>,
     saves: bool,
     processors: &mut [Box<dyn Processor>],
+    console: &Console,
 ) -> Result<Option<Snapshot>, Error> {
     let number = found.and_then(|found| found.state);
     let (Some(directory), Some(number)) = (&plan.state, number) else { return Ok(None) };
     let unfit = |reason: String| {
         let reason = format!("holds the state of another program: {reason}");
-        let help = "run the program that it belongs to, or begin anew with --fresh-state";
+        let help = "run the program that it belongs to, drop what does not fit with \
+                    --drop-unmatched-state, or begin anew with --fresh-state";
         Error::state(directory.display().to_string(), reason, help)
     };
-    if !saves {
-        return Err(unfit("this one remembers nothing".to_string()));
-    }
+    let note = |note: &str| console.message(&format!("note: {note}"));
     let mut snapshot = Snapshot::load(directory, number)?;
     let body = std::mem::take(&mut snapshot.body);
-    if let Some(first) = processors.first_mut() {
-        first.restore(&body).map_err(unfit)?;
+    match (saves, plan.unmatched, processors.first_mut()) {
+        (true, unmatched, Some(first)) => {
+            let notes = first.restore(&body, unmatched).map_err(unfit)?;
+            notes.iter().for_each(|one| note(one));
+        }
+        (false, Unmatched::Drop, _) => {
+            note("dropped the saved state: the program remembers nothing")
+        }
+        (_, _, _) => return Err(unfit("this one remembers nothing".to_string())),
     }
     Ok(Some(snapshot))
 }
@@ -323,8 +344,12 @@ fn shop(plan: &RunPlan, saves: bool, stop: &Arc<Stop>, stats: &Arc<Stats>) -> Sh
         bytes_max: share(OUTBOX_BYTES_PER_WORKER_MAX * plan.workers, plan.memory_max, 8),
         count_max: OUTBOX_ITEMS_MAX,
     };
+    let queue = Queue::new(inbound, plan.sources.len());
+    if plan.sinks.iter().any(|sink| sink.config.ends_run()) {
+        queue.hold_end();
+    }
     Shop {
-        queue: Arc::new(Queue::new(inbound, plan.sources.len())),
+        queue: Arc::new(queue),
         outbox: Outbox::new(outbound, plan.order, plan.workers),
         turnstile: Turnstile::default(),
         stats: Arc::clone(stats),
@@ -412,7 +437,10 @@ impl Run {
                 });
             }
             for processor in processors {
-                scope.spawn(|| self.worker(processor).run());
+                let worker = std::thread::Builder::new().stack_size(WORKER_STACK_BYTES);
+                worker
+                    .spawn_scoped(scope, || self.worker(processor).run())
+                    .expect("the system has room for one more thread");
             }
             for (index, source) in sources.into_iter().enumerate() {
                 scope.spawn(move || self.run_source(index, source));
@@ -568,6 +596,9 @@ impl Run {
             troubles: &self.troubles,
             stop: &self.stop,
             exit: None,
+            ending: None,
+            done: 0,
+            lost: false,
             pending: None,
         }
     }

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::checkpoint::create_private;
 use crate::clock::Timestamp;
+use crate::disk::{self, Durability};
 use crate::error::Error;
 use crate::limits::SNAPSHOT_BYTES_MAX;
 
@@ -35,13 +36,19 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Writes it into a state directory, under a number.
-    pub fn store(&self, directory: &Path, number: u64) -> Result<(), Error> {
+    pub fn store(
+        &self,
+        directory: &Path,
+        number: u64,
+        durability: Durability,
+    ) -> Result<(), Error> {
         let path = path(directory, number);
         let write = |mut file: File| -> std::io::Result<()> {
             file.write_all(HEADER)?;
             file.write_all(&self.clock())?;
             file.write_all(&self.sum().to_le_bytes())?;
-            file.write_all(&self.body)
+            file.write_all(&self.body)?;
+            if durability == Durability::Fsync { disk::sync(&file) } else { Ok(()) }
         };
         create_private(&path).and_then(write).map_err(|error| {
             let help = "the state directory must be writable and have room";
@@ -124,7 +131,7 @@ mod tests {
         let directory = std::env::temp_dir().join(format!("temblor-snap-{}", std::process::id()));
         std::fs::create_dir_all(&directory).unwrap();
         let snapshot = Snapshot { events: 7, last_tick: 900, ahead: 5, body: b"body".to_vec() };
-        snapshot.store(&directory, 3).unwrap();
+        snapshot.store(&directory, 3, Durability::Flush).unwrap();
         assert_eq!(Snapshot::load(&directory, 3), Ok(snapshot));
         let bytes = std::fs::read(path(&directory, 3)).unwrap();
         for index in 0..bytes.len() {

@@ -15,7 +15,7 @@ use crate::checkpoint::{FileMark, OutputMark};
 use crate::console::Console;
 use crate::error::Error;
 use crate::keeper::Keeper;
-use crate::limits::CHECKPOINT_INTERVAL;
+use crate::limits::{CHECKPOINT_INTERVAL, END_INTERVAL, REST_MAX};
 use crate::outbox::{Outbox, Taken};
 use crate::outputs::{Chunk, Count, Outputs, SinkId};
 use crate::queue::Queue;
@@ -58,8 +58,21 @@ pub struct Writer<'a> {
     pub stop: &'a Stop,
     /// The exit code that an event asked for.
     pub exit: Option<u8>,
+    /// The end that an event asked for, but for later.
+    pub ending: Option<Ending>,
+    /// Results that have been written.
+    pub done: u64,
+    /// Bytes that were to be on the disk may not be.
+    pub lost: bool,
     /// A moment whose outputs are written, while sinks that confirm later still have some of it under way.
     pub pending: Option<Moment>,
+}
+
+/// An end that is due.
+pub struct Ending {
+    at: Instant,
+    code: u8,
+    graceful: bool,
 }
 
 /// What belongs to one saved moment.
@@ -103,20 +116,51 @@ impl Writer<'_> {
     }
 
     fn write_all(&mut self) -> Ended {
-        let patience = self.keeper.as_ref().map(|_| CHECKPOINT_INTERVAL);
         loop {
             self.pass_pending();
-            match self.outbox.take(patience) {
+            if let Some(ended) = self.pass_ending() {
+                return ended;
+            }
+            match self.outbox.take(self.patience()) {
                 Taken::Item(outputs) => {
+                    self.done += 1;
                     if let Some(ended) = self.handle(outputs) {
                         return ended;
                     }
                 }
-                Taken::Nothing => self.checkpoint(),
+                Taken::Nothing => self.rest(),
                 Taken::End if self.queue.is_aborted() => return Ended::Failed(not_all_done()),
                 Taken::End => return self.exit.map_or(Ended::AtEnd, Ended::Asked),
             }
         }
+    }
+
+    /// How long to wait for a result before something else is looked at.
+    fn patience(&self) -> Option<Duration> {
+        let checkpoint = self.keeper.as_ref().map(|_| CHECKPOINT_INTERVAL);
+        let end = self.queue.holds_end().then_some(END_INTERVAL);
+        [checkpoint, end].into_iter().flatten().min()
+    }
+
+    /// No result has come for a while.
+    fn rest(&mut self) {
+        if self.keeper.as_ref().is_some_and(|keeper| keeper.is_late()) {
+            self.checkpoint();
+        }
+        let is_wanted = self.ending.is_none() || self.stop.is_asked();
+        if is_wanted && self.queue.only_end_is_left(self.done) {
+            self.queue.release_end();
+        }
+    }
+
+    /// Ends the run when it is time.
+    fn pass_ending(&mut self) -> Option<Ended> {
+        let Ending { code, graceful, .. } =
+            self.ending.take_if(|ending| Instant::now() >= ending.at)?;
+        self.exit.get_or_insert(code);
+        self.stop.ask();
+        self.queue.release_end();
+        (!graceful).then_some(Ended::Asked(code))
     }
 
     /// Deals with one result; says when it ends the run.
@@ -169,6 +213,10 @@ impl Writer<'_> {
 
     /// Sinks that the program has no more deliver what they were given, and hold up nobody meanwhile.
     fn close_sinks(&mut self, closed: &[SinkId]) {
+        if !closed.is_empty() {
+            // Once they are closed, no checkpoint can force what they wrote to the disk.
+            self.sync_outputs();
+        }
         for sink in closed {
             let mut closing = std::mem::replace(&mut self.sinks[*sink], Box::new(Closed));
             self.closing.push(std::thread::spawn(move || closing.finish()));
@@ -213,13 +261,13 @@ impl Writer<'_> {
             return;
         }
         let Some(moment) = self.pending.take() else { return };
-        let (Some(keeper), Some(barrier)) = (&mut self.keeper, &mut self.barrier) else { return };
         if !none_failed {
-            barrier.give_up();
+            self.barrier.iter_mut().for_each(Barrier::give_up);
         }
-        if !barrier.takes() {
+        if !self.barrier.as_ref().is_some_and(Barrier::takes) || !self.sync_outputs() {
             return;
         }
+        let (Some(keeper), Some(barrier)) = (&mut self.keeper, &mut self.barrier) else { return };
         let forgets = self.forgets.load(Ordering::Acquire);
         let began = Instant::now();
         match keeper.store_state(&moment.snapshot) {
@@ -260,10 +308,17 @@ impl Writer<'_> {
                     continue;
                 }
                 Err(WriteFailure::NobodyReads) => return Err(Cut::NobodyReads),
-                Err(WriteFailure::EndRun { code, graceful }) => {
+                Err(WriteFailure::EndRun { code, graceful, delay }) if !delay.is_zero() => {
+                    self.stats.sinks[sink].add(Count { events: chunk.events, bytes: 0 });
+                    let at = Instant::now() + delay.min(REST_MAX);
+                    self.ending.get_or_insert(Ending { at, code, graceful });
+                    continue;
+                }
+                Err(WriteFailure::EndRun { code, graceful, .. }) => {
                     self.stats.sinks[sink].add(Count { events: chunk.events, bytes: 0 });
                     self.exit.get_or_insert(code);
                     self.stop.ask();
+                    self.queue.release_end();
                     if !graceful {
                         cut = Err(Cut::Asked(code));
                     }
@@ -302,7 +357,27 @@ impl Writer<'_> {
         self.sinks.iter().flat_map(|sink| sink.open_files()).collect()
     }
 
+    /// Forces the outputs to the disk, where a checkpoint must not tell of more than is there. Whether that
+    /// is so now.
+    fn sync_outputs(&mut self) -> bool {
+        if !self.keeper.as_ref().is_some_and(Keeper::is_durable) {
+            return true;
+        }
+        let synced = self.sinks.iter_mut().try_for_each(|sink| sink.sync());
+        if let Err(error) = synced {
+            self.stats.add_error("checkpoint");
+            self.barrier.iter_mut().for_each(Barrier::give_up);
+            self.lost = true;
+            self.troubles.report(self.console, error);
+        }
+        // What may be lost is not written again by this run: no later checkpoint may pass it.
+        !self.lost
+    }
+
     fn store_checkpoint(&mut self, finished: bool) {
+        if !self.sync_outputs() {
+            return;
+        }
         let open = self.open_files();
         let Some(keeper) = &mut self.keeper else { return };
         let mut marks = self.barrier.as_ref().map_or_else(|| self.ledger.marks(), Barrier::marks);

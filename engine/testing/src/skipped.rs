@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// How the peers come to be there.
 pub(crate) const ADVICE: &str = "`.ci/peers/peers start && source target/peers/env` provides them";
 
+/// What tests need that compare with what another program was seen to do.
+const RECORDINGS: &str = "RECORDINGS in ../shared/data";
+
 /// Stands between the peers that one test needs.
 pub(crate) const AND: &str = " and ";
 
@@ -19,6 +22,13 @@ pub(crate) fn note(needs: &str) {
     let test = std::thread::current().name().unwrap_or("a test").to_string();
     eprintln!("skipped: needs {needs}");
     append(&list(), needs, &test);
+}
+
+/// Notes that a test is skipped for want of files that were recorded from another program, and are no part of
+/// the checkout.
+pub fn for_want_of_recordings(place: &Path) {
+    eprintln!("SKIPPED: there are no recordings at {}", place.display());
+    note(RECORDINGS);
 }
 
 fn append(list: &Path, needs: &str, test: &str) {

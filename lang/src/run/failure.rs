@@ -189,6 +189,10 @@ pub(super) fn call(
 
 #[cold]
 pub(super) fn spent(excess: Option<Excess>, span: Span) -> EvalError {
+    used_up(excess).at(span)
+}
+
+pub(super) fn used_up(excess: Option<Excess>) -> EvalError {
     match excess {
         Some(Excess::Bytes) | None => EvalError::new(
             "E0442",
@@ -209,7 +213,6 @@ pub(super) fn spent(excess: Option<Excess>, span: Span) -> EvalError {
             "look for a loop within a loop over all of a long value, or for a costly pattern",
         ),
     }
-    .at(span)
 }
 
 #[cold]

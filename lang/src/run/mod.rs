@@ -23,7 +23,7 @@ use crate::error::EvalError;
 use crate::program::{Formula, Script};
 use crate::span::Span;
 use crate::value::{
-    Allowance, Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Owned, TURN_STEPS, Value, is_modest,
+    Allowance, Arena, EVENT_BYTES_MAX, EVENT_STEPS_MAX, Excess, Owned, TURN_STEPS, Value, is_modest,
 };
 
 /// What a program sees of the world.
@@ -157,7 +157,7 @@ impl<'a, 'c, 'm> Run<'a, 'c, 'm> {
     fn end<T>(&self, result: Result<T, EvalError>, span: Span) -> Result<T, EvalError> {
         let arena = self.arena();
         let result = if arena.is_spent() { Err(self.stopped(span)) } else { result };
-        arena.end(self.allowance, EVENT_STEPS_MAX);
+        arena.end(self.allowance);
         result
     }
 
@@ -278,6 +278,13 @@ impl Formula {
         let values = pure(run.values(&self.aggregates[call].arguments));
         run.end(values, self.aggregates[call].span)
     }
+}
+
+/// The error of an event that has used up its budget.
+#[cold]
+#[must_use]
+pub fn spent(excess: Excess) -> EvalError {
+    failure::used_up(Some(excess))
 }
 
 /// Expressions outside of scripts can fail but neither emit nor drop.

@@ -269,6 +269,7 @@ fn clause(rule: Rule) -> Option<&'static str> {
         R::fn_cases => "`of`",
         R::varargs => "`...`",
         R::word_do => "`do`",
+        R::step_name => "`as`",
         R::format => "a format",
         R::when_elif => "`elif`",
         R::when_else => "`else`",

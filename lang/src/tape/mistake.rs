@@ -37,6 +37,49 @@ pub fn mistake_at(error: &Error, text: &[u8]) -> usize {
     found.unwrap_or(error.index()).min(text.len())
 }
 
+/// What is wrong with a JSON text, in words, and at which byte.
+#[cold]
+#[must_use]
+pub fn explain(error: &Error, text: &[u8]) -> (String, usize) {
+    let at = mistake_at(error, text);
+    let found = text.get(at).map(|byte| char::from(*byte)).filter(char::is_ascii_graphic);
+    let what = match (error.error(), found) {
+        // The parser says so of all that cannot stand where it is.
+        (ErrorType::InternalError, Some(found)) => format!("unexpected `{found}`"),
+        (ErrorType::InternalError, None) => "unexpected byte".to_string(),
+        (ErrorType::Syntax, Some('"')) => "a text without its end".to_string(),
+        (ErrorType::Syntax, _) => "it ends too early".to_string(),
+        (ErrorType::InvalidNumber, _) if is_too_large(&text[at..]) => {
+            "a number that is too large for 64 bits".to_string()
+        }
+        (ErrorType::InvalidUnicodeCodepoint | ErrorType::InvalidUnicodeEscape, Some('\\'))
+            if is_half(&text[at..]) =>
+        {
+            "half of a surrogate pair".to_string()
+        }
+        (other, _) => words(other),
+    };
+    (what, at)
+}
+
+/// `ExpectedObjectColon` as words.
+fn words(error: &ErrorType) -> String {
+    format!("{error:?}").chars().fold(String::new(), |mut words, character| {
+        if character.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+        words
+    })
+}
+
+/// Whether an escape stands for one half of a surrogate pair.
+fn is_half(text: &[u8]) -> bool {
+    text.get(2..6)
+        .and_then(|digits| u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok())
+        .is_some_and(|unit| matches!(unit, 0xd800..0xe000))
+}
+
 /// Goes through the text: escapes within strings, and the beginnings of numbers outside of them.
 fn first(text: &[u8], mut found: impl FnMut(usize) -> Option<usize>) -> Option<usize> {
     let (mut at, mut in_string) = (0, false);
@@ -75,7 +118,9 @@ fn number_length(text: &[u8]) -> usize {
     text.iter().take_while(is_part).count()
 }
 
-fn is_too_large(text: &[u8]) -> bool {
+/// Whether the text begins with a number that no 64-bit float holds.
+#[must_use]
+pub fn is_too_large(text: &[u8]) -> bool {
     let digits = std::str::from_utf8(&text[..number_length(text)]).unwrap_or_default();
     digits.parse().is_ok_and(f64::is_infinite)
 }

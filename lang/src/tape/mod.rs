@@ -9,7 +9,7 @@ mod number;
 mod quotes;
 mod walk;
 
-pub use mistake::{check_numbers, mistake_at};
+pub use mistake::{check_numbers, explain, is_too_large, mistake_at};
 
 use crate::value::{Arena, Value};
 use quotes::Strings;

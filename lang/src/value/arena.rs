@@ -3,7 +3,7 @@
 //! program counts what is taken; when that is too much, it gives empty values instead of memory, and
 //! [`Arena::excess`] says so.
 
-use super::meter::{Allowance, Excess, Meter};
+use super::meter::{Allowance, EventBudget, Excess, Meter};
 use super::record::SMALL_FIELDS;
 use super::{Key, Record, RecordBuilder, TextBuilder, Value};
 use bumpalo::Bump;
@@ -65,7 +65,7 @@ impl Arena {
 
     /// What is used up, if something is.
     #[must_use]
-    pub(crate) fn excess(&self) -> Option<Excess> {
+    pub fn excess(&self) -> Option<Excess> {
         self.meter.excess()
     }
 
@@ -77,7 +77,7 @@ impl Arena {
 
     /// Bytes that may still be asked for.
     #[must_use]
-    pub(crate) fn bytes_left(&self) -> usize {
+    pub fn bytes_left(&self) -> usize {
         self.meter.bytes_left()
     }
 
@@ -93,10 +93,38 @@ impl Arena {
         self.meter.begin(bytes, steps)
     }
 
-    /// What was allowed `before` is allowed again; `steps` are those that [`Arena::begin`] was given.
+    /// What was allowed `before` is allowed again, less the work since.
     #[inline]
-    pub fn end(&self, before: Allowance, steps: usize) {
-        self.meter.end(before, steps);
+    pub fn end(&self, before: Allowance) {
+        self.meter.end(before);
+    }
+
+    /// Whatever runs from here on until the next call, or the next reset, shares this budget.
+    pub fn begin_event(&self, left: EventBudget) {
+        self.meter.begin_event(left);
+    }
+
+    /// What is left of the budget of the event.
+    #[must_use]
+    pub fn event_budget(&self) -> EventBudget {
+        self.meter.event_budget()
+    }
+
+    /// What the event has used up, if it has.
+    #[inline]
+    #[must_use]
+    pub fn event_excess(&self) -> Option<Excess> {
+        self.meter.event_excess()
+    }
+
+    /// So many events that a step had kept go on together with this one, each with a budget of its own.
+    pub fn join_kept(&self, events: usize) {
+        self.meter.join_kept(events);
+    }
+
+    /// Lets what fails be dealt with, though the budget of the event is used up; once for each event.
+    pub fn use_reserve(&self) {
+        self.meter.use_reserve();
     }
 
     /// A copy of `text`.

@@ -1,7 +1,7 @@
 //! JSON text (RFC 8259) as a value. Containers stay on the parser's tape until they are asked for.
 
 use super::FormatError;
-use temblor_lang::tape::{check_numbers, mistake_at};
+use temblor_lang::tape::{check_numbers, is_too_large, mistake_at};
 use temblor_lang::value::{Arena, Value};
 
 /// Containers nested deeper than this are refused, so that no walk over a value can run out of
@@ -19,8 +19,11 @@ pub fn parse<'a>(text: &str, arena: &'a Arena) -> Result<Value<'a>, FormatError>
     let bytes = arena.bytes_mut(text.as_bytes());
     let parsed = simd_json::to_tape(bytes);
     let tape = parsed.and_then(|tape| check_numbers(&tape.0).map(|()| tape));
-    let tape =
-        tape.map_err(|error| FormatError::new(text, mistake_at(&error, text.as_bytes()), "JSON"))?;
+    let tape = tape.map_err(|error| {
+        let at = mistake_at(&error, text.as_bytes());
+        let is_too_large = text.as_bytes().get(at..).is_some_and(is_too_large);
+        FormatError::new(text, at, if is_too_large { "a number that fits 64 bits" } else { "JSON" })
+    })?;
     let nodes = arena.nodes(&tape.0);
     Ok(Value::from(nodes))
 }

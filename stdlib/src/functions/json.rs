@@ -3,7 +3,7 @@
 
 use crate::declare::{Outcome, json_text, pure, text, value};
 use temblor_lang::builtin::{Call, CallError, Function};
-use temblor_lang::tape::{check_numbers, mistake_at};
+use temblor_lang::tape::{check_numbers, explain};
 use temblor_lang::value::Kind::{Any, String};
 use temblor_lang::value::{JsonStyle, Value, deeper};
 
@@ -65,8 +65,8 @@ fn decode<'a>(call: &Call<'a>, arguments: &[Value<'a>]) -> Outcome<'a> {
     let parsed = simd_json::to_tape(bytes);
     let tape = parsed.and_then(|tape| check_numbers(&tape.0).map(|()| tape));
     let tape = tape.map_err(|error| {
-        let (what, at) = (error.error(), mistake_at(&error, text.as_bytes()));
-        CallError::failed(format!("the text is no JSON: {what:?} at byte {at}"))
+        let (what, at) = explain(&error, text.as_bytes());
+        CallError::failed(format!("the text is no JSON: {what} at byte {at}"))
     })?;
     Ok(Value::from(call.arena.nodes(&tape.0)))
 }

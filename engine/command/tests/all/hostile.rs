@@ -227,6 +227,33 @@ fn no_script_makes_the_interpreter_panic() {
     run(programs().into_iter().map(behind).collect(), fuzz::script);
 }
 
+const EVENTS: &str = "{\"a\": [1, -2, 3.5, \"x\", null], \"message\": \"k=v 10.1.2.3\", \"c\": {\"d\": {}}}\n\
+                      {\"a\": 1, \"message\": \"a,b\", \"n\": 1e300}\n[]\n\"x\"\nnot json\n{\"a\": 1}";
+
+#[test]
+fn no_program_panics_over_events() {
+    let behind = |text: String| format!("{text}\0{EVENTS}");
+    run(programs().into_iter().map(behind).collect(), fuzz::flows);
+}
+
+#[test]
+fn no_configuration_panics_over_events() {
+    let filters = [
+        "kv { } mutate { split => { \"a\" => \",\" } merge => { \"a\" => \"c\" } rename => { \"c\" => \"[a][b]\" } }",
+        "csv { columns => [\"x\", \"y\"] convert => { \"x\" => \"integer\" } } date { match => [\"x\", \"yyyy-MM-dd\", \"UNIX\"] }",
+        "grok { match => { \"message\" => \"%{WORD:w}=%{WORD:v} %{IP:ip}\" } } if [ip] { mutate { gsub => [\"ip\", \"[.]\", \"%{w}\"] } }",
+        "dissect { mapping => { \"message\" => \"%{a}=%{b} %{+b} %{&a}\" } } truncate { length_bytes => 3 fields => [\"b\"] }",
+        "split { field => \"a\" } clone { clones => [\"x\"] } fingerprint { concatenate_all_fields => true method => \"MURMUR3\" }",
+        "aggregate { task_id => \"%{a}\" code => \"map['n'] ||= 0; map['n'] += 1\" timeout => 2 push_map_as_event_on_timeout => true }",
+        "throttle { key => \"%{a}\" before_count => 1 after_count => 2 period => 1 add_tag => \"t\" } prune { whitelist_names => [\"^a\"] }",
+        "json { source => \"message\" target => \"[x][y]\" } xml { source => \"message\" target => \"z\" } de_dot { nested => true }",
+        "translate { source => \"a\" target => \"t\" dictionary => { \"1\" => \"one\" } } urldecode { all_fields => true } cidr { address => [\"%{ip}\"] network => [\"10.0.0.0/8\"] }",
+        "ruby { code => \"event.to_hash.each { |k, v| event.set(k + '_', v.to_s.reverse) }\" } metrics { meter => [\"m.%{a}\"] add_tag => \"metric\" }",
+    ];
+    let whole = |filter: &str| format!("filter {{ {filter} }}\0{EVENTS}");
+    run(filters.iter().map(|one| whole(one)).collect(), fuzz::filters);
+}
+
 #[test]
 fn what_the_compiler_claims_of_a_program_is_true() {
     run(programs(), fuzz::inference);

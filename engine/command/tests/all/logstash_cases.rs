@@ -147,7 +147,7 @@ fn agrees(found: &[Value], expected: &[Value]) -> bool {
 fn agrees_with_a_real_logstash() {
     let folder = recorded::folder();
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("SKIPPED: there are no recorded Logstash cases at {}", folder.display());
+        temblor_testing::skipped::for_want_of_recordings(&folder);
         return;
     };
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

@@ -150,7 +150,7 @@ fn case_of(record: &Map<String, Value>, line: usize) -> Option<Case> {
 fn recorded_cases_do_as_their_conversions() {
     let folder = recorded::folder();
     let Ok(entries) = std::fs::read_dir(&folder) else {
-        eprintln!("SKIPPED: there are no recorded Logstash cases at {}", folder.display());
+        temblor_testing::skipped::for_want_of_recordings(&folder);
         return;
     };
     let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

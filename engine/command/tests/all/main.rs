@@ -14,6 +14,7 @@ mod eventgen;
 mod format;
 mod hostile;
 mod kills;
+mod large;
 mod load;
 mod logstash_cases;
 mod logstash_conversions;

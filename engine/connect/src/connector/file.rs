@@ -7,6 +7,7 @@ use std::time::Duration;
 use temblor_declare::{
     Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Takes, Template, Wrong,
 };
+use temblor_runtime::disk::Durability;
 use temblor_runtime::source::OpenSource;
 
 use super::{beside_preprocessors, framing};
@@ -55,6 +56,12 @@ pub(super) static FILE: Connector = Connector {
             "What becomes of what the file holds: it is kept, written over from the beginning, or thrown away.",
         )
         .or("append"),
+        Setting::new(
+            "durability",
+            Takes::Word(&["flush", "fsync"]),
+            "What it means that bytes are written: they survive the end of the process, or a failure of power, too.",
+        )
+        .or("flush"),
     ],
     codec: CodecUse::Default("json"),
     writes_lines: true,
@@ -129,13 +136,20 @@ pub(super) fn positive(what: &Build<'_>, name: &'static str) -> Result<u64, Wron
 
 fn sink(what: &Build<'_>) -> BuiltSink {
     let mode = file_mode(what.settings.text("mode"));
+    let durability = match what.settings.text("durability") {
+        "fsync" => Durability::Fsync,
+        _ => Durability::Flush,
+    };
+    let care = Care { durability, ..Care::default() };
     let (config, place) = match what.settings.template("address") {
         Some(Template::PerEvent { directory, formula }) => {
             let directory = PathBuf::from(directory);
-            let config = SinkConfig::Files { directory, mode, care: Care::default() };
+            let config = SinkConfig::Files { directory, mode, care };
             (config, Some(Arc::clone(formula)))
         }
-        Some(Template::Constant(path)) => (one_file(path, mode), None),
+        Some(Template::Constant(path)) => {
+            (SinkConfig::File { path: PathBuf::from(path), mode, care }, None)
+        }
         None => unreachable!("the address of a sink is required"),
     };
     BuiltSink { place, ..BuiltSink::of_stream(config.packed(what.stream)) }

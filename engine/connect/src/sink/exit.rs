@@ -1,6 +1,7 @@
 //! The `exit` sink: an event ends the run, with the exit code that it carries.
 //!
-//! Invariant: a graceful end lets everything that has been read come to its end first.
+//! Invariant: a graceful end lets everything that has been read come to its end first, and nothing waits
+//! for the end in the meantime.
 
 use std::time::Duration;
 
@@ -34,8 +35,8 @@ impl Sink for ExitSink {
         let delay = field("delay").and_then(Value::as_u64).map(Duration::from_nanos);
         let code = field("exit").and_then(Value::as_i64).unwrap_or(0);
         let graceful = field("graceful").and_then(Value::as_bool).unwrap_or(self.graceful);
-        std::thread::sleep(delay.unwrap_or(self.delay));
+        let delay = delay.unwrap_or(self.delay);
         // As the system does: the last eight bits count.
-        Err(WriteFailure::EndRun { code: code as u8, graceful })
+        Err(WriteFailure::EndRun { code: code as u8, graceful, delay })
     }
 }

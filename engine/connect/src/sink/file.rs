@@ -13,8 +13,14 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::sink::{Absent, Care, FileMode, Sink, WriteFailure};
 use temblor_runtime::checkpoint::OutputMark;
+use temblor_runtime::disk::{self, Durability};
 use temblor_runtime::error::Error;
 use temblor_runtime::limits::{OPEN_FILES_MAX, OUTPUT_PATHS_MAX};
+
+/// The longest name of a file or directory on all common file systems, in bytes.
+const NAME_BYTES_MAX: usize = 255;
+/// The longest path that is built of an event, in bytes; Linux takes 4,095 with the directory in front.
+const PATH_BYTES_MAX: usize = 3_072;
 
 /// One file or many.
 pub(crate) struct FileSink {
@@ -33,9 +39,27 @@ pub(crate) struct FileSink {
     closed: HashMap<PathBuf, OutputMark>,
     /// Whether there are checkpoints.
     is_recorded: bool,
+    /// Whether what is closed must be on the disk.
+    is_durable: bool,
+    /// What could not be forced to the disk when its file was closed.
+    lost: Option<Error>,
     /// For modes other than `append`: how far the places written to so far have been written.
     /// The keys are hashes of the places.
     reached: HashMap<u128, u64>,
+}
+
+/// Whether a text is the path of a file that stays below the directory it is seen from.
+#[must_use]
+pub fn is_place(place: &str) -> bool {
+    let inside = |part: Component<'_>| match part {
+        Component::Normal(name) => name.len() <= NAME_BYTES_MAX,
+        part => part == Component::CurDir,
+    };
+    let ends_in_file = Path::new(place).file_name().is_some() && !place.ends_with('/');
+    ends_in_file
+        && place.len() <= PATH_BYTES_MAX
+        && !place.contains('\0')
+        && Path::new(place).components().all(inside)
 }
 
 struct OpenFile {
@@ -47,6 +71,10 @@ struct OpenFile {
     length: u64,
     regular: bool,
     last_use: u64,
+    /// Something was written that may not be on the disk.
+    is_dirty: bool,
+    /// Its name may not be on the disk.
+    is_new: bool,
 }
 
 impl FileSink {
@@ -68,16 +96,27 @@ impl FileSink {
         let (open, closed, reached) = (HashMap::new(), HashMap::new(), HashMap::new());
         let base = directory.to_path_buf();
         let (has_one, is_recorded, uses) = (false, false, 0);
-        FileSink { base, has_one, mode, care, open, closed, is_recorded, uses, reached }
+        let (is_durable, lost) = (care.durability == Durability::Fsync, None);
+        FileSink {
+            base,
+            has_one,
+            mode,
+            care,
+            open,
+            closed,
+            is_recorded,
+            is_durable,
+            lost,
+            uses,
+            reached,
+        }
     }
 
     fn path_of(&self, place: &str) -> Result<PathBuf, Error> {
         if self.has_one {
             return Ok(self.base.clone());
         }
-        let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-        let ends_in_file = Path::new(place).file_name().is_some() && !place.ends_with('/');
-        if !ends_in_file || place.contains('\0') || !Path::new(place).components().all(inside) {
+        if !is_place(place) {
             let help = "the fields in the path must not be empty, hold `..` or begin it with `/`";
             let reason = format!("is no path of a file in {}; not written", self.base.display());
             return Err(Error::output(format!("{place:?}"), reason, help));
@@ -143,7 +182,13 @@ impl FileSink {
         }
         let oldest = self.open.iter().min_by_key(|(_, file)| file.last_use);
         let oldest = oldest.map(|(place, _)| place.clone());
-        let removed = oldest.and_then(|place| self.open.remove(&place));
+        let mut removed = oldest.and_then(|place| self.open.remove(&place));
+        if let (true, Some(file)) = (self.is_durable, &mut removed)
+            && let Err(error) = file.sync(&self.base)
+        {
+            // It is closed all the same; the next checkpoint must not tell of it.
+            self.lost.get_or_insert(write_error(&file.path, &error));
+        }
         if let Some(file) = removed.filter(|file| file.regular && self.is_recorded) {
             self.closed.insert(file.path.clone(), file.mark());
         }
@@ -182,12 +227,30 @@ impl Sink for FileSink {
         self.uses += 1;
         let file = self.open.get_mut(place).expect("it was opened just now");
         file.last_use = self.uses;
-        file.write(bytes).map_err(|error| match error.kind() {
+        let written = file.write(bytes).and_then(|()| match self.care.durability {
+            Durability::Flush => Ok(()),
+            Durability::Fsync => file.sync(&self.base),
+        });
+        written.map_err(|error| match error.kind() {
             ErrorKind::BrokenPipe => WriteFailure::NobodyReads,
             _ => WriteFailure::Refused(write_error(&file.path, &error)),
         })?;
         if self.mode != FileMode::Append {
             self.reached.insert(xxh3_128(place.as_bytes()), file.length);
+        }
+        Ok(())
+    }
+
+    fn be_durable(&mut self) {
+        self.is_durable = true;
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        if let Some(lost) = self.lost.take() {
+            return Err(lost);
+        }
+        for file in self.open.values_mut() {
+            file.sync(&self.base).map_err(|error| write_error(&file.path, &error))?;
         }
         Ok(())
     }
@@ -234,7 +297,9 @@ impl OpenFile {
             file.seek(SeekFrom::Start(length))?;
         }
         let (device, inode) = (metadata.dev(), metadata.ino());
-        Ok(OpenFile { file, path: path.to_path_buf(), device, inode, length, regular, last_use: 0 })
+        let path = path.to_path_buf();
+        let (is_dirty, is_new, last_use) = (false, true, 0);
+        Ok(OpenFile { file, path, device, inode, length, regular, last_use, is_dirty, is_new })
     }
 
     fn mark(&self) -> OutputMark {
@@ -242,7 +307,25 @@ impl OpenFile {
         OutputMark { device, inode, length, path: self.path.clone() }
     }
 
+    /// Forces all of it to the disk; `base` is the directory that was there before.
+    fn sync(&mut self, base: &Path) -> Result<(), IoError> {
+        if self.is_dirty && self.regular {
+            disk::sync(&self.file)?;
+        }
+        if self.is_new && self.regular {
+            for directory in self.path.ancestors().skip(1) {
+                disk::sync_directory(directory)?;
+                if directory == base || !directory.starts_with(base) {
+                    break;
+                }
+            }
+        }
+        (self.is_dirty, self.is_new) = (false, false);
+        Ok(())
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<(), IoError> {
+        self.is_dirty = true;
         let written = write_all(&mut self.file, bytes);
         match written {
             (_, Ok(())) => {
@@ -311,9 +394,42 @@ fn write_error(path: &Path, error: &IoError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::FileSink;
-    use crate::sink::{Absent, Care, FileMode, Sink};
+    use super::*;
     use std::fs;
+
+    #[test]
+    fn bytes_are_forced_to_the_disk_when_that_was_promised() {
+        let folder = std::env::temp_dir().join(format!("temblor-durable-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("it can be made");
+        let synced = |work: &mut dyn FnMut()| {
+            let before = disk::syncs();
+            work();
+            disk::syncs() - before
+        };
+        let sink = |durability| {
+            let care = Care { durability, ..Care::default() };
+            FileSink::many(&folder, FileMode::Append, care)
+        };
+        let mut flushed = sink(Durability::Flush);
+        let write = |sink: &mut FileSink, place: &str| sink.write(place, b"x\n").expect("written");
+        assert_eq!(synced(&mut || write(&mut flushed, "a")), 0);
+        // With checkpoints that survive more, all at once: two files, and one name each.
+        flushed.be_durable();
+        write(&mut flushed, "b");
+        assert_eq!(synced(&mut || flushed.sync().expect("synced")), 4);
+        assert_eq!(synced(&mut || flushed.sync().expect("synced")), 0, "nothing new");
+        write(&mut flushed, "b");
+        assert_eq!(synced(&mut || flushed.sync().expect("synced")), 1);
+        // What is closed to make room was on the disk before.
+        let closing =
+            synced(&mut || (0..OPEN_FILES_MAX).for_each(|n| write(&mut flushed, &n.to_string())));
+        assert_eq!(closing, 0, "two files gave way that were on the disk");
+        assert_eq!(synced(&mut || write(&mut flushed, "more")), 2, "one that was not");
+        let mut forced = sink(Durability::Fsync);
+        assert_eq!(synced(&mut || write(&mut forced, "c/d")), 3, "content, name, and directory");
+        assert_eq!(synced(&mut || write(&mut forced, "c/d")), 1);
+        fs::remove_dir_all(&folder).expect("it is there");
+    }
 
     #[test]
     fn a_deleted_file_is_made_anew_or_given_up() {

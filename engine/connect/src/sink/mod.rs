@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use temblor_codec::interceptor::Packing;
+use temblor_runtime::disk::Durability;
 use temblor_runtime::error::Error;
 use temblor_runtime::sink::{OpenSink, Sink, WriteFailure};
 
@@ -20,6 +21,7 @@ use bench::{BenchConfig, BenchSink};
 use command::CommandSink;
 use exit::ExitSink;
 use file::FileSink;
+pub use file::is_place;
 use packed::PackedSink;
 use stream::StdoutSink;
 
@@ -110,6 +112,8 @@ pub struct Care {
     pub directory_mode: Option<u32>,
     /// A file that is not there.
     pub absent: Absent,
+    /// What it means that bytes are written.
+    pub durability: Durability,
 }
 
 /// What a write does when its file is not there.
@@ -125,6 +129,10 @@ pub enum Absent {
 }
 
 impl OpenSink for SinkConfig {
+    fn ends_run(&self) -> bool {
+        matches!(self, Self::Exit { .. })
+    }
+
     fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error> {
         let mode_of = |mode: FileMode| if resumed { FileMode::Append } else { mode };
         Ok(match self {

@@ -56,6 +56,14 @@ impl Sink for PackedSink {
         self.inner.write(place, &packed)
     }
 
+    fn be_durable(&mut self) {
+        self.inner.be_durable();
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        self.inner.sync()
+    }
+
     fn finish(&mut self) {
         self.inner.finish();
     }

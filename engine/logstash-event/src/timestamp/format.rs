@@ -6,6 +6,9 @@ use chrono::{DateTime, Datelike, Days, NaiveDate, Timelike, Utc};
 use std::borrow::Cow;
 use std::fmt::Write;
 
+/// Letters of one field in a row, at the most; they say how many digits are written.
+const LETTERS_MAX: usize = 1_000;
+
 /// Which library's letters a pattern uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
@@ -116,6 +119,9 @@ impl Format {
                     Dialect::Java => java(first),
                 };
                 let field = field.ok_or_else(|| format!("`{first}` is no letter of a date"))?;
+                if count > LETTERS_MAX {
+                    return Err(format!("`{first}` stands there more than {LETTERS_MAX} times"));
+                }
                 parts.push(Part::Field(field, count));
                 rest = &rest[count..];
             } else {

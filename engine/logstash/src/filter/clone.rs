@@ -27,6 +27,10 @@ fn make(arguments: &mut Arguments<'_>) -> Option<Box<dyn Filter>> {
 
 impl Filter for CloneEvents {
     fn filter<'a>(&'a self, event: &mut LogEvent<'a>, turn: &mut Turn<'a, '_>) -> Outcome {
+        let whole = event.data.weight() + event.metadata.weight();
+        if !turn.arena.charge(whole.saturating_mul(self.clones.len())) {
+            return Outcome::Unmatched;
+        }
         for name in &self.clones {
             let mut copy = event.clone();
             if self.as_tag {

@@ -5,7 +5,7 @@ use crate::complain;
 use crate::options::{Arguments, Takes, option};
 use temblor_lang::value::Arena;
 use temblor_logstash_event::datum::{Datum, Map};
-use temblor_logstash_event::event::LogEvent;
+use temblor_logstash_event::event::{DEPTH_MAX, LogEvent};
 use temblor_logstash_event::reference::{FieldRef, Step};
 
 /// `de_dot`
@@ -112,7 +112,11 @@ impl DeDot {
             map.insert(arena.str(&name.replace('.', &self.separator)), value);
             return true;
         }
-        let steps = name.split('.').map(Step::from).collect();
+        let steps: Vec<Step> = name.split('.').take(DEPTH_MAX + 1).map(Step::from).collect();
+        if !value.fits(steps.len()) {
+            map.insert(name, value);
+            return false;
+        }
         let field = FieldRef { metadata: false, steps };
         temblor_logstash_event::reference::set(map, &field.steps, value, arena).is_ok()
     }

@@ -232,6 +232,10 @@ impl Step {
                 let old = old.of(event, arena, now).ok_or(Failed)?;
                 let new = new.of(event, arena, now).ok_or(Failed)?;
                 if event.includes(&old) {
+                    // What cannot be put elsewhere stays where it is.
+                    if !event.get(&old).is_none_or(|value| value.fits(new.steps.len())) {
+                        return Err(Failed);
+                    }
                     let value = event.remove(&old).unwrap_or_default();
                     set(event, &new, value)?;
                 }
@@ -267,6 +271,9 @@ impl Step {
             }
             Step::Copy(from, to) => {
                 let to = to.of(event, arena, now).ok_or(Failed)?;
+                if !event.get(from).is_none_or(|value| value.admits_copies(1, arena)) {
+                    return Err(Failed);
+                }
                 match event.value_of(from) {
                     None | Some(Datum::Null) => {}
                     Some(value) => set(event, &to, value)?,
@@ -324,9 +331,18 @@ fn merge_all<'a>(
     sources: &'a [Name],
     turn: &Turn<'a, '_>,
 ) -> Result<(), Failed> {
+    let admits = |event: &LogEvent<'a>, field: &FieldRef| {
+        event.get(field).is_none_or(|value| value.admits_copies(2, turn.arena))
+    };
+    if !admits(event, target) {
+        return Err(Failed);
+    }
     let mut old = event.value_of(target).unwrap_or_default();
     for source in sources {
         let source = source.of(event, turn.arena, turn.now).ok_or(Failed)?;
+        if !admits(event, &source) {
+            return Err(Failed);
+        }
         let added = event.value_of(&source).unwrap_or_default();
         let merged = match (&mut old, added) {
             (Datum::Map(old), Datum::Map(new)) => {

@@ -60,6 +60,16 @@ impl Filter for Split {
             }
         };
         let target = self.target.as_ref().unwrap_or(&self.field);
+        if self.target.is_none() {
+            // Each copy has a piece in its place.
+            if let Some(place) = event.get_mut(&self.field) {
+                *place = Datum::Null;
+            }
+        }
+        let whole = event.data.weight() + event.metadata.weight();
+        if !turn.arena.charge(whole.saturating_mul(pieces.len())) {
+            return Outcome::Unmatched;
+        }
         for piece in pieces {
             let mut copy = event.clone();
             // The target can only be refused when the event's own field was already odd.

@@ -2,6 +2,7 @@
 
 use super::SinkEndpoint;
 use crate::graph::Graph;
+use crate::operator::ERR;
 use crate::pipeline::{Output, Place};
 use temblor_codec::Encoding;
 use temblor_runtime::run::{NamedSink, RunPlan};
@@ -19,17 +20,26 @@ pub fn wire_sinks(
         let Some(port) = plan.ports.iter().position(|port| *port == sink.port) else { continue };
         let place = sink.path.map_or(Place::Only, Place::Path);
         let number = plan.sinks.len();
+        let errors = graph.input(&format!("{}/{ERR}", sink.port));
         plan.sinks.push(NamedSink { name: sink.port, config: sink.config, queue: sink.queue });
         let SinkEndpoint { encoding, each_member, attributes, .. } = sink;
-        outputs[port].push(Output { sink: number, place, encoding, port, each_member, attributes });
+        outputs[port].push(Output {
+            sink: number,
+            place,
+            encoding,
+            port,
+            each_member,
+            attributes,
+            errors,
+        });
     }
     if outputs.iter().any(Vec::is_empty) {
         let sink = plan.sinks.len();
         plan.sinks.push(rest);
         for (port, places) in outputs.iter_mut().enumerate().filter(|(_, one)| one.is_empty()) {
             let (place, encoding) = (Place::Only, encoding.clone());
-            let attributes = None;
-            places.push(Output { sink, place, encoding, port, each_member: false, attributes });
+            let (attributes, errors, each_member) = (None, None, false);
+            places.push(Output { sink, place, encoding, port, each_member, attributes, errors });
         }
     }
     outputs

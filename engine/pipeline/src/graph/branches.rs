@@ -123,6 +123,7 @@ impl Expander<'_> {
         }
         let span = word.span.to(other.span);
         clauses.pop();
-        Some(vec![Step { kind: StepKind::Into(stream_at(&other, other.span)), span }])
+        let kind = StepKind::Into(stream_at(&other, other.span));
+        Some(vec![Step { kind, name: None, span }])
     }
 }

@@ -44,6 +44,12 @@ pub struct Builder<'c, 'r> {
     pub(super) unnamed: usize,
     /// The sinks whose answers chains go on with.
     pub(super) asked: Vec<String>,
+    /// Names of nodes that the program did not give.
+    pub(super) made_up: HashSet<String>,
+    /// Selects that the program named, by their places.
+    pub(super) named_selects: HashMap<Span, String>,
+    /// Ports by which pipelines are left, and the statements that made the pipelines.
+    pub(super) pipeline_ends: Vec<(usize, Span)>,
     /// Nodes that a `create` of the program made.
     pub(super) created: Vec<usize>,
     /// The statement that is being built.
@@ -150,6 +156,9 @@ impl<'c, 'r> Builder<'c, 'r> {
             depth: 0,
             unnamed: 0,
             asked: Vec::new(),
+            made_up: HashSet::new(),
+            named_selects: HashMap::new(),
+            pipeline_ends: Vec::new(),
             created: Vec::new(),
             at: Span::default(),
             spans: HashMap::new(),
@@ -184,6 +193,7 @@ impl<'c, 'r> Builder<'c, 'r> {
     pub(super) fn reset(&mut self, mark: Mark) {
         self.graph.nodes.truncate(mark.nodes);
         self.created.retain(|node| *node < mark.nodes);
+        self.pipeline_ends.retain(|(node, _)| *node < mark.nodes);
         // Two flows of one name share the ends of their connectors: older nodes may lead to newer ones.
         for (_, edges) in self.graph.nodes.iter_mut().flat_map(|node| &mut node.edges) {
             edges.retain(|edge| edge.node < mark.nodes);

@@ -31,7 +31,11 @@ impl Builder<'_, '_> {
     pub(super) fn find_dead_ends(&mut self) {
         let is_error = |one: &Diagnostic| one.severity == Severity::Error;
         // What an error left out may be what would have read them.
-        if self.notation == Notation::Long || self.compiler.diagnostics.iter().any(is_error) {
+        if self.compiler.diagnostics.iter().any(is_error) {
+            return;
+        }
+        self.find_dead_ports();
+        if self.notation == Notation::Long {
             return;
         }
         let nodes = &self.graph.nodes;
@@ -43,6 +47,24 @@ impl Builder<'_, '_> {
         let complaints: Vec<_> = dead
             .filter_map(|at| Some(complain::dead_end(&nodes[*at].name, nodes[*at].span?)))
             .collect();
+        complaints.into_iter().for_each(|one| self.complain(one));
+    }
+
+    /// Warns of ports of pipelines that events go to and nothing is connected to.
+    fn find_dead_ports(&mut self) {
+        let nodes = &self.graph.nodes;
+        let edges = nodes.iter().flat_map(|node| node.edges.iter().flat_map(|(_, edges)| edges));
+        let entered: HashSet<usize> = edges.map(|edge| edge.node).collect();
+        let is_dead = |at: usize| {
+            let leads_on = nodes.get(at).is_none_or(|node| {
+                !matches!(node.step, Step::Pass)
+                    || node.edges.iter().any(|(_, edges)| !edges.is_empty())
+            });
+            entered.contains(&at) && !leads_on
+        };
+        let dead = self.pipeline_ends.iter().filter(|(at, _)| is_dead(*at));
+        let complaints: Vec<_> =
+            dead.map(|(at, span)| complain::dead_port(&nodes[*at].name, *span)).collect();
         complaints.into_iter().for_each(|one| self.complain(one));
     }
 }

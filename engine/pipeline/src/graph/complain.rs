@@ -101,6 +101,12 @@ pub(super) fn dead_end(name: &str, span: Span) -> Diagnostic {
         .with_help(format!("go on with it: `{name} |> out`"))
 }
 
+pub(super) fn dead_port(name: &str, span: Span) -> Diagnostic {
+    let message = format!("events go to the port `{name}`, and nothing is connected to it");
+    Diagnostic::warning("E0533", Class::General, span, message)
+        .with_help("connect it, or leave out what sends events there: they are not processed")
+}
+
 pub(super) fn cycle(names: &[&str], span: Span) -> Diagnostic {
     Diagnostic::error("E0503", span, format!("the graph has a cycle: {}", names.join(" -> ")))
 }

@@ -1,12 +1,12 @@
-//! What the nodes of a graph remember goes over to the graph that takes its place. A node finds its own by the
-//! name under which states are saved.
+//! What the nodes of a graph remember goes over to the graph that takes its place. A node finds its own as
+//! it does in what an earlier run saved: see [`Identity`].
 //!
 //! Invariant: what no node takes over stays with the old graph, which can still put it out.
 
+use super::identity::{Identity, pair};
 use super::{Graph, States};
 use crate::operator::AnyOperator;
 use std::any::Any;
-use temblor_lang::span::Sources;
 use temblor_lang::value::Arena;
 
 /// Something that is remembered and that the new graph does not take over.
@@ -20,27 +20,24 @@ pub struct Lost {
     pub entries: Option<u64>,
 }
 
-/// A graph, and the texts that it was made of.
-type Made<'g> = (&'g Graph, &'g Sources);
-
 impl Graph {
     /// Takes what `old` remembers into `states`, as far as there is a place for it; says what is lost.
     pub fn take_over(
-        made: Made<'_>,
+        made: &Graph,
         states: &mut States,
-        old: Made<'_>,
+        old: &Graph,
         old_states: &mut States,
     ) -> Vec<Lost> {
-        let places = Self::places(made, old);
+        let places = made.places(old);
         let mut lost = Vec::new();
         for (from, to) in places {
-            let (name, operator) = old.0.operator(from);
+            let (name, operator) = old.operator(from);
             let entries = operator.usage(old_states.0[from].as_ref()).map(|usage| usage.entries);
             let Some(to) = to else {
                 lost.push(Lost { step: name.to_string(), reason: GONE.to_string(), entries });
                 continue;
             };
-            let (_, new) = made.0.operator(to);
+            let (_, new) = made.operator(to);
             if is_same(operator, new, &old_states.0[from], &states.0[to]) {
                 std::mem::swap(&mut old_states.0[from], &mut states.0[to]);
                 continue;
@@ -58,16 +55,16 @@ impl Graph {
 
     /// What [`Graph::take_over`] would lose.
     #[must_use]
-    pub fn would_lose(made: Made<'_>, old: Made<'_>, old_states: &States) -> Vec<Lost> {
-        let fresh = made.0.start();
-        let lost = Self::places(made, old).into_iter().filter_map(|(from, to)| {
-            let (name, operator) = old.0.operator(from);
+    pub fn would_lose(made: &Graph, old: &Graph, old_states: &States) -> Vec<Lost> {
+        let fresh = made.start();
+        let lost = made.places(old).into_iter().filter_map(|(from, to)| {
+            let (name, operator) = old.operator(from);
             let state = &old_states.0[from];
             let entries = operator.usage(state.as_ref()).map(|usage| usage.entries);
             let reason = match to {
                 None => GONE.to_string(),
                 Some(to) => {
-                    let (_, new) = made.0.operator(to);
+                    let (_, new) = made.operator(to);
                     if is_same(operator, new, state, &fresh.0[to]) {
                         return None;
                     }
@@ -80,15 +77,16 @@ impl Graph {
     }
 
     /// The nodes of `old` that remember something, and the node that takes each one's place.
-    fn places(
-        (graph, sources): Made<'_>,
-        (old, old_sources): Made<'_>,
-    ) -> Vec<(usize, Option<usize>)> {
-        let keys = graph.keys(sources);
-        let nodes: Vec<usize> = graph.remembering().collect();
-        let old_keys = old.keys(old_sources);
-        let place = |key: &String| keys.iter().position(|one| one == key).map(|at| nodes[at]);
-        old.remembering().zip(&old_keys).map(|(node, key)| (node, place(key))).collect()
+    fn places(&self, old: &Self) -> Vec<(usize, Option<usize>)> {
+        let (nodes, old_nodes): (Vec<_>, Vec<_>) =
+            (self.remembering().collect(), old.remembering().collect());
+        let found = pair(&old.identities(&old_nodes), &self.identities(&nodes));
+        let place = |at: usize| found.iter().position(|from| *from == Some(at)).map(|to| nodes[to]);
+        old_nodes.iter().enumerate().map(|(at, node)| (*node, place(at))).collect()
+    }
+
+    fn identities(&self, nodes: &[usize]) -> Vec<&Identity> {
+        nodes.iter().map(|node| &self.nodes[*node].identity).collect()
     }
 
     fn remembering(&self) -> impl Iterator<Item = usize> {

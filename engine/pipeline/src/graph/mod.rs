@@ -14,6 +14,7 @@ mod ends;
 mod inline;
 mod flow;
 mod handing;
+mod identity;
 mod meter;
 mod names;
 mod network;
@@ -37,12 +38,14 @@ pub use handing::{Lost, without_places};
 pub use meter::{Meter, MeterPlace};
 pub use names::{Declared, Meaning, Names};
 pub use network::Network;
+pub use saving::Restored;
 pub use trace::Visit;
 pub use walk::{Arrival, Memory, Receiver, Way};
 pub use window::{WINDOW, WINDOW_KINDS};
 
 use crate::operator::{AnyOperator, IN, OUT, Usage};
 use counts::Counts;
+use identity::Identity;
 use std::any::Any;
 use std::sync::Arc;
 use temblor_lang::error::EvalError;
@@ -72,6 +75,8 @@ pub struct Node {
     pub step: Step,
     /// The statement or step of a chain that it was made of.
     pub span: Option<Span>,
+    /// By what its state is found again.
+    identity: Identity,
     /// Output ports in use.
     edges: Vec<(Box<str>, Vec<Edge>)>,
     /// The [`Step::AnyOutput`] that takes the events of all other ports.
@@ -264,10 +269,13 @@ impl Graph {
 
 impl Node {
     fn new(name: impl Into<String>, step: Step) -> Self {
+        let name = name.into();
+        let identity = Identity { kind: name.clone(), ..Identity::default() };
         Self {
-            name: name.into(),
+            name,
             step,
             span: None,
+            identity,
             edges: Vec::new(),
             rest: None,
             fallbacks: &[],

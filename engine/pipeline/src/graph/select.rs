@@ -2,6 +2,7 @@
 
 use super::build::{Builder, Level};
 use super::definitions::Namespace;
+use super::identity::Identity;
 use super::{Node, Step, complain, inline};
 use crate::operator::{IN, OUT};
 use crate::operators::select::{Clauses, Dimension, Select, WindowedSelect};
@@ -20,8 +21,23 @@ impl Builder<'_, '_> {
         }
         let step = self.select_step(select, level);
         self.unnamed += 1;
-        let name = format!("{}select {}", level.prefix, self.unnamed);
-        let node = self.add_node(Node::new(name, step).made_of(select.span));
+        let given = self.named_selects.get(&select.span);
+        let name = match given {
+            Some(given) => format!("{}{given}", level.prefix),
+            None => format!("{}select {}", level.prefix, self.unnamed),
+        };
+        let definitions = select.windows.iter().filter_map(|path| match path.segments.as_slice() {
+            [name] => level.definition(Namespace::Window, &name.text),
+            _ => None,
+        });
+        let definitions: Vec<_> = definitions.map(|one| one.define.clone()).collect();
+        let identity = Identity {
+            name: given.map(|_| name.clone()),
+            path: level.prefix.clone(),
+            ..Identity::of_select(select, &definitions)
+        };
+        let node = Node { identity, ..Node::new(name, step).made_of(select.span) };
+        let node = self.add_node(node);
         if let Some(from) = from {
             self.connect((from.0, &from.1), (node, IN));
         }

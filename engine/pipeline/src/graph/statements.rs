@@ -6,6 +6,7 @@ use super::build::{
     PIPELINE_DEPTH_MAX, port_names,
 };
 use super::definitions::Namespace;
+use super::identity::Identity;
 use super::meter::Metered;
 use super::names::undeclared;
 use super::{Node, Step, complain};
@@ -146,12 +147,16 @@ impl Builder<'_, '_> {
             DefineKind::Script(def) => {
                 let args = self.arguments_of(&def.args, create, level);
                 let step = self.script(def, &definition, args);
-                self.operator_node(create, step, level)
+                let identity = self.identity(create, Identity::of_script(def), level);
+                self.operator_node(create, step, identity, level)
             }
             DefineKind::Operator(def) => {
                 let args = self.arguments_of(&def.args, create, level);
                 let step = self.operator(def, &definition, args);
-                let instance = self.operator_node(create, step, level);
+                let rows =
+                    self.registry.operator(&def.kind.text()).map_or(&[][..], |kind| kind.settings);
+                let identity = self.identity(create, Identity::of_operator(def, rows), level);
+                let instance = self.operator_node(create, step, identity, level);
                 if let (Some(Instance::Node(node)), Some(kind)) =
                     (&instance, self.registry.operator(&def.kind.text()))
                 {
@@ -192,11 +197,19 @@ impl Builder<'_, '_> {
         &mut self,
         create: &Create,
         step: Option<Step>,
+        identity: Identity,
         level: &Level,
     ) -> Option<Instance> {
         let name = format!("{}{}", level.prefix, create.name.text);
-        let node = Node::new(name, step?).made_of(create.span);
+        let node = Node { identity, ..Node::new(name, step?).made_of(create.span) };
         Some(Instance::Node(self.add_node(node)))
+    }
+
+    /// By what the state of an instance is found again.
+    fn identity(&self, create: &Create, identity: Identity, level: &Level) -> Identity {
+        let name = format!("{}{}", level.prefix, create.name.text);
+        let name = Some(name).filter(|name| !self.made_up.contains(name));
+        Identity { name, path: level.prefix.clone(), ..identity.with(&create.with) }
     }
 
     fn nest(
@@ -229,6 +242,9 @@ impl Builder<'_, '_> {
         for name in port_names(def.into.as_deref(), &DEFAULT_OUTPUTS) {
             let node = self.add_node(Node::new(format!("{}{name}", inner.prefix), Step::Pass));
             inner.instances.push((name.clone(), Instance::Output(node)));
+            if name != ERR {
+                self.pipeline_ends.push((node, self.at));
+            }
             outputs.push((name, node));
         }
         self.depth += 1;

@@ -6,8 +6,13 @@ use crate::event::Event;
 use crate::operator::{AnyOperator, ERR, Emitter, IN, OUT, Surroundings};
 use std::any::Any;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Key, RecordBuilder, Value};
+use temblor_lang::run::spent;
+use temblor_lang::value::{Excess, Key, RecordBuilder, Value};
 use temblor_runtime::ack::Token;
+
+/// Arrivals at nodes that one event may bring about: branches that part and meet again and again double
+/// it each time.
+const ARRIVALS_MAX: usize = 100_000_000;
 
 /// An event that is about to enter a node.
 #[derive(Clone, Copy, Debug)]
@@ -93,8 +98,29 @@ impl Graph {
         around: &Surroundings<'a>,
         receiver: &mut dyn Receiver<'a>,
     ) -> bool {
+        self.advance_within(ARRIVALS_MAX, way, memory, around, receiver)
+    }
+
+    fn advance_within<'a>(
+        &'a self,
+        arrivals_max: usize,
+        way: &mut Way<'a>,
+        memory: &mut Memory<'_>,
+        around: &Surroundings<'a>,
+        receiver: &mut dyn Receiver<'a>,
+    ) -> bool {
         let mut emitter = Emitter::new(around.arena());
+        let mut left = arrivals_max;
         while let Some(arrival) = way.pop() {
+            left -= 1;
+            if left == 0 {
+                receiver.dropped(&self.nodes[arrival.node].name, way.len() as u64);
+                way.clear();
+                let node = &self.nodes[arrival.node];
+                self.fail(node, arrival.event, &spent(Excess::Steps), way, around, receiver);
+                left = arrivals_max;
+                continue;
+            }
             if !self.visit_one(arrival, way, memory, around, &mut emitter, receiver) {
                 return false;
             }
@@ -131,6 +157,10 @@ impl Graph {
                     return false;
                 };
                 let Arrival { port, event, .. } = arrival;
+                if let Some(excess) = around.arena().event_excess() {
+                    self.fail(node, event, &spent(excess), way, around, receiver);
+                    return true;
+                }
                 let result = operator.process(state, port, event, around, emitter);
                 memory.local.1[arrival.node].add(result.is_err(), emitter.losses());
                 self.deliver(node, emitter, way, around, receiver);
@@ -191,7 +221,8 @@ impl Graph {
             self.fail(node, nothing, &error, &mut way, around, receiver);
         }
         let mut memory = Memory { local, shared: Some(states) };
-        self.advance(&mut way, &mut memory, around, receiver);
+        // Timers may let go of all that is kept.
+        self.advance_within(usize::MAX, &mut way, &mut memory, around, receiver);
     }
 
     /// Puts what a node emitted on the way, the first last.
@@ -205,6 +236,9 @@ impl Graph {
     ) {
         for (event, error) in emitter.take_failed() {
             self.fail(node, event, &error, way, around, receiver);
+        }
+        if emitter.len() > 1 && node.is_stateful() {
+            around.arena().join_kept(emitter.len() - 1);
         }
         for (port, event) in emitter.take().rev() {
             match self.port_for(node, port) {
@@ -263,6 +297,7 @@ impl Graph {
             return receiver.failed(&node.name, event, error);
         }
         let arena = around.arena();
+        arena.use_reserve();
         let mut record = arena.record_builder(2);
         record.insert("error", Value::Str(arena.str(&receiver.describe(error))));
         record.insert("event", event.value);
@@ -290,4 +325,85 @@ fn told<'a>(node: &Node, event: Event<'a>, receiver: &mut dyn Receiver<'a>) {
     let reason = part("error").and_then(Value::as_str).unwrap_or("the event failed");
     let original = part("event").unwrap_or(event.value);
     receiver.failed(&node.name, event.with_value(original), &EvalError::new("E0610", reason));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{Directories, Language, LoadOptions};
+    use temblor_lang::builtin::{Call, Facts};
+    use temblor_lang::value::Arena;
+
+    #[derive(Default)]
+    struct Counts {
+        out: usize,
+        failed: Vec<String>,
+        dropped: u64,
+    }
+
+    impl<'a> Receiver<'a> for Counts {
+        fn output(&mut self, _: usize, _: &'a str, _: Event<'a>) {
+            self.out += 1;
+        }
+
+        fn failed(&mut self, _: &str, _: Event<'a>, error: &EvalError) {
+            self.failed.push(error.code().to_string());
+        }
+
+        fn describe(&mut self, error: &EvalError) -> String {
+            error.to_string()
+        }
+
+        fn dropped(&mut self, _: &str, events: u64) {
+            self.dropped += events;
+        }
+
+        fn delayed(&mut self, _: u64) {}
+
+        fn released(&mut self, _: Vec<Token>) {}
+    }
+
+    /// Ways that part and meet again, ten times.
+    #[test]
+    fn branches_without_end_are_ended() {
+        let mut text = String::new();
+        for number in 0..=10 {
+            text += &format!("create stream s{number};\n");
+        }
+        text += "select event from in into s0;\n";
+        for number in 0..10 {
+            let both = format!("select event from s{number} into s{};\n", number + 1);
+            text += &both.repeat(2);
+        }
+        text += "select event from s10 into out;\n";
+        let directories = Directories::new(&[], None);
+        let loaded = LoadOptions::new(crate::registry::Registry::of_this_crate()).compile(
+            "doubling",
+            text,
+            Language::Query,
+            &directories,
+        );
+        assert!(!loaded.has_errors(), "{}", loaded.report(true));
+        let (arena, facts) = (Arena::new(), Facts::default());
+        let call = Call { arena: &arena, facts: &facts };
+        let around = Surroundings { call, now_ns: 0, token: None };
+        let (mut local, input) = (loaded.graph.start(), loaded.graph.input(IN).unwrap());
+        for (arrivals_max, whole) in [(100, false), (100_000, true)] {
+            let event = Event::new(Value::Null, Value::EMPTY_RECORD, 0);
+            let mut way = Graph::enter(input, event, &around);
+            let mut memory = Memory { local: &mut local, shared: None };
+            let mut counts = Counts::default();
+            let graph = &loaded.graph;
+            assert!(graph.advance_within(
+                arrivals_max,
+                &mut way,
+                &mut memory,
+                &around,
+                &mut counts
+            ));
+            assert_eq!(counts.out == 1024, whole, "{arrivals_max}");
+            assert_eq!(counts.failed, if whole { vec![] } else { vec!["E0443"] });
+            assert_eq!(counts.dropped == 0, whole);
+        }
+    }
 }

@@ -15,7 +15,7 @@ use temblor_lang::value::{Frozen, Value};
 pub static WINDOW: &[Setting] = &[
     Setting::new(
         "size",
-        Takes::Whole { least: 0, most: u64::MAX },
+        Takes::Whole { least: 1, most: u64::MAX },
         "How many events, or how much of what the script weighs, make a window.",
     ),
     Setting::new("interval", Takes::Duration, "How long a window is open."),

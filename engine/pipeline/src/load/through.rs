@@ -81,7 +81,8 @@ fn split(chain: Chain, program: &mut Program) {
         if let Some(place) = refused.and_then(place_of) {
             // As behind any `else`, a name that nothing declares is a place of its own.
             let kind = StepKind::Route { all: false, arms: Vec::new(), default: Some(place) };
-            let (from, steps) = (Some(port("err")), vec![Step { kind, span: step.span }]);
+            let (from, steps) =
+                (Some(port("err")), vec![Step { kind, name: None, span: step.span }]);
             program.query.statements.push(Statement::Chain(Chain { from, steps, span }));
         }
         from = Some(port("out"));
@@ -94,7 +95,7 @@ fn split(chain: Chain, program: &mut Program) {
 }
 
 fn into(place: StreamRef) -> Step {
-    Step { span: place.span, kind: StepKind::Into(place) }
+    Step { span: place.span, name: None, kind: StepKind::Into(place) }
 }
 
 /// The place behind `else`, which is read as an expression.

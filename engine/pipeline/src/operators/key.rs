@@ -7,7 +7,7 @@ use std::sync::Arc;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::run::Context;
-use temblor_lang::value::{Owned, Value, hash128};
+use temblor_lang::value::{Owned, Value, hash128, keyed_hash128};
 
 /// The value of an expression for an event.
 ///
@@ -29,6 +29,20 @@ pub(super) fn evaluate<'a>(
 pub(super) struct Key(pub Option<Arc<Formula>>);
 
 impl Key {
+    /// The hash of the key under the key of a hash.
+    pub(super) fn keyed_hash<'a>(
+        &'a self,
+        event: &Event<'a>,
+        around: &Surroundings<'a>,
+        seed: u64,
+    ) -> Result<u128, EvalError> {
+        let value = match &self.0 {
+            None => event.value,
+            Some(formula) => evaluate(formula, event, around)?,
+        };
+        Ok(keyed_hash128(value, seed))
+    }
+
     /// The canonical hash of the key.
     pub(super) fn hash<'a>(
         &'a self,

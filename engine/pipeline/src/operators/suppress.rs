@@ -73,6 +73,9 @@ struct State {
 
 fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic> {
     let suppressed = || Place::parse("$suppressed").expect("a good place");
+    if settings.nanoseconds("per") == 0 {
+        return Err(settings.error("per", "`per` must be longer than 0: `per 1s`"));
+    }
     Ok(Box::new(Suppress {
         key: Group(settings.formula("by")),
         allow: settings.whole("allow"),

@@ -4,8 +4,11 @@
 use super::{Pipeline, letter};
 use crate::event::Event;
 use crate::graph::Receiver;
+use crate::operator::ERR;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use temblor_codec::{Encoding, OutputCodec};
+use temblor_connect::sink::is_place;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::run::Context;
@@ -33,6 +36,8 @@ pub struct Output {
     pub each_member: bool,
     /// What the sink wants beside each event; nothing when it takes bytes as they come.
     pub attributes: Option<Box<[Attribute]>>,
+    /// The node that takes what cannot be written, where the program reads `NAME/err`.
+    pub errors: Option<usize>,
 }
 
 /// A value that a sink wants beside each event, such as its key.
@@ -75,6 +80,11 @@ pub(super) struct Frame<'b> {
 pub(super) struct Encoder<'p, 'o> {
     pipeline: &'p Pipeline,
     out: &'o mut Outputs,
+    arena: &'p Arena,
+    /// What could not be written and goes back into the graph, at these nodes.
+    returned: VecDeque<(usize, Event<'p>)>,
+    /// What is written now had been given back: it does not go round again.
+    is_returning: bool,
     /// The frame that is the cause; none for ticks.
     pub frame: Option<(&'p Batch, Frame<'p>)>,
     /// The frame whose places were given last, and how many were.
@@ -84,8 +94,24 @@ pub(super) struct Encoder<'p, 'o> {
 }
 
 impl<'p, 'o> Encoder<'p, 'o> {
-    pub(super) fn new(pipeline: &'p Pipeline, out: &'o mut Outputs) -> Self {
-        Self { pipeline, out, frame: None, placed: (u64::MAX, 0), stopped: None }
+    pub(super) fn new(pipeline: &'p Pipeline, out: &'o mut Outputs, arena: &'p Arena) -> Self {
+        let returned = VecDeque::new();
+        Self {
+            pipeline,
+            out,
+            arena,
+            returned,
+            is_returning: false,
+            frame: None,
+            placed: (u64::MAX, 0),
+            stopped: None,
+        }
+    }
+
+    /// Takes the next event that could not be written, and the node that takes it.
+    pub(super) fn next_returned(&mut self) -> Option<(usize, Event<'p>)> {
+        self.is_returning = !self.returned.is_empty();
+        self.returned.pop_front()
     }
 
     pub(super) fn finish(self) -> Result<(), Error> {
@@ -165,14 +191,12 @@ impl<'p, 'o> Encoder<'p, 'o> {
         self.out.routed_error(kind);
     }
 
-    fn write(&mut self, output: &'p Output, port: &str, event: Event<'_>) {
+    fn write(&mut self, output: &'p Output, port: &str, event: Event<'p>) {
         let chunk = match &output.place {
             Place::Only => self.out.sink(output.sink),
             Place::Path(path) => match place(path, event) {
                 Ok(path) => self.out.sink_at(output.sink, &path),
-                Err(error) => {
-                    return self.report("path", error.to_string(), Some(event.value), None);
-                }
+                Err(reason) => return self.refuse("path", reason, output, event),
             },
         };
         let before = chunk.bytes.len();
@@ -183,7 +207,7 @@ impl<'p, 'o> Encoder<'p, 'o> {
             output.encoding.encode(&mut chunk.bytes, port, event.value, event.raw, event.ingest_ns)
         {
             chunk.bytes.truncate(before);
-            return self.report("encode", reason, Some(event.value), None);
+            return self.refuse("encode", reason, output, event);
         }
         chunk.events += 1;
         let bytes = (chunk.bytes.len() - before) as u64;
@@ -200,6 +224,32 @@ impl<'p, 'o> Encoder<'p, 'o> {
             }
         }
         self.out.count(output.port, 1, bytes);
+    }
+
+    /// An event that cannot be written: it goes to `err` of its sink, or else of the program, as it is.
+    #[cold]
+    fn refuse(&mut self, kind: &'static str, reason: String, output: &'p Output, event: Event<'p>) {
+        let pipeline = self.pipeline;
+        let errors = pipeline.errors.filter(|port| *port != output.port);
+        if output.errors.is_none() && errors.is_none() {
+            return self.report(kind, reason, Some(event.value), None);
+        }
+        let mut record = self.arena.record_builder(3);
+        record.append("error", Value::Str(self.arena.str(&reason)));
+        record.append("sink", Value::Str(&pipeline.graph.outputs()[output.port]));
+        record.append("event", event.value);
+        let refusal = event.with_value(record.finish());
+        match (output.errors.filter(|_| !self.is_returning), errors) {
+            (Some(node), _) => {
+                self.out.routed_error(kind);
+                self.returned.push_back((node, refusal));
+            }
+            (None, Some(port)) => {
+                self.out.routed_error(kind);
+                self.output(port, ERR, refusal);
+            }
+            (None, None) => self.report(kind, reason, Some(event.value), None),
+        }
     }
 }
 
@@ -238,12 +288,20 @@ fn position(batch: &Batch, frame: Frame<'_>, placed: &mut (u64, u64)) -> Option<
 }
 
 /// The path of an event's place.
-fn place(path: &Formula, event: Event<'_>) -> Result<String, EvalError> {
-    evaluated(path, event, |value| {
+fn place(path: &Formula, event: Event<'_>) -> Result<String, String> {
+    let path = evaluated(path, event, |value| {
         let mut text = Vec::new();
         push_text(&mut text, value);
         String::from_utf8_lossy(&text).into_owned()
-    })
+    });
+    let path = path.map_err(|error| error.to_string())?;
+    if !is_place(&path) {
+        return Err(format!(
+            "{path:?} is no path of a file below the directory of the sink: fields in it must not be empty, \
+             hold `..` or begin it with `/`"
+        ));
+    }
+    Ok(path)
 }
 
 /// What a formula gives for an event.

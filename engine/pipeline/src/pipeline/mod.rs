@@ -12,7 +12,7 @@ pub use arrival::{ErrorInput, Input};
 pub use encode::describe;
 pub use encode::{Attribute, Output, Place};
 
-use crate::graph::{Graph, Lost, Memory, States, StepCounts};
+use crate::graph::{Graph, Lost, Memory, Restored, States, StepCounts};
 use crate::operator::Surroundings;
 use arrival::Arrived;
 use encode::{Encoder, Frame};
@@ -21,13 +21,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use temblor_codec::{Decoder, Format, InputCodec};
 use temblor_lang::builtin::{Call, Facts, Tables};
 use temblor_lang::span::Sources;
-use temblor_lang::value::{Arena, Value};
+use temblor_lang::value::{Arena, EventBudget, Value};
 use temblor_runtime::batch::{BadFrame, Batch};
 use temblor_runtime::clock::Timestamp;
 use temblor_runtime::error::Error;
 use temblor_runtime::framing::{FrameCursor, Framing};
 use temblor_runtime::outputs::{Outputs, SinkId};
-use temblor_runtime::processor::Processor;
+use temblor_runtime::processor::{Processor, Unmatched};
 use temblor_runtime::turnstile::Turn;
 
 /// Everything about a program that its workers share.
@@ -41,6 +41,8 @@ pub struct Pipeline {
     pub inputs: Vec<Input>,
     /// For each output port of the graph: where its events go. May be several places, or none.
     pub outputs: Vec<Vec<Output>>,
+    /// The output port `err`, if it leads somewhere on purpose: it takes what cannot be written.
+    pub errors: Option<usize>,
     /// Seed of everything random.
     pub seed: u64,
     /// The sink that keeps events as dead letters whose failures no port takes.
@@ -57,6 +59,11 @@ impl Pipeline {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether what a sink cannot take goes back into the graph.
+    fn gives_back(&self) -> bool {
+        self.outputs.iter().flatten().any(|output| output.errors.is_some())
+    }
+
     /// What was counted at each step, and what each keeps.
     #[must_use]
     pub fn step_counts(&self) -> Vec<StepCounts> {
@@ -66,15 +73,13 @@ impl Pipeline {
     /// Takes what another pipeline remembers into this one, as far as there is a place for it; says what is
     /// lost.
     pub fn take_over(&self, old: &Self) -> Vec<Lost> {
-        let (made, was) = ((&self.graph, &*self.sources), (&old.graph, &*old.sources));
-        Graph::take_over(made, &mut self.lock(), was, &mut old.lock())
+        Graph::take_over(&self.graph, &mut self.lock(), &old.graph, &mut old.lock())
     }
 
     /// What would be lost if this pipeline took the place of another.
     #[must_use]
     pub fn would_lose(&self, old: &Self) -> Vec<Lost> {
-        let (made, was) = ((&self.graph, &*self.sources), (&old.graph, &*old.sources));
-        Graph::would_lose(made, was, &old.lock())
+        Graph::would_lose(&self.graph, &old.graph, &old.lock())
     }
 
     /// A processor for one worker; `alone` says that it is the only one.
@@ -120,17 +125,19 @@ impl PipelineWorker {
             events += u64::from(frame.bad.is_none());
             facts.arrive(batch.ingest(frame.index));
             let mut memory = Memory { local, shared: shared.as_deref_mut() };
-            let mut encoder = Encoder::new(pipeline, out);
+            let mut encoder = Encoder::new(pipeline, out, arena);
             encoder.frame = Some((batch, frame));
             let call = Call { arena, facts };
             let token = batch.token_ref();
             let around = Surroundings { call, now_ns: facts.now_ns, token: Some(token) };
             let done = bug::caught(|| {
                 let arrived = input.arrive(decoder, frame, facts, metadata, arena);
+                arena.begin_event(EventBudget::WHOLE);
                 travel(arrived, pipeline, &mut memory, &around, &mut encoder);
             });
             if let Err(reason) = done {
                 // The event is lost to the program, but not to the user; the others go on.
+                arena.begin_event(EventBudget::WHOLE);
                 let failed = input.failed(&reason, frame, facts, arena);
                 let told =
                     bug::caught(|| travel(failed, pipeline, &mut memory, &around, &mut encoder));
@@ -150,16 +157,19 @@ impl PipelineWorker {
         let input = &pipeline.inputs[batch.source];
         let Some((operator, port)) = pipeline.graph.looking_ahead(input.node) else { return };
         facts.arrive(batch.ingest(0));
-        let arrived = arrival::frames(batch, input)
-            .map(|frame| input.arrive(decoder, frame, facts, metadata, arena))
-            .filter_map(|arrived| match arrived {
-                Arrived::Event(_, event) => Some(event),
-                _ => None,
-            });
-        let events = arrived.collect();
-        let around =
-            Surroundings { call: Call { arena, facts }, now_ns: facts.now_ns, token: None };
-        operator.look_ahead(port, events, &around);
+        // What goes wrong here does so again in its turn, and is told then.
+        let _ = bug::caught(|| {
+            let arrived = arrival::frames(batch, input)
+                .map(|frame| input.arrive(decoder, frame, facts, metadata, arena))
+                .filter_map(|arrived| match arrived {
+                    Arrived::Event(_, event) => Some(event),
+                    _ => None,
+                });
+            let events = arrived.collect();
+            let around =
+                Surroundings { call: Call { arena, facts }, now_ns: facts.now_ns, token: None };
+            operator.look_ahead(port, events, &around);
+        });
         arena.reset();
     }
 
@@ -176,12 +186,14 @@ impl PipelineWorker {
         let pipeline = &**pipeline;
         facts.arrive(now);
         let mut shared = pipeline.lock();
-        let mut encoder = Encoder::new(pipeline, out);
+        let mut encoder = Encoder::new(pipeline, out, arena);
         let around = Surroundings { call: Call { arena, facts }, now_ns: now, token: None };
         match what {
             Outside::Tick => pipeline.graph.tick(&mut shared, local, &around, &mut encoder),
             Outside::End => pipeline.graph.flush(&mut shared, local, &around, &mut encoder),
         }
+        let mut memory = Memory { local, shared: Some(&mut shared) };
+        give_back(pipeline, &mut memory, &around, &mut encoder);
         let stopped = encoder.finish();
         arena.reset();
         stopped
@@ -206,6 +218,20 @@ fn travel<'p>(
         }
         Arrived::Nothing => {}
         Arrived::Unread(reason) => encoder.undecodable(&reason),
+    }
+    give_back(pipeline, memory, around, encoder);
+}
+
+/// Sends what could not be written through the graph, where the program reads that.
+fn give_back<'p>(
+    pipeline: &'p Pipeline,
+    memory: &mut Memory<'_>,
+    around: &Surroundings<'p>,
+    encoder: &mut Encoder<'p, '_>,
+) {
+    while let Some((node, event)) = encoder.next_returned() {
+        let mut way = Graph::enter(node, event, around);
+        pipeline.graph.advance(&mut way, memory, around, encoder);
     }
 }
 
@@ -303,13 +329,14 @@ impl Processor for PipelineWorker {
         encoded.ok().map(|()| bytes)
     }
 
-    fn restore(&mut self, saved: &[u8]) -> Result<(), String> {
+    fn restore(&mut self, saved: &[u8], unmatched: Unmatched) -> Result<Vec<String>, String> {
         let Self { pipeline, arena, .. } = self;
         let value = Format::Tremor.decode(saved, 0, arena)?.unwrap_or(Value::Null);
-        let restored = pipeline.graph.restore(value, &pipeline.sources);
+        let restored = pipeline.graph.restore(value, &pipeline.sources, unmatched);
         arena.reset();
-        *pipeline.lock() = restored?;
-        Ok(())
+        let Restored { states, notes } = restored?;
+        *pipeline.lock() = states;
+        Ok(notes)
     }
 
     fn flush(&mut self, now: Timestamp, out: &mut Outputs) -> Result<(), Error> {

@@ -5,6 +5,7 @@
 pub mod repair;
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use crate::ack::Token;
 use crate::checkpoint::OutputMark;
@@ -20,6 +21,11 @@ pub trait OpenSink: Debug + Send + Sync {
     /// # Errors
     /// What is not there, or cannot be written; the run does not begin then.
     fn open(&self, resumed: bool) -> Result<Box<dyn Sink>, Error>;
+
+    /// Whether an event can end the run here, so that the end of the input does not before its time.
+    fn ends_run(&self) -> bool {
+        false
+    }
 
     /// Whether it keeps something in the state directory, so that the run must have one.
     fn needs_state(&self) -> bool {
@@ -52,6 +58,8 @@ pub enum WriteFailure {
         code: u8,
         /// Whether what has been read is dealt with first.
         graceful: bool,
+        /// How long the run goes on before.
+        delay: Duration,
     },
 }
 
@@ -87,6 +95,17 @@ pub trait Sink: Send {
 
     /// Writes whole events.
     fn write(&mut self, place: &str, bytes: &[u8]) -> Result<(), WriteFailure>;
+
+    /// From now on all that is written is to be on the disk behind each [`sync`](Self::sync).
+    fn be_durable(&mut self) {}
+
+    /// Forces to the disk what was written since the last time, where that can be done.
+    ///
+    /// # Errors
+    /// When it may be lost.
+    fn sync(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// The run is over; nothing more is written.
     fn finish(&mut self) {}

@@ -115,14 +115,14 @@ pub(super) const PAGES: &[Page] = &[
     page(
         "E0442",
         "an event that needs too much memory",
-        "What one script, or one expression, builds for one event may take 64 MiB, however long the event is. The event fails, others do not. Look for a value that is added to itself in a loop, or that holds another one very often.",
+        "What all scripts and expressions of a program build for one event may take 64 MiB together, however long the event is. The event fails, others do not; what takes care of it at `err` has 16 MiB of its own. Look for a value that is added to itself in a loop, or that holds another one very often.",
         "use std::string;\nlet s = string::repeat(\"x\", 16000000);\ns + s + s + s + s",
         "use std::string;\nlet s = string::repeat(\"x\", 16000000);\ns + s",
     ),
     page(
         "E0443",
         "an event that takes too much work",
-        "What one script, or one expression, does for one event is counted: bytes and elements that functions look at, turns of loops, calls. After two thousand million such steps, which take seconds, the event fails; others do not. Look for loops within loops over all of a long value.",
+        "What all scripts and expressions of a program do for one event is counted: bytes and elements that functions look at, turns of loops, calls. After two thousand million such steps, which take seconds, the event fails; others do not. Look for loops within loops over all of a long value.",
         "use std::string;\nuse std::range;\nlet s = string::repeat(\"x\", 16000000);\nfor range::range(0, 200) of case (i, n) => string::contains(s, \"#{n}\") end",
         "use std::string;\nlet s = string::repeat(\"x\", 16000000);\nstring::contains(s, \"y\")",
     ),

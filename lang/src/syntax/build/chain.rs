@@ -69,6 +69,11 @@ impl Builder {
     fn step(&mut self, pair: Pair) -> Step {
         let span = self.span(&pair);
         let step = sole(pair);
+        let name = match step.as_rule() {
+            Rule::step_script | Rule::step_select => only(step.clone(), Rule::step_name).next(),
+            _ => None,
+        };
+        let name = name.map(|name| self.ident(&sole(name)));
         let kind = match step.as_rule() {
             Rule::step_script => StepKind::Script(self.step_script(step)),
             Rule::step_set => StepKind::Set(self.step_set(step)),
@@ -79,7 +84,7 @@ impl Builder {
             Rule::step_into | Rule::sub_into => StepKind::Into(self.stream(sole(step))),
             _ => self.step_operator(step),
         };
-        Step { kind, span }
+        Step { kind, name, span }
     }
 
     fn step_script(&mut self, pair: Pair) -> Script {
@@ -163,7 +168,7 @@ impl Builder {
     }
 
     fn step_select(&mut self, pair: Pair) -> ChainSelect {
-        let mut inner = parts(pair);
+        let mut inner = parts(pair).filter(|part| part.as_rule() != Rule::step_name);
         let target = self.expr(take(&mut inner));
         let SelectClauses { windows, filter, group, having, .. } = self.clauses(&mut inner);
         ChainSelect { target, windows, filter, group, having }

@@ -95,6 +95,7 @@ impl Printer {
             StepKind::Into(target) => self.put(&stream(target)),
             StepKind::Script(script) => {
                 self.put("script");
+                self.step_name(step.name.as_ref());
                 self.line();
                 self.items(&script.items);
                 self.line();
@@ -112,7 +113,9 @@ impl Printer {
             StepKind::When { arms, otherwise } => self.when(arms, otherwise.as_deref()),
             StepKind::Match(matching) => self.chain_match(matching),
             StepKind::Select(one) => {
-                self.put("select ");
+                self.put("select");
+                self.step_name(step.name.as_ref());
+                self.put(" ");
                 self.expr(&one.target);
                 if !one.windows.is_empty() {
                     self.put(&format!(" over {}", windows(&one.windows)));
@@ -132,6 +135,12 @@ impl Printer {
                 }
                 self.with_block(with);
             }
+        }
+    }
+
+    fn step_name(&mut self, name: Option<&Ident>) {
+        if let Some(name) = name {
+            self.put(&format!(" as {}", ident(name)));
         }
     }
 

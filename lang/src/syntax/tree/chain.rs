@@ -74,6 +74,8 @@ pub struct Chain {
 pub struct Step {
     /// What it does.
     pub kind: StepKind,
+    /// `script as NAME …`, `select as NAME …`; operators have their name among the clauses.
+    pub name: Option<Ident>,
     /// All of it.
     pub span: Span,
 }

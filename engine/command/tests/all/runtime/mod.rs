@@ -12,4 +12,6 @@ mod inputs;
 mod outputs;
 mod process;
 mod resume;
+mod refused;
 mod state;
+mod steps;

@@ -182,7 +182,7 @@ fn a_state_that_does_not_fit_is_refused_and_can_be_given_up() {
     program("with size = 3", select);
     assert_eq!(text(&feed(&directory, "1\n2\n", &more)), "", "the window stays open");
     program("with size = 3", "select aggr::stats::sum(event) from in[w] into out;");
-    refused("`select` that was changed");
+    refused("no `select` of the program has these settings");
     program("with interval = 3", select);
     refused("closes in another way");
     directory.write("p.trickle", b"select event from in into out;");

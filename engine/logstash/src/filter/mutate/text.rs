@@ -94,9 +94,16 @@ impl Substitution {
         };
         let replacement = self.replacement.render(event, arena, now);
         let replace = |text: &'a str| match pattern.find_all(text) {
-            Ok(found) if !found.is_empty() => arena.str(
-                &replace_all(pattern, text, &found, replacement, usize::MAX).unwrap_or_default(),
-            ),
+            Ok(found) if !found.is_empty() => {
+                match replace_all(pattern, text, &found, replacement, arena.bytes_left()) {
+                    Some(changed) => arena.str(&changed),
+                    None => {
+                        // It has no room: the event's way ends.
+                        let _ = arena.charge(usize::MAX);
+                        text
+                    }
+                }
+            }
             _ => text,
         };
         Some(match value {

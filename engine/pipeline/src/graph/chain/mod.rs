@@ -10,7 +10,7 @@ pub(super) use tree::{arm, emit, event, stream_at};
 
 use super::build::{Builder, Level, Notation};
 use super::complain;
-use super::names::{Meaning, Names, STEP_WORDS, is_step};
+use super::names::{Meaning, Names, STEP_WORDS, is_step, name_of};
 use crate::registry::Registry;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::Span;
@@ -29,10 +29,16 @@ pub struct Expansion {
     pub diagnostics: Vec<Diagnostic>,
     /// The sinks whose answers the chain goes on with.
     pub(crate) asked: Vec<Ident>,
+    /// Names of nodes that the program did not give.
+    pub(super) made_up: Vec<String>,
+    /// Selects that the program named, by their places.
+    pub(super) selects: Vec<(Span, String)>,
 }
 
 /// The port that a chain writes as `else`.
 pub(super) const ELSE: &str = "else";
+/// The clause that names a step: `dedup as seen by event.id`.
+const AS: &str = "as";
 /// Names of ports that are shorter may well be near to others.
 const NEAR_CHARS_MIN: usize = 4;
 
@@ -51,6 +57,9 @@ impl Builder<'_, '_> {
             }
             self.asked.push(asked.text);
         }
+        let made_up = expansion.made_up.into_iter();
+        self.made_up.extend(made_up.map(|name| format!("{}{name}", level.prefix)));
+        self.named_selects.extend(expansion.selects);
         for statement in expansion.statements {
             match statement {
                 Statement::Define(define) => self.define(&define, level),
@@ -71,7 +80,8 @@ pub fn expand(
     names: &dyn Names,
 ) -> Expansion {
     let at = stream("in", chain.span);
-    let mut expander = Expander { registry, counter, names, at, expansion: Expansion::default() };
+    let mut expander =
+        Expander { registry, counter, names, at, given: None, expansion: Expansion::default() };
     chain.from.iter().for_each(|from| expander.start(from));
     if expander.steps(&chain.steps, false) {
         let out = stream("out", chain.span);
@@ -89,6 +99,8 @@ pub(super) struct Expander<'c> {
     pub(super) names: &'c dyn Names,
     /// What the next step reads from.
     pub(super) at: StreamRef,
+    /// The name that the program gives to the step that is expanded.
+    given: Option<Ident>,
     pub(super) expansion: Expansion,
 }
 
@@ -130,6 +142,7 @@ impl Expander<'_> {
 
     /// Whether events go on behind the step.
     fn step(&mut self, step: &Step, place: Place) -> bool {
+        self.given.clone_from(&step.name);
         match &step.kind {
             StepKind::Into(into) => return self.into(into, place),
             StepKind::Script(script) => drop(self.script(script.clone(), "script", step.span)),
@@ -253,7 +266,32 @@ impl Expander<'_> {
 
     pub(super) fn fresh(&mut self, word: &str, span: Span) -> Ident {
         *self.counter += 1;
-        Ident { text: format!("{word}_{}", self.counter), span }
+        let text = format!("{word}_{}", self.counter);
+        self.expansion.made_up.push(text.clone());
+        Ident { text, span }
+    }
+
+    /// The name of a step that may remember something: the one that the program gives, if it does.
+    fn node_name(&mut self, word: &str, span: Span) -> Ident {
+        let Some(name) = self.given.take() else { return self.fresh(word, span) };
+        if self.names.meaning(&name.text).is_none() && !is_step(self.registry, &name.text) {
+            return name;
+        }
+        self.complain(complain::name_taken("node", &name.text, name.span));
+        self.fresh(word, span)
+    }
+
+    /// Takes the name of a step out of its clauses: behind `as` stands a name alone, where a place such
+    /// as `event.weight` is a setting.
+    fn take_name(&mut self, clauses: &[(Ident, Option<Expr>)]) -> Vec<(Ident, Option<Expr>)> {
+        let mut rest = clauses.to_vec();
+        rest.retain(|(word, value)| {
+            let name = value.as_ref().and_then(name_of).filter(|_| word.text == AS);
+            let is_name = name.is_some();
+            self.given = name.or_else(|| self.given.take());
+            !is_name
+        });
+        rest
     }
 
     /// `select event from <here> into …`
@@ -271,7 +309,7 @@ impl Expander<'_> {
 
     /// Defines and creates a script, and goes on behind it.
     pub(super) fn script(&mut self, main: Script, word: &str, span: Span) -> Ident {
-        let name = self.fresh(word, span);
+        let name = self.node_name(word, span);
         let def = ScriptDef { args: Vec::new(), state: None, ports: Vec::new(), main };
         self.create(CreateKind::Script, DefineKind::Script(def), &name, span);
         self.pass(StreamRef { node: name.clone(), port: None, span });
@@ -293,7 +331,11 @@ impl Expander<'_> {
     }
 
     fn select(&mut self, chained: &ChainSelect, span: Span) {
-        let name = self.fresh("select", span);
+        let is_named = self.given.is_some();
+        let name = self.node_name("select", span);
+        if is_named {
+            self.expansion.selects.push((span, name.text.clone()));
+        }
         let kind = CreateKind::Stream;
         let create = Create { kind, name: name.clone(), from: None, with: Vec::new(), span };
         self.push(Statement::Create(create));

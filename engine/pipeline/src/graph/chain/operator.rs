@@ -26,7 +26,8 @@ impl Expander<'_> {
     ) -> bool {
         let mut bindings = self.positional(kind, positional);
         let mut other = None;
-        for (word, value) in clauses {
+        let clauses = self.take_name(clauses);
+        for (word, value) in &clauses {
             match (word.text.as_str(), value) {
                 (ELSE, Some(value)) => match name_of(value) {
                     Some(port) => {
@@ -45,7 +46,7 @@ impl Expander<'_> {
         }
         bindings.extend(with.iter().cloned());
         let word = kind.word.unwrap_or_else(|| kind.path.rsplit(':').next().unwrap_or(kind.path));
-        let node = self.fresh(word, span);
+        let node = self.node_name(word, span);
         let segments = kind
             .path
             .split("::")

@@ -3,7 +3,7 @@
 //! emitted; an event is new if its stream is ahead of what was emitted. So the number of events that
 //! go through is that of the stream with most of them, in any interleaving of any number of streams.
 
-use super::{Key, Memory};
+use super::{Key, Memory, Seed};
 use crate::event::Event;
 use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::operators::key::evaluate;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
-use temblor_lang::value::{Arena, Key as Field, Value, hash128};
+use temblor_lang::value::{Arena, Key as Field, Value, keyed_hash128};
 
 /// Rows are added in steps of this part of what there is, since memory is promised.
 const GROWTH_DIVISOR: usize = 4;
@@ -43,6 +43,7 @@ struct Generation {
 /// only what is owed is still used up. So what a stream owes expires, whatever it was owed for.
 #[derive(Debug, Default)]
 pub(super) struct State {
+    seed: Seed,
     /// The column of each stream, from 1.
     streams: Table<u32>,
     young: Generation,
@@ -261,8 +262,8 @@ impl Operator for Across {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let hash = self.key.hash(&event, around)?;
-        let stream = hash128(evaluate(&self.stream, &event, around)?);
+        let hash = self.key.keyed_hash(&event, around, state.seed.0)?;
+        let stream = keyed_hash128(evaluate(&self.stream, &event, around)?, state.seed.0);
         if let Some(within_ns) = self.memory.within_ns {
             state.advance(around.now_ns, within_ns);
         }
@@ -301,7 +302,8 @@ impl Operator for Across {
         for generation in [&state.old, &state.young] {
             write_generation(generation, state.stride(), &mut writer);
         }
-        let mut saved = arena.record_builder(1);
+        let mut saved = arena.record_builder(2);
+        saved.append(Seed::FIELD, state.seed.value());
         saved.append("counts", writer.finish(arena));
         saved.finish()
     }
@@ -309,7 +311,8 @@ impl Operator for Across {
     fn restore(&self, saved: Value<'_>) -> Result<State, CallError> {
         let mut reader = Reader::new(saved.get(&Field::new("counts")))?;
         let (turned_ns, evicted) = (reader.number()?, reader.number()?);
-        let mut state = State { turned_ns, evicted, ..State::default() };
+        let mut state =
+            State { seed: Seed::restore(saved), turned_ns, evicted, ..State::default() };
         for column in 1..=reader.small::<u32>()? {
             state.streams.insert(reader.hash()?, column);
         }

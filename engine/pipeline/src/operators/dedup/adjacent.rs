@@ -1,13 +1,16 @@
 //! Mode `adjacent`: removes events that follow an event with the same key. It remembers one hash.
 
-use super::{Key, Memory};
+use super::{Key, Memory, Seed};
 use crate::event::Event;
 use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::{self, Row};
 use crate::store::{Reader, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
-use temblor_lang::value::{Arena, Value};
+use temblor_lang::value::{Arena, Key as Field, Value};
+
+/// Where a saved memory has the event before.
+const BEFORE: &str = "before";
 
 #[derive(Debug)]
 pub(super) struct Adjacent {
@@ -15,9 +18,12 @@ pub(super) struct Adjacent {
     pub memory: Memory,
 }
 
-/// Hash and time of the event before.
+/// Hash and time of the event before, and the key of the hash.
 #[derive(Debug, Default)]
-pub(super) struct State(Option<(u128, u64)>);
+pub(super) struct State {
+    seed: Seed,
+    before: Option<(u128, u64)>,
+}
 
 impl Operator for Adjacent {
     type State = State;
@@ -34,19 +40,19 @@ impl Operator for Adjacent {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let hash = self.key.hash(&event, around)?;
+        let hash = self.key.keyed_hash(&event, around, state.seed.0)?;
         let horizon = self.memory.horizon(around.now_ns);
-        let before = state.0.filter(|(other, at_ns)| {
+        let before = state.before.filter(|(other, at_ns)| {
             *other == hash && horizon.is_none_or(|horizon| *at_ns > horizon)
         });
         match before {
             Some((_, at_ns)) => {
                 let at_ns = if self.memory.refresh { around.now_ns.max(at_ns) } else { at_ns };
-                state.0 = Some((hash, at_ns));
+                state.before = Some((hash, at_ns));
                 out.emit(ELSE, event);
             }
             None => {
-                state.0 = Some((hash, around.now_ns));
+                state.before = Some((hash, around.now_ns));
                 out.emit(OUT, event);
             }
         }
@@ -54,36 +60,40 @@ impl Operator for Adjacent {
     }
 
     fn save<'a>(&self, state: &State, arena: &'a Arena) -> Value<'a> {
-        let Some((hash, at_ns)) = state.0 else { return Value::Null };
-        let mut saved = Writer::default();
-        saved.hash(hash).number(at_ns);
-        saved.finish(arena)
+        let Some((hash, at_ns)) = state.before else { return Value::Null };
+        let mut before = Writer::default();
+        before.hash(hash).number(at_ns);
+        let mut saved = arena.record_builder(2);
+        saved.append(Seed::FIELD, state.seed.value());
+        saved.append(BEFORE, before.finish(arena));
+        saved.finish()
     }
 
     fn restore(&self, saved: Value<'_>) -> Result<State, CallError> {
         if let Value::Null = saved {
             return Ok(State::default());
         }
-        let mut reader = Reader::new(Some(saved))?;
-        Ok(State(Some((reader.hash()?, reader.number()?))))
+        let mut reader = Reader::new(saved.get(&Field::new(BEFORE)))?;
+        let before = Some((reader.hash()?, reader.number()?));
+        Ok(State { seed: Seed::restore(saved), before })
     }
 
     fn rows<'a>(&self, state: &State, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
         let row = |(hash, at_ns)| Row::new(hash, &[("at_ns", Value::UInt(at_ns))], arena);
-        Some(state.0.map(row).into_iter().collect())
+        Some(state.before.map(row).into_iter().collect())
     }
 
     fn amend(&self, state: &mut State, hash: u128, columns: Value<'_>) -> Result<(), CallError> {
-        state.0 = Some((hash, row::whole(columns, "at_ns")?));
+        state.before = Some((hash, row::whole(columns, "at_ns")?));
         Ok(())
     }
 
     fn forget(&self, state: &mut State, hash: u128) -> bool {
-        state.0.take_if(|(known, _)| *known == hash).is_some()
+        state.before.take_if(|(known, _)| *known == hash).is_some()
     }
 
     fn usage(&self, state: &State) -> Option<Usage> {
-        let entries = u64::from(state.0.is_some());
+        let entries = u64::from(state.before.is_some());
         Some(Usage { entries, bytes: size_of::<State>() as u64, evicted: 0 })
     }
 }

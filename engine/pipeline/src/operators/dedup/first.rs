@@ -1,7 +1,7 @@
 //! Mode `first`: the first event of a key goes through at once. The memory is one entry of a
 //! recency map a key, so expiry and eviction take the oldest entry without a search.
 
-use super::{Key, Memory};
+use super::{Key, Memory, Seed};
 use crate::event::Event;
 use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::row::{self, Row};
@@ -18,6 +18,7 @@ pub(super) struct First {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
+    seed: Seed,
     seen: Recency<()>,
     /// The latest time of all; time never goes back.
     clock_ns: u64,
@@ -56,7 +57,7 @@ impl Operator for First {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let hash = self.key.hash(&event, around)?;
+        let hash = self.key.keyed_hash(&event, around, state.seed.0)?;
         self.advance(state, around.now_ns);
         let now_ns = state.clock_ns;
         let is_repeat = match self.memory.refresh {
@@ -91,7 +92,8 @@ impl Operator for First {
         state.seen.iter().for_each(|(hash, at_ns, ())| {
             keys.hash(hash).number(at_ns);
         });
-        let mut saved = arena.record_builder(3);
+        let mut saved = arena.record_builder(4);
+        saved.append(Seed::FIELD, state.seed.value());
         saved.append("keys", keys.finish(arena));
         saved.append("clock_ns", Value::UInt(state.clock_ns));
         saved.append("evicted", Value::UInt(state.evicted));
@@ -99,7 +101,7 @@ impl Operator for First {
     }
 
     fn restore(&self, saved: Value<'_>) -> Result<State, CallError> {
-        let mut state = State::default();
+        let mut state = State { seed: Seed::restore(saved), ..State::default() };
         let mut keys = Reader::new(saved.get(&Field::new("keys")))?;
         while !keys.is_at_end() {
             let (hash, at_ns) = (keys.hash()?, keys.number()?);

@@ -1,7 +1,7 @@
 //! Modes `last` and `count`: an event of each key is held until its key is forgotten. Nothing that
 //! is held gets lost: eviction and the end of the input let it go early.
 
-use super::{Key, Memory};
+use super::{Key, Memory, Seed};
 use crate::event::Event;
 use crate::operator::{ELSE, Emitter, OUT, Operator, Surroundings, Usage};
 use crate::operators::saved_rows;
@@ -40,6 +40,7 @@ type Entry = Option<Box<Run>>;
 
 #[derive(Debug, Default)]
 pub(super) struct State {
+    seed: Seed,
     runs: Recency<Entry>,
     clock_ns: u64,
     event_bytes: usize,
@@ -125,7 +126,7 @@ impl Operator for Held {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
-        let hash = self.key.hash(&event, around)?;
+        let hash = self.key.keyed_hash(&event, around, state.seed.0)?;
         self.advance(state, around, out);
         let now_ns = state.clock_ns;
         let found = match self.memory.refresh {
@@ -178,7 +179,11 @@ impl Operator for Held {
     }
 
     fn save<'a>(&self, state: &State, arena: &'a Arena) -> Value<'a> {
-        let mut runs = arena.array_builder(state.runs.len());
+        // The first record is the key of the hashes; it has none of its own.
+        let mut runs = arena.array_builder(state.runs.len() + 1);
+        let mut first = arena.record_builder(1);
+        first.append(Seed::FIELD, state.seed.value());
+        runs.push(first.finish());
         for (hash, at_ns, entry) in state.runs.iter() {
             let Some(run) = entry else { continue };
             let mut saved = arena.record_builder(6);
@@ -197,7 +202,13 @@ impl Operator for Held {
         let arena = Arena::new();
         let items = saved.copy_into(&arena);
         let items = items.as_array(&arena).ok_or_else(|| damaged("an array of runs"))?;
-        let mut state = State::default();
+        let (seed, items) = match items.split_first() {
+            Some((first, rest)) if first.get(&Field::new(Seed::FIELD)).is_some() => {
+                (Seed::restore(*first), rest)
+            }
+            _ => (Seed(0), items),
+        };
+        let mut state = State { seed, ..State::default() };
         for item in items {
             let number = |name| item.get(&Field::new(name)).and_then(Value::as_u64);
             let key = item.get(&Field::new("key")).and_then(Value::as_str);

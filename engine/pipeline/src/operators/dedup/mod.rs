@@ -10,10 +10,12 @@ mod shared;
 use super::key::Key;
 use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::operator::{AnyOperator, ELSE};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
+use temblor_lang::value::{Key as Field, Value};
 use temblor_runtime::limits::{KEYS_MAX, STREAMS_MAX};
 use temblor_runtime::shared::StoreAt;
 
@@ -42,7 +44,10 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
           that for each key as many events go through as the stream that has most of them brought; \
           a copy that comes `within` that time is always recognised, one that comes after twice \
           the time never. With `store` the counts are kept in Redis, where several programs share them; \
-          each batch is one request.",
+          each batch is one request. Only hashes of keys are kept, of 128 bits, under a random key that is \
+          drawn when the memory begins and saved with it: of a billion keys, any two are taken for one \
+          another with a probability below 2 in 10^21. Who sends events does not know that key, which makes \
+          it hard to bring about a collision; the hash (XXH3) is fast, but no cryptographic one.",
     examples: &[
         "in |> dedup |> out",
         "in |> dedup by [event.host, event.message] within 10s else repeats |> out",
@@ -73,6 +78,31 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
     fallbacks: &[],
     build,
 }];
+
+/// The key of the hashes of one memory. It is drawn when the memory begins, and saved with it: whoever sends
+/// events cannot know which keys would be taken for one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seed(u64);
+
+impl Default for Seed {
+    fn default() -> Self {
+        Seed(RandomState::new().hash_one(0_u64))
+    }
+}
+
+impl Seed {
+    /// The field of a saved memory that holds it.
+    const FIELD: &str = "seed";
+
+    /// That of a saved memory. Those of an older temblor have none: their hashes have no key.
+    fn restore(saved: Value<'_>) -> Self {
+        Seed(saved.get(&Field::new(Self::FIELD)).and_then(Value::as_u64).unwrap_or(0))
+    }
+
+    fn value<'a>(self) -> Value<'a> {
+        Value::UInt(self.0)
+    }
+}
 
 /// For how long, and for how many others, a key is remembered.
 #[derive(Clone, Copy, Debug)]
