@@ -20,6 +20,9 @@ use tokio::sync::mpsc;
 use super::session::{Broker, Happened, Link, Version};
 use crate::session::{CONNECT_MAX, Presence};
 
+/// Messages of QoS 2 that are under way, at the most. Mosquitto takes 20 of a client by default, and leaves out
+/// without a word what comes beyond.
+const EXACTLY_ONCE_MAX: usize = 10;
 /// Events that are published before others are taken from the program.
 const ROUND_EVENTS_MAX: usize = 5_000;
 /// A broker that says nothing for so long, while it is waited for, has gone.
@@ -168,6 +171,13 @@ impl Writing {
         let (mut requested, mut under_way) = (VecDeque::new(), HashMap::new());
         loop {
             while let Some((parcel, event)) = waiting.front().copied() {
+                let under_way_max = match self.shape.qos {
+                    QoS::ExactlyOnce => EXACTLY_ONCE_MAX,
+                    _ => usize::MAX,
+                };
+                if requested.len() + under_way.len() >= under_way_max {
+                    break;
+                }
                 match self.draft(&parcels[parcel], event, publisher.packet_max) {
                     Err(reason) => fates[parcel][event] = Fate::Refused(reason),
                     Ok(draft) => {
