@@ -3,7 +3,6 @@
 //!
 //! Invariant: strings live in the event's arena or in the configuration; no value owns text.
 
-use crate::event::DEPTH_MAX;
 pub use crate::map::Map;
 
 use chrono::{DateTime, Utc};
@@ -11,6 +10,10 @@ use temblor_lang::value::{Arena, Entry, Value, push_json_string};
 
 use crate::timestamp::Written;
 pub use crate::timestamp::iso8601;
+
+/// Lists and maps nest no deeper in an event that filters have changed: whatever walks them needs stack for
+/// each level. What comes in nests 1,024 deep at the most.
+pub const DEPTH_MAX: usize = 2_048;
 
 /// A value that filters can change in place.
 #[derive(Clone, Debug, PartialEq, Default)]

@@ -15,10 +15,6 @@ use temblor_lang::value::{Arena, OwnedKey, Value};
 static NAMES: LazyLock<[OwnedKey; 3]> =
     LazyLock::new(|| ["message", TIMESTAMP, "@version"].map(OwnedKey::new));
 
-/// Lists and maps nest no deeper in an event that filters have changed: whatever walks them needs stack for
-/// each level. What comes in nests 1,024 deep at the most.
-pub const DEPTH_MAX: usize = 2_048;
-
 /// An event that filters change.
 #[derive(Clone, Debug, Default)]
 pub struct LogEvent<'a> {

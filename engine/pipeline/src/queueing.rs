@@ -12,7 +12,7 @@ use temblor_buffer::sink::Buffered;
 use temblor_buffer::source::BufferedSource;
 use temblor_buffer::waiting::Measure;
 use temblor_codec::{InputCodec, OutputCodec};
-use temblor_declare::{Connector, Settings};
+use temblor_declare::{Connector, Setting, Settings};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
 use temblor_runtime::feedback::FeedbackConfig;
@@ -22,11 +22,12 @@ use temblor_runtime::source::OpenSource;
 /// Sources that can be read again as they are.
 const READ_AGAIN: [&str; 5] = ["file", "generator", "metrics", "metronome", "repeat"];
 
-/// The sink with the queue that the program asks for. `has_queue` says that it has one of its own.
+/// The sink with the queue that the program asks for. `has_queue` says that it has one of its own, `own_rows`
+/// are its own settings.
 pub(crate) fn sink(
     endpoint: SinkEndpoint,
     settings: &Settings,
-    has_queue: bool,
+    (has_queue, own_rows): (bool, &[Setting]),
     sources: &mut Vec<SourceEndpoint>,
     compiler: &mut Compiler<'_>,
 ) -> SinkEndpoint {
@@ -38,7 +39,7 @@ pub(crate) fn sink(
     );
     let wants_queue =
         ["queue_bytes", "queue_events", "when_full"].iter().any(|name| settings.says(name));
-    check(settings, compiler);
+    check(settings, own_rows, compiler);
     if is_plain && !settings.says("queue_events") && (has_queue || !wants_queue) {
         return SinkEndpoint { queue: own, ..endpoint };
     }
@@ -118,7 +119,7 @@ pub(crate) fn source(
     settings: &Settings,
     compiler: &mut Compiler<'_>,
 ) -> Arc<dyn OpenSource> {
-    check(settings, compiler);
+    check(settings, connector.source, compiler);
     if !is_on_disk(settings) {
         return inner;
     }
@@ -168,7 +169,7 @@ fn kept(settings: &Settings, compiler: &mut Compiler<'_>) -> Kept {
 }
 
 /// Settings that have a meaning only beside others.
-fn check(settings: &Settings, compiler: &mut Compiler<'_>) {
+fn check(settings: &Settings, own_rows: &[Setting], compiler: &mut Compiler<'_>) {
     let words = (settings.optional_text("when_full"), settings.optional_text("buffer"));
     let mut refuse = |name: &str, message: String, help: &str| {
         let complaint = Diagnostic::error("E0510", settings.span_of(name), message).with_help(help);
@@ -196,7 +197,9 @@ fn check(settings: &Settings, compiler: &mut Compiler<'_>) {
     if !matches!(words, (Some("spill"), _) | (_, Some("disk"))) {
         let names =
             ["buffer_bytes", "buffer_reserve", "buffer_compression", "buffer_key", "durability"];
-        for name in names.iter().filter(|name| settings.says(name) && settings.has(name)) {
+        let is_own = |name: &str| own_rows.iter().any(|row| row.name == name);
+        let said = |name: &&&str| settings.says(name) && settings.has(name) && !is_own(name);
+        for name in names.iter().filter(said) {
             let help = "set `buffer = \"disk\"` as well";
             refuse(name, format!("`{name}` is about a buffer on disk, and there is none"), help);
         }

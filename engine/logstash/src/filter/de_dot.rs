@@ -4,8 +4,8 @@ use super::{Declaration, Filter, Outcome, Turn};
 use crate::complain;
 use crate::options::{Arguments, Takes, option};
 use temblor_lang::value::Arena;
-use temblor_logstash_event::datum::{Datum, Map};
-use temblor_logstash_event::event::{DEPTH_MAX, LogEvent};
+use temblor_logstash_event::datum::{DEPTH_MAX, Datum, Map};
+use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::reference::{FieldRef, Step};
 
 /// `de_dot`

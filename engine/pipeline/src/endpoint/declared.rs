@@ -62,7 +62,7 @@ pub(super) fn sink(
     let endpoint =
         connected::sink_endpoint((name, name), sink, attributes, writing.encoding, sources);
     let endpoint = SinkEndpoint { each_member: !is_local, ..endpoint };
-    Some(queueing::sink(endpoint, &settings, has_queue, sources, compiler))
+    Some(queueing::sink(endpoint, &settings, (has_queue, connector.sink), sources, compiler))
 }
 
 /// The row of a kind, if it can be such an end.
