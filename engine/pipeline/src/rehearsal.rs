@@ -76,6 +76,7 @@ impl Rehearsal {
     /// is how events are shown.
     #[must_use]
     pub fn new(graph: Graph, sources: Sources, style: JsonStyle) -> Self {
+        crate::operators::dedup::rehearse();
         Self {
             style,
             shared: graph.start(),

@@ -150,7 +150,8 @@ fn nothing_is_lost_between_a_file_and_a_peer_that_stalls_and_dies_when_runs_are_
         peer.set(Mood::Well);
         wait_until("everything has arrived", || peer.count() == LINES);
         let ran = process.terminate();
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        // The last run may be asked to end before it listens for that: nothing is left to do for it.
+        assert!(matches!(ran.code, None | Some(0)), "{:?}: {}", ran.code, ran.err);
         let taken = peer.taken.lock().unwrap();
         let lost = input.lines().filter(|line| !taken.contains_key(*line)).count();
         assert_eq!(lost, 0, "seed {seed}");

@@ -175,11 +175,13 @@ fn names_are_imported_one_by_one() {
 }
 
 /// Modules of one crate that need each other, and why they may: all others stand behind what they need.
-const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
+const MUTUAL: [(&str, &[(&str, &str)]); 9] = [
     // A reload plans what runs next as a run does.
     ("engine/command", &[("run", "runner")]),
     ("engine/generate", &[("spec", "settings")]),
-    ("engine/logstash", &[("input", "network"), ("output", "network")]),
+    // A request that was taken is asked about by the client that sent it.
+    ("engine/http", &[("indexing", "sink")]),
+    ("engine/logstash", &[("codec", "network"), ("input", "network"), ("output", "network")]),
     // A list holds maps, and a map holds lists.
     ("engine/logstash-event", &[("datum", "map")]),
     (

@@ -23,6 +23,9 @@ use temblor_runtime::limits::WHOLE_BYTES_MAX;
 use temblor_runtime::source::Source;
 use temblor_runtime::source::feed::{At, Feed};
 
+/// How often it is looked whether a command that writes nothing more has ended.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
+
 /// What a plan says of such a source.
 #[derive(Clone, Debug)]
 pub struct CommandConfig {
@@ -76,8 +79,17 @@ impl CommandSource {
         let output = File::from(OwnedFd::from(output));
         if !self.config.reports {
             read_stream(output, feed, at)?;
-            let status = child.0.wait()?;
-            if !status.success() && !feed.stop.is_asked() {
+            // Whoever stops the run does not wait for a command that goes on: it is ended.
+            let status = loop {
+                if feed.stop.is_asked() {
+                    return Ok(());
+                }
+                match child.0.try_wait()? {
+                    Some(status) => break status,
+                    None => std::thread::sleep(LOOK),
+                }
+            };
+            if !status.success() {
                 let reason = format!("has ended with {status}");
                 let help = "what it wrote was read; run it by itself to see what is wrong";
                 feed.trouble(Error::input(self.name(), reason, help));

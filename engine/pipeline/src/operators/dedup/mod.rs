@@ -11,6 +11,7 @@ use super::key::Key;
 use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::operator::{AnyOperator, ELSE};
 use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::diagnostic::Diagnostic;
@@ -84,9 +85,21 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seed(u64);
 
+/// Set where programs are tried on samples: there hashes have no key.
+static REHEARSED: AtomicBool = AtomicBool::new(false);
+
+/// From now on memories of this process begin with hashes that have no key, so that a key which a person types
+/// is found in every one of them.
+pub(crate) fn rehearse() {
+    REHEARSED.store(true, Ordering::Relaxed);
+}
+
 impl Default for Seed {
     fn default() -> Self {
-        Seed(RandomState::new().hash_one(0_u64))
+        match REHEARSED.load(Ordering::Relaxed) {
+            true => Seed(0),
+            false => Seed(RandomState::new().hash_one(0_u64)),
+        }
     }
 }
 
