@@ -151,7 +151,8 @@ fn nothing_is_lost_between_a_file_and_a_peer_that_stalls_and_dies_when_runs_are_
         wait_until("everything has arrived", || peer.count() == LINES);
         let ran = process.terminate();
         // The last run may be asked to end before it listens for that: nothing is left to do for it.
-        assert!(matches!(ran.code, None | Some(0)), "{:?}: {}", ran.code, ran.err);
+        // 5 tells that a request had failed before it was sent again.
+        assert!(matches!(ran.code, None | Some(0 | 5)), "{:?}: {}", ran.code, ran.err);
         let taken = peer.taken.lock().unwrap();
         let lost = input.lines().filter(|line| !taken.contains_key(*line)).count();
         assert_eq!(lost, 0, "seed {seed}");
