@@ -502,15 +502,13 @@ impl State {
     /// Frees all segments: nothing in them is wanted any more.
     fn free_all(&mut self, directory: &Path) {
         self.read = Mark { sequence: self.next, segment: self.next, offset: HEAD_BYTES };
-        self.advance(directory);
-        for segment in self.segments.drain(..) {
-            if !segment.damaged {
-                // A reader may still have it open: its bytes are to be free at once, not when that closes it.
-                let path = segment::path(directory, segment.first);
-                let _ = OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(0));
-            }
-            free(directory, segment);
+        for segment in self.segments.iter().filter(|segment| !segment.damaged) {
+            // A reader may still have it open: its bytes are to be free at once, not when that closes it.
+            let path = segment::path(directory, segment.first);
+            let _ = OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(0));
         }
+        self.advance(directory);
+        self.segments.drain(..).for_each(|segment| free(directory, segment));
     }
 }
 
