@@ -61,7 +61,7 @@ impl Parcels {
     /// The other side has all but what was refused.
     pub(crate) async fn confirm(self, errors: &Feedback) {
         for (parcel, refused) in self.parcels.into_iter().zip(self.refused) {
-            parcel.confirm_except(&refused, errors).await;
+            parcel.confirm_except(&refused, errors);
         }
     }
 

@@ -136,7 +136,7 @@ impl Load {
     /// Everything that was not refused has been delivered.
     pub(crate) async fn settle(self, errors: &Feedback) {
         for (parcel, refused) in self.parcels.into_iter().zip(&self.refused) {
-            parcel.confirm_except(refused, errors).await;
+            parcel.confirm_except(refused, errors);
         }
     }
 

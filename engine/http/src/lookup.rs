@@ -2,16 +2,11 @@
 //!
 //! Invariant: credentials are shown to the server of the address alone.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode};
 use serde_json::value::RawValue;
-use temblor_declare::{
-    Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong,
-};
-use temblor_runtime::outlet::Feedback;
+use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
 use temblor_wire::asking::{
     ATTEMPTS, Ask, CACHE_FOR, CACHE_MISSES_FOR, CACHE_SIZE, CONCURRENCY, Lookup, Manners, ORDERED,
     TIMEOUT, Told, Trouble,
@@ -98,14 +93,8 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         _ => Method::GET,
     };
     let client = Client::of_settings(settings, &[&target])?;
-    let (errors, answers) = (Feedback::new(), Feedback::new());
-    let open = Lookup {
-        ask: Arc::new(Server { client, target, method, headers }),
-        manners: Manners::of_settings(settings),
-        errors: Arc::clone(&errors),
-        answers: Arc::clone(&answers),
-    };
-    let sink = BuiltSink { answers: Some(answers), ..BuiltSink::of_events(open, errors) };
+    let server = Server { client, target, method, headers };
+    let sink = Lookup::sink(server, Manners::of_settings(settings));
     Ok(Built { sink: Some(sink), source: None, warnings })
 }
 

@@ -101,7 +101,7 @@ impl Replies {
                 answered.err().map(refusal)
             };
             let refused: Vec<_> = (0..parcel.events().len()).filter_map(answer_one).collect();
-            parcel.confirm_except(&refused, &self.errors).await;
+            parcel.confirm_except(&refused, &self.errors);
         }
     }
 

@@ -114,7 +114,7 @@ impl Writing {
                     refused.push(Refusal { event, reason, details: String::new() });
                 }
             }
-            parcel.confirm_except(&refused, &self.errors).await;
+            parcel.confirm_except(&refused, &self.errors);
         }
     }
 

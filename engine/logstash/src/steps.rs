@@ -84,7 +84,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("dissect", r#"mapping = {"message": "%{time} %{+time} %{text}"}"#),
     ("drop", "percentage = 50"),
     ("fingerprint", r#"source = ["message"], method = "SHA256""#),
-    ("geoip", r#"source = "ip", target = "geo""#),
+    ("geoip", r#"source = "ip", target = "geo", database = "GeoLite2-City.mmdb""#),
     ("grok", r#"match = {"message": "%{IP:ip} %{WORD:verb}"}"#),
     ("http", r#"url = "http://127.0.0.1:8080/%{id}", target_body = "answer""#),
     ("math", r#"calculate = [["fdiv", "bytes", 1000, "kilobytes"]]"#),

@@ -15,6 +15,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulConnection;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -38,8 +39,12 @@ pub enum Rights {
 
 type Answer = Response<Full<Bytes>>;
 
-/// Serves the requests of one connection.
-pub async fn serve<S>(stream: S, operations: Arc<dyn Operations>, rights: Rights)
+/// Serves the requests of one connection for as long as it is polled.
+pub(crate) fn connection<S>(
+    stream: S,
+    operations: Arc<dyn Operations>,
+    rights: Rights,
+) -> impl GracefulConnection<Error = hyper::Error> + Send
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -56,13 +61,11 @@ where
             Ok::<_, Infallible>(answered)
         }
     });
-    let served = http1::Builder::new()
+    http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_MAX)
         .max_buf_size(HEAD_BYTES_MAX)
-        .serve_connection(TokioIo::new(stream), service);
-    // A peer that breaks off has had its answer, or wants none.
-    let _ = served.await;
+        .serve_connection(TokioIo::new(stream), service)
 }
 
 fn answer(

@@ -49,7 +49,8 @@ async fn accept(listener: StdListener, operations: Arc<dyn Operations>) {
         };
         let operations = Arc::clone(&operations);
         tokio::spawn(async move {
-            answers::serve(stream, operations, Rights::Look).await;
+            // A peer that breaks off has had its answer, or wants none.
+            let _ = answers::connection(stream, operations, Rights::Look).await;
             drop(place);
         });
     }

@@ -8,11 +8,14 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
+use hyper_util::server::graceful::GracefulShutdown;
 use temblor_runtime::error::Error;
 use tokio::net::UnixListener;
 use tokio::runtime::Builder;
+use tokio::sync::oneshot;
 
 use crate::answers::{self, Rights};
 use crate::operations::Operations;
@@ -21,17 +24,28 @@ use crate::operations::Operations;
 pub const SOCKET_NAME: &str = "control.sock";
 /// How long `temblor ctl` waits for an answer: a reload may wait for sinks that are slow.
 const ANSWER_MAX: Duration = Duration::from_secs(120);
+/// How long the end of the process waits for answers that are being written, such as that to `drain`.
+const LAST_ANSWERS_MAX: Duration = Duration::from_secs(2);
 /// Bytes of an answer, at the most.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
-/// The file of a socket, which goes with this value.
+/// The file of a socket, which goes with this value. Who was being answered by then gets the answer.
 #[derive(Debug)]
-pub struct Socket(PathBuf);
+pub struct Socket {
+    path: PathBuf,
+    /// Tells the thread to end, and the thread.
+    answering: Option<(oneshot::Sender<()>, JoinHandle<()>)>,
+}
 
 impl Drop for Socket {
     fn drop(&mut self) {
         // It may be gone already.
-        let _ = std::fs::remove_file(&self.0);
+        let _ = std::fs::remove_file(&self.path);
+        if let Some((end, thread)) = self.answering.take() {
+            // A thread that is gone waits for nothing.
+            let _ = end.send(());
+            let _ = thread.join();
+        }
     }
 }
 
@@ -48,11 +62,15 @@ pub fn serve(path: &Path, operations: Arc<dyn Operations>) -> Result<Socket, Err
     let listener = listen(path).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     let runtime = Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let socket = Socket(path.to_path_buf());
-    std::thread::Builder::new()
-        .name("control".to_string())
-        .spawn(move || runtime.block_on(accept(listener, operations)))
-        .map_err(failed)?;
+    let mut socket = Socket { path: path.to_path_buf(), answering: None };
+    let (end, ended) = oneshot::channel();
+    let answer = move || {
+        runtime.block_on(accept(listener, operations, ended));
+        // A reload that still waits for a slow sink holds nothing up.
+        runtime.shutdown_background();
+    };
+    let thread = std::thread::Builder::new().name("control".to_string()).spawn(answer);
+    socket.answering = Some((end, thread.map_err(failed)?));
     Ok(socket)
 }
 
@@ -93,15 +111,30 @@ fn remove_stale(path: &Path) -> Result<(), IoError> {
     std::fs::remove_file(path)
 }
 
-async fn accept(listener: StdListener, operations: Arc<dyn Operations>) {
+/// Answers until the process ends, and then those who have asked by then.
+async fn accept(
+    listener: StdListener,
+    operations: Arc<dyn Operations>,
+    mut ended: oneshot::Receiver<()>,
+) {
     let Ok(listener) = UnixListener::from_std(listener) else { return };
+    let answers = GracefulShutdown::new();
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            _ = &mut ended => break,
+        };
+        let Ok((stream, _)) = accepted else {
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        tokio::spawn(answers::serve(stream, Arc::clone(&operations), Rights::Steer));
+        let connection = answers::connection(stream, Arc::clone(&operations), Rights::Steer);
+        let watched = answers.watch(connection);
+        // A peer that breaks off has had its answer, or wants none.
+        tokio::spawn(async { drop(watched.await) });
     }
+    // Who reads no answer gets none.
+    let _ = tokio::time::timeout(LAST_ANSWERS_MAX, answers.shutdown()).await;
 }
 
 /// Asks the process behind a socket. Gives the status and the body of its answer.

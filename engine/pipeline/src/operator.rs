@@ -167,6 +167,12 @@ pub trait Operator: Send + Sync + fmt::Debug {
     /// The state before the first event.
     fn start(&self) -> Self::State;
 
+    /// A fresh state for trying a program on samples: a key that a person types is found in it, so its hashes have
+    /// no key of their own.
+    fn rehearse(&self) -> Self::State {
+        self.start()
+    }
+
     /// Whether what it remembers can change what comes out.
     fn is_stateful(&self) -> bool {
         size_of::<Self::State>() > 0
@@ -288,6 +294,8 @@ pub trait Operator: Send + Sync + fmt::Debug {
 pub trait AnyOperator: Send + Sync + fmt::Debug {
     /// See [`Operator::start`].
     fn start(&self) -> Box<dyn Any + Send>;
+    /// See [`Operator::rehearse`].
+    fn rehearse(&self) -> Box<dyn Any + Send>;
     /// Whether there is anything to remember.
     fn is_stateful(&self) -> bool;
     /// See [`Operator::process`].
@@ -355,6 +363,10 @@ const OWN_STATE: &str = "a state goes back to the operator that made it";
 impl<O: Operator> AnyOperator for O {
     fn start(&self) -> Box<dyn Any + Send> {
         Box::new(Operator::start(self))
+    }
+
+    fn rehearse(&self) -> Box<dyn Any + Send> {
+        Box::new(Operator::rehearse(self))
     }
 
     fn is_stateful(&self) -> bool {

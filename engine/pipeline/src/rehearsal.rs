@@ -76,11 +76,10 @@ impl Rehearsal {
     /// is how events are shown.
     #[must_use]
     pub fn new(graph: Graph, sources: Sources, style: JsonStyle) -> Self {
-        crate::operators::dedup::rehearse();
         Self {
             style,
-            shared: graph.start(),
-            local: graph.start(),
+            shared: graph.rehearse(),
+            local: graph.rehearse(),
             graph,
             sources,
             facts: Facts::default(),

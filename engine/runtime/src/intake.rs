@@ -159,20 +159,7 @@ impl Feed {
     }
 
     /// Hands frames over that stem from other batches: the tokens of those are let go when these frames
-    /// have got where they should.
-    ///
-    /// # Errors
-    /// The run is over: nothing was taken, and the tokens have failed.
-    pub async fn hand_over_for(
-        &self,
-        arrival: Arrival,
-        origin: &Arc<Origin>,
-        tokens: Vec<Token>,
-    ) -> Result<(), Closed> {
-        self.give_back(arrival, origin, tokens)
-    }
-
-    /// The same, for those who are no task. It never waits: the workers may wait for who gives back.
+    /// have got where they should. It never waits for room: the workers may wait for who gives back.
     ///
     /// # Errors
     /// The run is over: nothing was taken, and the tokens have failed.

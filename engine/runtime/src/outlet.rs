@@ -372,7 +372,7 @@ impl Parcel {
 
     /// The other side has all of it but for what it refused for good. That goes to `errors`, with the event
     /// and the reason; where that leads nowhere, it is printed and counted.
-    pub async fn confirm_except(mut self, refused: &[Refusal], errors: &Feedback) {
+    pub fn confirm_except(mut self, refused: &[Refusal], errors: &Feedback) {
         if refused.is_empty() {
             return self.confirm();
         }
@@ -392,7 +392,7 @@ impl Parcel {
                 refused.iter().for_each(|one| messages.push("", &self.report(one)));
                 let origin = Origin::named(&*self.desk.name);
                 let tokens = std::mem::take(&mut self.tokens);
-                if feed.hand_over_for(messages.take(), &origin, tokens).await.is_err() {
+                if feed.give_back(messages.take(), &origin, tokens).is_err() {
                     return;
                 }
             }
@@ -407,7 +407,7 @@ impl Parcel {
 
     /// The other side has answered: what it said goes back into the program by `answers`, and what it refused for
     /// good by `errors`. The input of the parcel is done when both have got where they should.
-    pub async fn answer(
+    pub fn answer(
         self,
         mut messages: Messages,
         answers: &Feedback,
@@ -416,11 +416,11 @@ impl Parcel {
     ) {
         if let Some(feed) = answers.feed().filter(|_| !messages.is_empty()) {
             let origin = Origin::named(&*self.desk.name);
-            if feed.hand_over_for(messages.take(), &origin, self.tokens.clone()).await.is_err() {
+            if feed.give_back(messages.take(), &origin, self.tokens.clone()).is_err() {
                 return;
             }
         }
-        self.confirm_except(refused, errors).await;
+        self.confirm_except(refused, errors);
     }
 
     /// The event of a refusal: `{"error", "sink", "event", …}`.

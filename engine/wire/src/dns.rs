@@ -4,7 +4,7 @@
 //! allows.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use hickory_resolver::config::{ConnectionConfig, NameServerConfig, ResolverConfig, ResolverOpts};
@@ -12,10 +12,7 @@ use hickory_resolver::net::NetError;
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::proto::rr::{Name, RData, Record, RecordType};
 use hickory_resolver::{Resolver, TokioResolver};
-use temblor_declare::{
-    Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong,
-};
-use temblor_runtime::outlet::Feedback;
+use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
 
 use crate::address::Address;
 use crate::asking::{
@@ -85,15 +82,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let kind = settings.text("type").parse().expect("the declaration lists the kinds");
     let servers = servers(settings.text("address"))?;
     let names = Names::new(servers, manners.timeout, kind);
-    let (errors, answers) = (Feedback::new(), Feedback::new());
-    let open = Lookup {
-        ask: Arc::new(names),
-        manners,
-        errors: Arc::clone(&errors),
-        answers: Arc::clone(&answers),
-    };
-    let sink = BuiltSink { answers: Some(answers), ..BuiltSink::of_events(open, errors) };
-    Ok(Built { sink: Some(sink), ..Built::default() })
+    Ok(Built { sink: Some(Lookup::sink(names, manners)), ..Built::default() })
 }
 
 /// The servers of an address; none for those of the system.

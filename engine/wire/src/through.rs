@@ -143,7 +143,7 @@ async fn share(through: Through, outlet: Arc<Outlet>, desk: Desk) {
     let giving = tokio::spawn(async move {
         while let Some(answered) = in_order.recv().await {
             let Ok(Answered { parcel, answers, refused }) = answered.await else { return };
-            parcel.answer(answers, &giver.answers, &refused, &giver.errors).await;
+            parcel.answer(answers, &giver.answers, &refused, &giver.errors);
         }
     });
     let mut next = 0;

@@ -270,7 +270,7 @@ impl DatagramSink {
             }
             let Some(made) = &socket else { continue };
             let refused = send(made, &parcel, self.trims).await;
-            parcel.confirm_except(&refused, &self.errors).await;
+            parcel.confirm_except(&refused, &self.errors);
         }
         let _ = desk;
     }

@@ -390,7 +390,7 @@ impl UnixDatagramSink {
                 }
             }
             match failed {
-                None => parcel.confirm_except(&refused, &self.errors).await,
+                None => parcel.confirm_except(&refused, &self.errors),
                 Some(error) => {
                     let help = "start the program that listens there";
                     parcel.fail(Error::output(&*self.path, error.to_string(), help));

@@ -18,7 +18,6 @@ use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
 use temblor_runtime::sink::{OpenSink, Sink};
 use temblor_wire::outbound::task_sink;
 use temblor_wire::retry;
-use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
 use super::client::{Complaints, config, help, is_refusal};
@@ -110,7 +109,6 @@ struct UnderWay {
     failed: Mutex<Option<KafkaError>>,
     name: String,
     errors: Arc<Feedback>,
-    handle: Handle,
     _place: tokio::sync::OwnedSemaphorePermit,
 }
 
@@ -153,8 +151,7 @@ impl UnderWay {
         } else if refused.is_empty() {
             parcel.confirm();
         } else {
-            let errors = Arc::clone(&self.errors);
-            self.handle.spawn(async move { parcel.confirm_except(&refused, &errors).await });
+            parcel.confirm_except(&refused, &self.errors);
         }
     }
 }
@@ -231,7 +228,6 @@ impl Writing {
             failed: Mutex::default(),
             name: self.name(),
             errors: Arc::clone(&self.errors),
-            handle: Handle::current(),
             _place: place,
         });
         let mut fatal = None;

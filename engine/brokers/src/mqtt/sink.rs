@@ -274,7 +274,7 @@ async fn confirm(parcels: Vec<Parcel>, fates: Vec<Vec<Fate>>, errors: &Feedback)
             Fate::Taken | Fate::Waiting => None,
         };
         let refused: Vec<_> = fates.into_iter().enumerate().filter_map(refusal).collect();
-        parcel.confirm_except(&refused, errors).await;
+        parcel.confirm_except(&refused, errors);
     }
 }
 

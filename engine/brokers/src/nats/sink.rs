@@ -107,7 +107,7 @@ impl Round {
                 Fate::Stored | Fate::Waiting => None,
             };
             let refused: Vec<_> = fates.into_iter().enumerate().filter_map(refusal).collect();
-            parcel.confirm_except(&refused, errors).await;
+            parcel.confirm_except(&refused, errors);
         }
     }
 }

@@ -137,7 +137,7 @@ impl Writing {
                     Fate::Stored | Fate::Waiting => None,
                 };
                 let refused: Vec<_> = fates.into_iter().enumerate().filter_map(refusal).collect();
-                parcel.confirm_except(&refused, &self.errors).await;
+                parcel.confirm_except(&refused, &self.errors);
             }
         }
         if let Some(Link { _connection: connection, .. }) = link {

@@ -85,7 +85,7 @@ impl Writing {
             presence.found(&self.server.name());
             let mut refusals = request.refusals(&answers);
             for (index, parcel) in parcels.into_iter().enumerate() {
-                parcel.confirm_except(&std::mem::take(&mut refusals[index]), &self.errors).await;
+                parcel.confirm_except(&std::mem::take(&mut refusals[index]), &self.errors);
             }
         }
     }

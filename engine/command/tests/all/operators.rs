@@ -41,11 +41,6 @@ fn examples_compile() {
     for kind in registry().operators().filter(|kind| kind.path != "logstash::undecided") {
         assert!(!kind.examples.is_empty(), "{} has no example", kind.path);
         for example in kind.examples {
-            // Its database is the user's: without one it says so.
-            if kind.path == "logstash::geoip" {
-                assert!(mistakes(example).contains("`database`"), "{example}");
-                continue;
-            }
             assert_eq!(mistakes(example), "", "{}: {example}", kind.path);
             let long = long_form(example);
             assert!(!long.contains("|>"), "{long}");

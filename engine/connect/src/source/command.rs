@@ -13,6 +13,7 @@ use std::io::{Error as IoError, ErrorKind, Read, Result as IoResult};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
 use temblor_codec::Format;
 use temblor_lang::value::{Arena, Value};
 use temblor_runtime::batch::Origin;
@@ -23,8 +24,8 @@ use temblor_runtime::limits::WHOLE_BYTES_MAX;
 use temblor_runtime::source::Source;
 use temblor_runtime::source::feed::{At, Feed};
 
-/// How often it is looked whether a command that writes nothing more has ended.
-const LOOK: std::time::Duration = std::time::Duration::from_millis(10);
+/// Time between two looks at whether a command that writes nothing more has ended.
+const LOOK: Duration = Duration::from_millis(10);
 
 /// What a plan says of such a source.
 #[derive(Clone, Debug)]

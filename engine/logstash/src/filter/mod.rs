@@ -59,8 +59,10 @@ pub(crate) use common::added_texts;
 pub(crate) use common::ruby_text;
 
 pub(crate) use common::ruby_to_s;
+
 pub(super) use grok::library as grok_library;
 pub(super) use json::read as read_json;
+pub(crate) use syslog_pri::{FACILITIES, SEVERITIES};
 
 use super::options::{Arguments, OptionSpec};
 use chrono::{DateTime, Utc};

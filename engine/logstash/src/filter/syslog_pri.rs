@@ -20,7 +20,8 @@ pub(crate) static DECLARATION: Declaration = Declaration {
     make,
 };
 
-const FACILITIES: [&str; 24] = [
+/// The names of facilities, by number.
+pub(crate) const FACILITIES: [&str; 24] = [
     "kernel",
     "user-level",
     "mail",
@@ -46,7 +47,8 @@ const FACILITIES: [&str; 24] = [
     "local6",
     "local7",
 ];
-const SEVERITIES: [&str; 8] =
+/// The names of severities, by number.
+pub(crate) const SEVERITIES: [&str; 8] =
     ["emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug"];
 /// The priority of a message that has none (RFC 3164, 4.3.3).
 const PRIORITY_DEFAULT: i64 = 13;

@@ -5,8 +5,8 @@
 use super::arrival::{Arrival, Arrives};
 use super::rows::Becomes::{Flag, Known, Refused, Seconds, Switch, Template, Text, Whole, Word};
 use super::rows::{
-    BASIC, BEATS, BEATS_OPTIONS, LISTENER, NO_PROXY, NetworkPlugin, PLAIN_KEY, Row, TCP, TLS,
-    input, output, seen,
+    BASIC, BEATS, BEATS_OPTIONS, LISTENER, NO_PROXY, NetworkPlugin, PLAIN_KEY, Row, TCP,
+    TCP_OPTIONS, TLS, input, output, seen,
 };
 use super::{shape, written};
 
@@ -118,19 +118,7 @@ pub(super) static PLUGINS: &[NetworkPlugin] = &[
         "graphite",
         &["tcp"],
         "graphite",
-        (
-            &[
-                LISTENER,
-                TLS,
-                &[
-                    ("mode", Word("mode", &[("server", "listen"), ("client", "connect")])),
-                    ("tcp_keep_alive", Known),
-                    ("dns_reverse_lookup_enabled", Known),
-                    ("proxy_protocol", Refused("false here")),
-                ],
-            ],
-            shape::tcp_input,
-        ),
+        (&[LISTENER, TLS, TCP_OPTIONS], shape::tcp_input),
         &TCP,
     ),
     input(

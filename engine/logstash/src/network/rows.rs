@@ -260,6 +260,13 @@ pub(super) const fn output(
     NetworkPlugin { name, end, kinds, codec, options, shape, arrival: None, writes: None }
 }
 
+pub(super) const TCP_OPTIONS: &[Row] = &[
+    ("mode", Word("mode", &[("server", "listen"), ("client", "connect")])),
+    ("tcp_keep_alive", Known),
+    ("dns_reverse_lookup_enabled", Known),
+    ("proxy_protocol", Refused("false here")),
+];
+
 pub(super) const BEATS_OPTIONS: &[Row] = &[
     ("client_inactivity_timeout", Seconds("idle")),
     ("include_codec_tag", Known),
@@ -278,25 +285,7 @@ static PLUGINS: &[NetworkPlugin] = &[
         (&[LISTENER, TLS, BEATS_OPTIONS], shape::beats),
         &BEATS,
     ),
-    input(
-        "tcp",
-        &["tcp"],
-        "line",
-        (
-            &[
-                LISTENER,
-                TLS,
-                &[
-                    ("mode", Word("mode", &[("server", "listen"), ("client", "connect")])),
-                    ("tcp_keep_alive", Known),
-                    ("dns_reverse_lookup_enabled", Known),
-                    ("proxy_protocol", Refused("false here")),
-                ],
-            ],
-            shape::tcp_input,
-        ),
-        &TCP,
-    ),
+    input("tcp", &["tcp"], "line", (&[LISTENER, TLS, TCP_OPTIONS], shape::tcp_input), &TCP),
     input(
         "udp",
         &["udp"],

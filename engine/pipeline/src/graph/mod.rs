@@ -132,8 +132,18 @@ impl Graph {
     /// Fresh states for all nodes.
     #[must_use]
     pub fn start(&self) -> States {
+        self.begin(|operator| operator.start())
+    }
+
+    /// Fresh states for trying a program on samples; see [`Operator::rehearse`](crate::operator::Operator::rehearse).
+    #[must_use]
+    pub fn rehearse(&self) -> States {
+        self.begin(|operator| operator.rehearse())
+    }
+
+    fn begin(&self, state: impl Fn(&dyn AnyOperator) -> Box<dyn Any + Send>) -> States {
         let start = |node: &Node| match &node.step {
-            Step::Operator(operator) => operator.start(),
+            Step::Operator(operator) => state(operator.as_ref()),
             _ => Box::new(()) as Box<dyn Any + Send>,
         };
         let tallies = vec![Tally::default(); self.nodes.len()];

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::value::RawValue;
+use temblor_declare::BuiltSink;
 use temblor_runtime::error::Error;
 use temblor_runtime::intake::Messages;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet, Parcel, Refusal};
@@ -30,13 +31,23 @@ const METADATA: usize = 1;
 /// all metadata.
 pub struct Lookup<A> {
     /// Whom it asks.
-    pub ask: Arc<A>,
+    ask: Arc<A>,
     /// How.
-    pub manners: Manners,
+    manners: Manners,
     /// Where events go whose questions fail.
-    pub errors: Arc<Feedback>,
+    errors: Arc<Feedback>,
     /// Where events go with their answers.
-    pub answers: Arc<Feedback>,
+    answers: Arc<Feedback>,
+}
+
+impl<A: Ask> Lookup<A> {
+    /// The sink that asks in this way, with the way back of its answers.
+    pub fn sink(ask: A, manners: Manners) -> BuiltSink {
+        let (errors, answers) = (Feedback::new(), Feedback::new());
+        let (ask, back) = (Arc::new(ask), Some(Arc::clone(&answers)));
+        let open = Self { ask, manners, errors: Arc::clone(&errors), answers };
+        BuiltSink { answers: back, ..BuiltSink::of_events(open, errors) }
+    }
 }
 
 impl<A> std::fmt::Debug for Lookup<A> {
@@ -253,7 +264,7 @@ impl<A: Ask> Desks<A> {
                 None => messages.push(&with_answer(meta, None, None), message),
             }
         }
-        parcel.answer(messages, &self.answers, &refused, &self.errors).await;
+        parcel.answer(messages, &self.answers, &refused, &self.errors);
     }
 }
 

@@ -100,7 +100,7 @@ impl Client {
                 Err(reason) => refused.push(Refusal { event, reason, details: String::new() }),
             }
         }
-        parcel.answer(messages, &self.answers, &refused, &self.errors).await;
+        parcel.answer(messages, &self.answers, &refused, &self.errors);
     }
 
     async fn ask(&self, event: &[u8]) -> Result<String, String> {

@@ -255,7 +255,7 @@ impl Traffic {
                 if self.next.0 < self.first {
                     self.next = (self.first, 0);
                 }
-                parcel.confirm_except(&refused, errors).await;
+                parcel.confirm_except(&refused, errors);
             }
         }
     }

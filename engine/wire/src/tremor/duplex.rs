@@ -98,7 +98,7 @@ pub(super) async fn answer(
         while at < parcel.events().len() {
             at = write_run(&parcel, at, &connections, key, &mut refused).await;
         }
-        parcel.confirm_except(&refused, &errors).await;
+        parcel.confirm_except(&refused, &errors);
     }
 }
 

@@ -1,42 +1,13 @@
 //! The messages of the output `syslog`: the headers of RFC 3164 and RFC 5424 as Logstash fills them in.
 
 use crate::codec::{Encoder, OwnText};
+use crate::filter::{FACILITIES, SEVERITIES};
 use crate::options::Arguments;
 use chrono::{DateTime, Utc};
 use temblor_lang::value::Arena;
 use temblor_logstash_event::event::LogEvent;
 use temblor_logstash_event::template::Template;
 
-/// The names of facilities, by number.
-const FACILITIES: [&str; 24] = [
-    "kernel",
-    "user-level",
-    "mail",
-    "daemon",
-    "security/authorization",
-    "syslogd",
-    "line printer",
-    "network news",
-    "uucp",
-    "clock",
-    "security/authorization",
-    "ftp",
-    "ntp",
-    "log audit",
-    "log alert",
-    "clock",
-    "local0",
-    "local1",
-    "local2",
-    "local3",
-    "local4",
-    "local5",
-    "local6",
-    "local7",
-];
-/// The names of severities, by number.
-const SEVERITIES: [&str; 8] =
-    ["emergency", "alert", "critical", "error", "warning", "notice", "informational", "debug"];
 /// The facility `user-level`, for names that are in no list.
 const FACILITY_DEFAULT: usize = 1;
 /// The severity `notice`, for names that are in no list.

@@ -254,6 +254,10 @@ impl Operator for Across {
         State::default()
     }
 
+    fn rehearse(&self) -> State {
+        State { seed: Seed::NONE, ..State::default() }
+    }
+
     fn process<'a>(
         &'a self,
         state: &mut State,

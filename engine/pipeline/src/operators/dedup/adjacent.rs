@@ -32,6 +32,10 @@ impl Operator for Adjacent {
         State::default()
     }
 
+    fn rehearse(&self) -> State {
+        State { seed: Seed::NONE, ..State::default() }
+    }
+
     fn process<'a>(
         &'a self,
         state: &mut State,

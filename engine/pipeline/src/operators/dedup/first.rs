@@ -49,6 +49,10 @@ impl Operator for First {
         State::default()
     }
 
+    fn rehearse(&self) -> State {
+        State { seed: Seed::NONE, ..State::default() }
+    }
+
     fn process<'a>(
         &'a self,
         state: &mut State,

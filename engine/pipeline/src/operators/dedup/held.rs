@@ -118,6 +118,10 @@ impl Operator for Held {
         State::default()
     }
 
+    fn rehearse(&self) -> State {
+        State { seed: Seed::NONE, ..State::default() }
+    }
+
     fn process<'a>(
         &'a self,
         state: &mut State,

@@ -12,7 +12,6 @@ use super::{MAX_KEYS, OperatorKind, Supplies};
 use crate::operator::{AnyOperator, ELSE};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use temblor_declare::{InChain, Setting, Settings, Takes};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::program::Formula;
@@ -85,31 +84,21 @@ pub static KINDS: &[OperatorKind] = &[OperatorKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seed(u64);
 
-/// Set where programs are tried on samples: there hashes have no key.
-static REHEARSED: AtomicBool = AtomicBool::new(false);
-
-/// From now on memories of this process begin with hashes that have no key, so that a key which a person types
-/// is found in every one of them.
-pub(crate) fn rehearse() {
-    REHEARSED.store(true, Ordering::Relaxed);
-}
-
 impl Default for Seed {
     fn default() -> Self {
-        match REHEARSED.load(Ordering::Relaxed) {
-            true => Seed(0),
-            false => Seed(RandomState::new().hash_one(0_u64)),
-        }
+        Seed(RandomState::new().hash_one(0_u64))
     }
 }
 
 impl Seed {
     /// The field of a saved memory that holds it.
     const FIELD: &str = "seed";
+    /// Of hashes without a key: those of a rehearsal, where a person looks keys up.
+    const NONE: Seed = Seed(0);
 
     /// That of a saved memory. Those of an older temblor have none: their hashes have no key.
     fn restore(saved: Value<'_>) -> Self {
-        Seed(saved.get(&Field::new(Self::FIELD)).and_then(Value::as_u64).unwrap_or(0))
+        saved.get(&Field::new(Self::FIELD)).and_then(Value::as_u64).map_or(Self::NONE, Seed)
     }
 
     fn value<'a>(self) -> Value<'a> {
