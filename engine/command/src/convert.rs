@@ -1,4 +1,4 @@
-//! `temblor convert`: a Temblor file from a configuration of Logstash, Eventgen or syslog-ng, and the report about what
+//! `temblor convert`: a Temblor file from a configuration of Logstash, Eventgen, syslog-ng or rsyslog, and the report about what
 //! became of each block. The report goes to standard error unless it is what was asked for.
 
 use super::check::FAULTY;
@@ -31,6 +31,8 @@ enum From {
     Eventgen(EventgenArgs),
     /// A configuration of syslog-ng, with all that it includes
     SyslogNg(MigrateArgs),
+    /// A configuration of rsyslog, with all that it includes
+    Rsyslog(MigrateArgs),
 }
 
 #[derive(Debug, Args)]
@@ -103,6 +105,7 @@ pub(crate) fn convert(args: &ConvertArgs) -> u8 {
         From::Logstash(args) => logstash(args),
         From::Eventgen(args) => eventgen(args),
         From::SyslogNg(args) => migrated(args, temblor_migrate::syslog_ng::convert),
+        From::Rsyslog(args) => migrated(args, temblor_migrate::rsyslog::convert),
     };
     match converted {
         Ok(code) => code,

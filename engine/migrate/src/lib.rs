@@ -7,10 +7,12 @@ mod notation;
 mod complain;
 mod undecided;
 mod stamp;
+mod json;
 mod sender;
 mod structured;
 mod page;
 pub mod syslog_ng;
+pub mod rsyslog;
 
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::span::Sources;
@@ -19,7 +21,7 @@ use temblor_pipeline::operators::OperatorKind;
 
 /// The steps that conversions are made of.
 pub fn kinds() -> impl Iterator<Item = &'static OperatorKind> {
-    [&undecided::UNDECIDED, &syslog_ng::reader::READ].into_iter()
+    [&undecided::UNDECIDED, &syslog_ng::reader::READ, &rsyslog::reader::READ].into_iter()
 }
 
 /// How a configuration is converted.

@@ -91,6 +91,20 @@ pub(crate) fn found(pattern: &str, ignore_case: bool, place: &str) -> (String, &
     (format!("re::is_match({}, {place})", text(&format!("{flags}{pattern}"))), "re")
 }
 
+/// Whether the expressions of Temblor, which have no look-around and no back-references, can say it.
+pub(crate) fn compiles(pattern: &str) -> Result<(), String> {
+    match regex::Regex::new(pattern) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or("").trim_start_matches("error: ");
+            Err(format!(
+                "the expression cannot be said without back-references and look-around, or is none: {reason}"
+            ))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{found, path, plain, text};

@@ -12,19 +12,29 @@ use temblor_logstash::convert::report::{Block, Coverage, Report};
 const WIDTH: usize = 96;
 
 /// Functions that conversions may need: their names, the modules that they need, and their text.
-const SHARED: &[(&str, &[&str], &str)] = &[(
-    "ordered_json",
-    &["array", "json", "record"],
-    "## JSON of the fields that are not empty, in the order in which syslog-ng writes them.\n\
+const SHARED: &[(&str, &[&str], &str)] = &[
+    (
+        "ordered_json",
+        &["array", "json", "record"],
+        "## JSON of the fields that are not empty, in the order in which syslog-ng writes them.\n\
      fn ordered_json(fields) with\n  \
      json::encode(record::from_array(array::reverse(array::sort(record::to_array(record::compact(fields))))))\nend;",
-), (
-    "header_of",
-    &[],
-    "## What stands in front of the message: the program and its process.\n\
+    ),
+    (
+        "json_text",
+        &["json", "string"],
+        "## A text as it stands in JSON, as rsyslog writes it.\n\
+     fn json_text(text) with\n  \
+     string::replace(string::slice(json::encode(text), 1, -1), \"/\", \"\\\\/\")\nend;",
+    ),
+    (
+        "header_of",
+        &[],
+        "## What stands in front of the message: the program and its process.\n\
      fn header_of(program, pid) with\n  \
      if program == \"\" then \"\" elif pid == \"\" then \"#{program}: \" else \"#{program}[#{pid}]: \" end\nend;",
-)];
+    ),
+];
 
 /// A chain of steps that is being written.
 #[derive(Clone, Debug, Default)]
@@ -152,7 +162,10 @@ impl Page {
         let begun: HashSet<&str> = self.chains.iter().map(|chain| chain.from.as_str()).collect();
         self.streams.retain(|stream| {
             begun.contains(stream.as_str())
-                || self.chains.iter().any(|chain| chain.steps.iter().any(|step| step.contains(stream.as_str())))
+                || self
+                    .chains
+                    .iter()
+                    .any(|chain| chain.steps.iter().any(|step| step.contains(stream.as_str())))
         });
         text.push_str(&filled(&self.streams));
         for chain in &self.chains {

@@ -222,7 +222,9 @@ mod tests {
         ] {
             assert_eq!(read(text, Years::Nearest), Some((wanted.to_string(), length)), "{text}");
         }
-        for text in ["", "Oct", "Oct 32 22:14:15", "Octt 1 1:1:1", "2023-10-11 22:14:15Z", "Feb 30 1:1:1"] {
+        for text in
+            ["", "Oct", "Oct 32 22:14:15", "Octt 1 1:1:1", "2023-10-11 22:14:15Z", "Feb 30 1:1:1"]
+        {
             assert_eq!(read(text, Years::Nearest), None, "{text}");
         }
     }

@@ -20,8 +20,19 @@ pub(crate) const TEXT_BYTES_MAX: usize = 16 << 20;
 
 /// Objects, as they begin.
 const OBJECTS: &[&str] = &[
-    "module", "input", "action", "template", "ruleset", "main_queue", "global", "include", "lookup_table",
-    "parser", "timezone", "dyn_stats", "ratelimit",
+    "module",
+    "input",
+    "action",
+    "template",
+    "ruleset",
+    "main_queue",
+    "global",
+    "include",
+    "lookup_table",
+    "parser",
+    "timezone",
+    "dyn_stats",
+    "ratelimit",
 ];
 /// The ruleset that inputs have which name none.
 pub(crate) const DEFAULT_RULESET: &str = "RSYSLOG_DefaultRuleset";
@@ -126,7 +137,8 @@ impl<'t> Cursor<'t> {
 
     fn word(&self) -> &'t str {
         let rest = self.rest();
-        let end = rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '_').unwrap_or(rest.len());
+        let end =
+            rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '_').unwrap_or(rest.len());
         &rest[..end]
     }
 
@@ -180,7 +192,13 @@ impl Reader {
     }
 
     /// The statement at a place; what belongs to no ruleset is put where it belongs.
-    fn statement(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize, is_top: bool) -> Vec<Statement> {
+    fn statement(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+        is_top: bool,
+    ) -> Vec<Statement> {
         let start = cursor.at;
         let comments = std::mem::take(&mut cursor.comments);
         let one = |kind: Kind, cursor: &Cursor<'_>| {
@@ -234,13 +252,20 @@ impl Reader {
             "call" => {
                 cursor.at += word.len();
                 cursor.blanks();
-                let name = cursor.rest().split(|one: char| one.is_whitespace() || one == '}').next().unwrap_or("");
+                let name = cursor
+                    .rest()
+                    .split(|one: char| one.is_whitespace() || one == '}')
+                    .next()
+                    .unwrap_or("");
                 cursor.at += name.len();
                 return one(Kind::Call(name.trim_matches('"').to_string()), cursor);
             }
             "call_indirect" | "reload_lookup_table" => {
                 let text = cursor.line();
-                let name = text.split(|one: char| !one.is_alphanumeric() && one != '_').next().unwrap_or("");
+                let name = text
+                    .split(|one: char| !one.is_alphanumeric() && one != '_')
+                    .next()
+                    .unwrap_or("");
                 return one(Kind::Other(name.to_string()), cursor);
             }
             "foreach" => return self.foreach(cursor, depth, nesting, comments),
@@ -297,7 +322,13 @@ impl Reader {
         }
     }
 
-    fn block(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize, opened: usize) -> Vec<Statement> {
+    fn block(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+        opened: usize,
+    ) -> Vec<Statement> {
         let mut out: Vec<Statement> = Vec::new();
         loop {
             cursor.blanks();
@@ -364,7 +395,13 @@ impl Reader {
     }
 
     /// `if EXPRESSION then … else …`
-    fn branch(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize, comments: Vec<String>) -> Vec<Statement> {
+    fn branch(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+        comments: Vec<String>,
+    ) -> Vec<Statement> {
         let start = cursor.at;
         cursor.at += "if".len();
         let Some(length) = until_word(cursor.rest(), "then") else {
@@ -394,7 +431,12 @@ impl Reader {
         vec![Statement { kind, span, comments }]
     }
 
-    fn statement_or_action(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize) -> Vec<Statement> {
+    fn statement_or_action(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+    ) -> Vec<Statement> {
         if cursor.rest().is_empty() {
             let span = cursor.span(cursor.at);
             self.complain(complain::unexpected(span, "", "a statement"));
@@ -404,7 +446,13 @@ impl Reader {
     }
 
     /// `foreach ($.i in $!list) do { … }`
-    fn foreach(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize, comments: Vec<String>) -> Vec<Statement> {
+    fn foreach(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+        comments: Vec<String>,
+    ) -> Vec<Statement> {
         let start = cursor.at;
         cursor.at += "foreach".len();
         let length = until_word(cursor.rest(), "do").unwrap_or(0);
@@ -413,11 +461,17 @@ impl Reader {
         cursor.blanks();
         let span = cursor.span(start);
         let _ = self.statement_or_action(cursor, depth, nesting + 1);
-        vec![Statement { kind: Kind::Foreach(Expression::Number(0)), span, comments }]
+        vec![Statement { kind: Kind::Foreach, span, comments }]
     }
 
     /// `:msg, !contains, "x" action`
-    fn property_line(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize, comments: Vec<String>) -> Vec<Statement> {
+    fn property_line(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+        comments: Vec<String>,
+    ) -> Vec<Statement> {
         let start = cursor.at;
         let line_end = cursor.rest().find('\n').unwrap_or(cursor.rest().len());
         let line = &cursor.rest()[..line_end];
@@ -442,12 +496,20 @@ impl Reader {
             }
             let text = cursor.line();
             let span = cursor.span(start);
-            self.complain(complain::unexpected(span, &text, "`:property, comparison, \"value\" action`"));
+            self.complain(complain::unexpected(
+                span,
+                &text,
+                "`:property, comparison, \"value\" action`",
+            ));
             return Vec::new();
         };
         let (value, length) = quoted(&rest[open..]).unwrap_or_default();
         if length == 0 {
-            let span = Span::new(cursor.source, start + value_start + open, start + value_start + open + 1);
+            let span = Span::new(
+                cursor.source,
+                start + value_start + open,
+                start + value_start + open + 1,
+            );
             self.complain(complain::unclosed(span, "\""));
             let _ = cursor.line();
             return Vec::new();
@@ -460,7 +522,12 @@ impl Reader {
     }
 
     /// An action as old lines have it, or a statement.
-    fn legacy_actions(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize) -> Vec<Statement> {
+    fn legacy_actions(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+    ) -> Vec<Statement> {
         let before = cursor.rest();
         let blanks = before.len() - before.trim_start_matches([' ', '\t']).len();
         cursor.at += blanks;
@@ -472,8 +539,10 @@ impl Reader {
         let start = cursor.at;
         let word = cursor.word().to_ascii_lowercase();
         let behind = cursor.rest()[word.len()..].trim_start();
-        let is_statement = matches!(word.as_str(), "stop" | "call" | "set" | "unset" | "if" | "foreach" | "continue")
-            || word == "action" && behind.starts_with('(');
+        let is_statement = matches!(
+            word.as_str(),
+            "stop" | "call" | "set" | "unset" | "if" | "foreach" | "continue"
+        ) || word == "action" && behind.starts_with('(');
         if is_statement || cursor.rest().starts_with('{') {
             return self.statement(cursor, depth, nesting + 1, false);
         }
@@ -509,7 +578,10 @@ impl Reader {
             object.parameters.push((name.to_string(), vec![value.to_string()]));
         };
         let (target, template) = match text.rsplit_once(';') {
-            Some((target, template)) if !text.starts_with(':') || template.chars().all(|one| one.is_alphanumeric() || one == '_') => {
+            Some((target, template))
+                if !text.starts_with(':')
+                    || template.chars().all(|one| one.is_alphanumeric() || one == '_') =>
+            {
                 (target.trim(), Some(template.trim()))
             }
             _ => (text, None),
@@ -551,13 +623,14 @@ impl Reader {
                     }
                     None => rest,
                 };
-                let (host, port) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-                    Some((host, port)) => (host.to_string(), port.strip_prefix(':')),
-                    None => match rest.rsplit_once(':') {
-                        Some((host, port)) => (host.to_string(), Some(port)),
-                        None => (rest.to_string(), None),
-                    },
-                };
+                let (host, port) =
+                    match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+                        Some((host, port)) => (host.to_string(), port.strip_prefix(':')),
+                        None => match rest.rsplit_once(':') {
+                            Some((host, port)) => (host.to_string(), Some(port)),
+                            None => (rest.to_string(), None),
+                        },
+                    };
                 set("target", &host);
                 set("port", port.unwrap_or("514"));
             }
@@ -567,7 +640,10 @@ impl Reader {
                 set("target", rest);
             }
             b'*' => set("type", "omusrmsg"),
-            _ if target.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, ',' | '_' | '-')) => {
+            _ if target
+                .chars()
+                .all(|one| one.is_ascii_alphanumeric() || matches!(one, ',' | '_' | '-')) =>
+            {
                 set("type", "omusrmsg");
                 set("users", target);
             }
@@ -583,7 +659,13 @@ impl Reader {
     }
 
     /// `module(…)`, `input(…)`, `ruleset(…) { … }`
-    fn object_statement(&mut self, cursor: &mut Cursor<'_>, depth: usize, nesting: usize, comments: Vec<String>) -> Vec<Statement> {
+    fn object_statement(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        depth: usize,
+        nesting: usize,
+        comments: Vec<String>,
+    ) -> Vec<Statement> {
         let start = cursor.at;
         let word = cursor.word().to_string();
         cursor.at += word.len();
@@ -591,17 +673,25 @@ impl Reader {
         object.comments.clone_from(&comments);
         match object.kind.as_str() {
             "action" => {
-                return vec![Statement { kind: Kind::Act(object), span: cursor.span(start), comments }];
+                return vec![Statement {
+                    kind: Kind::Act(object),
+                    span: cursor.span(start),
+                    comments,
+                }];
             }
             "include" => {
                 let pattern = object.text("file").map(str::to_string);
                 match (pattern, object.text("text")) {
-                    (Some(pattern), _) => self.include(&pattern, object.span, depth, object.text("mode")),
+                    (Some(pattern), _) => {
+                        self.include(&pattern, object.span, depth, object.text("mode"))
+                    }
                     (None, Some(text)) => {
                         let text = text.to_string();
                         self.file("include(text)", &text, depth + 1);
                     }
-                    (None, None) => self.complain(complain::unexpected(object.span, "include", "`file=\"…\"`")),
+                    (None, None) => {
+                        self.complain(complain::unexpected(object.span, "include", "`file=\"…\"`"))
+                    }
                 }
                 return Vec::new();
             }
@@ -640,7 +730,12 @@ impl Reader {
                         }
                         if word != "property" && word != "constant" {
                             let span = cursor.span(start);
-                            self.complain(complain::unknown(span, "part of a template", &word, &["property", "constant"]));
+                            self.complain(complain::unknown(
+                                span,
+                                "part of a template",
+                                &word,
+                                &["property", "constant"],
+                            ));
                         }
                         object.inside.extend(self.object(cursor, &word));
                     }
@@ -673,7 +768,9 @@ impl Reader {
                 return Some(object);
             }
             let rest = cursor.rest();
-            let end = rest.find(|one: char| one == '=' || one.is_whitespace() || one == ')').unwrap_or(rest.len());
+            let end = rest
+                .find(|one: char| one == '=' || one.is_whitespace() || one == ')')
+                .unwrap_or(rest.len());
             let name = rest[..end].to_ascii_lowercase();
             cursor.at += end;
             cursor.blanks();
@@ -713,7 +810,12 @@ impl Reader {
         if let Some(inside) = rest.strip_prefix('`') {
             let end = inside.find('`')?;
             cursor.at += end + 2;
-            let name = inside[..end].trim().strip_prefix("echo ").unwrap_or("").trim().trim_start_matches('$');
+            let name = inside[..end]
+                .trim()
+                .strip_prefix("echo ")
+                .unwrap_or("")
+                .trim()
+                .trim_start_matches('$');
             return Some(std::env::var(name).unwrap_or_default());
         }
         if rest.starts_with(['"', '\'']) {
@@ -726,7 +828,9 @@ impl Reader {
             cursor.at += length;
             return Some(value);
         }
-        let end = rest.find(|one: char| one.is_whitespace() || one == ')' || one == ']' || one == ',').unwrap_or(rest.len());
+        let end = rest
+            .find(|one: char| one.is_whitespace() || one == ')' || one == ']' || one == ',')
+            .unwrap_or(rest.len());
         cursor.at += end.max(1).min(rest.len());
         Some(rest[..end].to_string())
     }
@@ -800,7 +904,9 @@ fn quoted(text: &str) -> Option<(String, usize)> {
                 'n' => out.push('\n'),
                 't' => out.push('\t'),
                 'r' => out.push('\r'),
-                other if other == quote || matches!(other, '\\' | '"' | '\'' | '$' | '`') => out.push(other),
+                other if other == quote || matches!(other, '\\' | '"' | '\'' | '$' | '`') => {
+                    out.push(other)
+                }
                 other => {
                     out.push('\\');
                     out.push(other);
@@ -827,7 +933,9 @@ fn until_word(text: &str, word: &str) -> Option<usize> {
             ('"' | '\'', None) => quote = Some(one),
             (one, Some(opened)) if one == opened => quote = None,
             (_, None) if is_start => {
-                let found = text[at..].get(..word.len()).is_some_and(|there| there.eq_ignore_ascii_case(word));
+                let found = text[at..]
+                    .get(..word.len())
+                    .is_some_and(|there| there.eq_ignore_ascii_case(word));
                 let behind = text[at..].chars().nth(word.len());
                 if found && behind.is_none_or(|one| !one.is_alphanumeric() && one != '_') {
                     return Some(at);
@@ -835,7 +943,12 @@ fn until_word(text: &str, word: &str) -> Option<usize> {
             }
             _ => {}
         }
-        is_start = quote.is_none() && !one.is_alphanumeric() && one != '_' && one != '$' && one != '!' && one != '.';
+        is_start = quote.is_none()
+            && !one.is_alphanumeric()
+            && one != '_'
+            && one != '$'
+            && one != '!'
+            && one != '.';
     }
     None
 }

@@ -28,7 +28,7 @@ pub(crate) static READ: OperatorKind = OperatorKind {
     word: None,
     doc: "Reads a message, a text, as rsyslog does, and gives a record of its properties: `msg` (with the blank in front \
           of it), `rawmsg`, `hostname`, `fromhost`, `fromhost_ip`, `syslogtag`, `programname`, `app_name`, `procid`, \
-          `msgid`, `structured_data`, `protocol_version`, `facility`, `severity` (names), `pri` (a number), `inputname`, \
+          `msgid`, `structured_data`, `protocol_version`, `facility`, `severity` (names), `facility_number`, `severity_number`, `pri`, `inputname`, \
           and the times `timereported` and `timegenerated`, which the functions of `std::datetime` take, with \
           `timereported_rfc3339` as it was written; `json` holds the variables `$!…` and `local` those of `$.…`. The sender comes \
           from the metadata of the connector. Empty messages are left out. `temblor convert rsyslog` writes this step \
@@ -36,12 +36,22 @@ pub(crate) static READ: OperatorKind = OperatorKind {
     examples: &[r#"in |> rsyslog::read with input = "imudp" end |> out"#],
     settings: &[
         Setting::new("input", Takes::Text, "The name of the input: `inputname`."),
-        Setting::new("parse", Takes::Word(&["network", "local", "none"]), "Which messages are expected: those with a name of a host, \
-            those of a socket of this machine, or texts that are all message.").or("network"),
+        Setting::new(
+            "parse",
+            Takes::Word(&["network", "local", "none"]),
+            "Which messages are expected: those with a name of a host, \
+            those of a socket of this machine, or texts that are all message.",
+        )
+        .or("network"),
         Setting::new("tag", Takes::Text, "The tag of every message (`none`)."),
         Setting::new("facility", Takes::Text, "The facility of every message (`none`)."),
         Setting::new("severity", Takes::Text, "The severity of every message (`none`)."),
-        Setting::new("zone", Takes::Text, "The zone of times that tell none, such as `Europe/Berlin`.").or("UTC"),
+        Setting::new(
+            "zone",
+            Takes::Text,
+            "The zone of times that tell none, such as `Europe/Berlin`.",
+        )
+        .or("UTC"),
     ],
     ports: &[],
     fallbacks: &[],
@@ -156,7 +166,8 @@ fn priority(text: &str) -> (u32, &str) {
     let read = || {
         let (digits, rest) = text.strip_prefix('<')?.split_once('>')?;
         let is_number = digits.len() <= 3 && digits.bytes().all(|byte| byte.is_ascii_digit());
-        let number = digits.parse::<u32>().ok().filter(|number| is_number && *number <= PRIORITY_MOST)?;
+        let number =
+            digits.parse::<u32>().ok().filter(|number| is_number && *number <= PRIORITY_MOST)?;
         Some((number, rest))
     };
     read().unwrap_or((PRIORITY_DEFAULT, text))
@@ -166,7 +177,9 @@ fn priority(text: &str) -> (u32, &str) {
 fn host(text: &str) -> (Option<&str>, &str) {
     let is_bracketed = text.starts_with('[');
     let fits = |one: char| {
-        one.is_ascii_alphanumeric() || matches!(one, '.' | '_' | '-') || is_bracketed && matches!(one, '[' | ']' | ':')
+        one.is_ascii_alphanumeric()
+            || matches!(one, '.' | '_' | '-')
+            || is_bracketed && matches!(one, '[' | ']' | ':')
     };
     let end = text.find(|one| !fits(one)).unwrap_or(text.len());
     let name = &text[..end];
@@ -263,7 +276,7 @@ impl Reader {
         clock: Clock,
         arena: &'a Arena,
     ) -> Value<'a> {
-        let mut record = arena.record_builder(22);
+        let mut record = arena.record_builder(24);
         let received = Stamp::of_arrival(clock.now_ns, clock.zone);
         let reported = said.stamp.unwrap_or(received);
         let tag = match said.protocol {
@@ -274,9 +287,8 @@ impl Reader {
         };
         let end = tag.find([':', '[', '/']).unwrap_or(tag.len());
         let program = &tag[..end];
-        let [name, process, id] = said.protocol.unwrap_or_else(|| {
-            [or_dash(program), or_dash(process_of(tag)), "-"]
-        });
+        let [name, process, id] =
+            said.protocol.unwrap_or_else(|| [or_dash(program), or_dash(process_of(tag)), "-"]);
         let from = if sender.is_remote { sender.name } else { &self.local };
         let mut text = |name, text| record.append(name, Value::Str(text));
         text("msg", said.text);
@@ -295,6 +307,8 @@ impl Reader {
         text("severity", SEVERITIES[(said.priority & 7) as usize]);
         text("inputname", &self.input);
         text("timereported_rfc3339", arena.str(&reported.rfc3339()));
+        record.append("facility_number", Value::UInt(u64::from(said.priority >> 3)));
+        record.append("severity_number", Value::UInt(u64::from(said.priority & 7)));
         record.append("pri", Value::UInt(u64::from(said.priority)));
         record.append("timereported", reported.value(arena));
         record.append("timegenerated", received.value(arena));

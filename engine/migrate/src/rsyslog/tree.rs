@@ -52,7 +52,7 @@ pub(crate) enum Kind {
     /// `unset $!x;`
     Unset(String),
     /// `foreach ($.i in $!list) do { … }`
-    Foreach(Expression),
+    Foreach,
     /// `call name`
     Call(String),
     /// `stop`, `~`

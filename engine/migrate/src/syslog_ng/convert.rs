@@ -19,16 +19,72 @@ use temblor_logstash::convert::report::Coverage;
 
 /// Options of a configuration that change what is converted, or that need no equivalent.
 const OPTIONS: &[&str] = &[
-    "keep_hostname", "use_dns", "use_fqdn", "chain_hostnames", "dns_cache", "time_zone", "recv_time_zone",
-    "send_time_zone", "local_time_zone", "create_dirs", "owner", "group", "perm", "dir_owner", "dir_group",
-    "dir_perm", "file_template", "proto_template", "template", "ts_format", "frac_digits", "log_fifo_size",
-    "log_msg_size", "flush_lines", "flush_timeout", "stats_freq", "stats_level", "mark_freq", "mark_mode",
-    "time_reap", "time_reopen", "time_sleep", "bad_hostname", "check_hostname", "normalize_hostnames",
-    "keep_timestamp", "log_iw_size", "log_fetch_limit", "log_level", "threaded", "use_uniqid", "use_rcptid",
-    "on_error", "dns_cache_size", "dns_cache_expire", "dns_cache_expire_failed", "dns_cache_hosts", "sync",
-    "suppress", "min_iw_size_per_reader", "stats_lifetime", "stats_max_dynamics", "stats", "trim_large_messages",
-    "pass_unix_credentials", "type_cast", "type_casting", "jvm_options", "custom_domain", "batch_lines",
-    "batch_timeout", "use_time_recvd", "long_hostnames", "gc_busy_threshold", "gc_idle_threshold", "file_size",
+    "keep_hostname",
+    "use_dns",
+    "use_fqdn",
+    "chain_hostnames",
+    "dns_cache",
+    "time_zone",
+    "recv_time_zone",
+    "send_time_zone",
+    "local_time_zone",
+    "create_dirs",
+    "owner",
+    "group",
+    "perm",
+    "dir_owner",
+    "dir_group",
+    "dir_perm",
+    "file_template",
+    "proto_template",
+    "template",
+    "ts_format",
+    "frac_digits",
+    "log_fifo_size",
+    "log_msg_size",
+    "flush_lines",
+    "flush_timeout",
+    "stats_freq",
+    "stats_level",
+    "mark_freq",
+    "mark_mode",
+    "time_reap",
+    "time_reopen",
+    "time_sleep",
+    "bad_hostname",
+    "check_hostname",
+    "normalize_hostnames",
+    "keep_timestamp",
+    "log_iw_size",
+    "log_fetch_limit",
+    "log_level",
+    "threaded",
+    "use_uniqid",
+    "use_rcptid",
+    "on_error",
+    "dns_cache_size",
+    "dns_cache_expire",
+    "dns_cache_expire_failed",
+    "dns_cache_hosts",
+    "sync",
+    "suppress",
+    "min_iw_size_per_reader",
+    "stats_lifetime",
+    "stats_max_dynamics",
+    "stats",
+    "trim_large_messages",
+    "pass_unix_credentials",
+    "type_cast",
+    "type_casting",
+    "jvm_options",
+    "custom_domain",
+    "batch_lines",
+    "batch_timeout",
+    "use_time_recvd",
+    "long_hostnames",
+    "gc_busy_threshold",
+    "gc_idle_threshold",
+    "file_size",
 ];
 
 /// What is known of a configuration, and the file that is being written.
@@ -128,7 +184,9 @@ impl<'c> Converter<'c> {
                 if let Some(first) = self.named.get(&key) {
                     let message = format!("the {} `{name}` is defined twice", statement.word);
                     let first = first.span;
-                    self.diagnostics.push(Diagnostic::error("E0809", *span, message).with_place(first, "first here"));
+                    self.diagnostics.push(
+                        Diagnostic::error("E0809", *span, message).with_place(first, "first here"),
+                    );
                     continue;
                 }
                 if statement.word == "filter" {
@@ -157,7 +215,8 @@ impl<'c> Converter<'c> {
         for call in statement.body.iter().filter_map(Node::call) {
             let name = canonical(&call.name);
             if !OPTIONS.contains(&name.as_str()) {
-                let known: Vec<String> = OPTIONS.iter().map(|name| name.replace('_', "-")).collect();
+                let known: Vec<String> =
+                    OPTIONS.iter().map(|name| name.replace('_', "-")).collect();
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
                 self.complain(complain::unknown(call.span, "option", &call.name, &known));
                 continue;
@@ -171,7 +230,8 @@ impl<'c> Converter<'c> {
                     self.line = self.templates.get(&given).map_or(given, |(text, _)| text.clone());
                 }
                 "ts_format" if given != "rfc3164" && given != "bsd" => {
-                    let form = if given == "iso" || given == "rfc3339" { "$ISODATE" } else { "$DATE" };
+                    let form =
+                        if given == "iso" || given == "rfc3339" { "$ISODATE" } else { "$DATE" };
                     self.line = LINE.replace("$DATE", form);
                 }
                 "frac_digits" if given != "0" => {
@@ -205,7 +265,10 @@ impl<'c> Converter<'c> {
             Ok(value) => {
                 let function = self.page.name(name);
                 let code = self.used(value);
-                self.page.function(&statement.comments, format!("fn {function}(m) with\n  {code}\nend;"));
+                self.page.function(
+                    &statement.comments,
+                    format!("fn {function}(m) with\n  {code}\nend;"),
+                );
                 self.note(statement.span, "template", Coverage::Exact, "");
                 Some(function)
             }
@@ -220,8 +283,12 @@ impl<'c> Converter<'c> {
         if self.named.contains_key(&(kind.to_string(), name.to_string())) {
             return true;
         }
-        let known: Vec<String> =
-            self.named.keys().filter(|(one, _)| one == kind).map(|(_, name)| name.clone()).collect();
+        let known: Vec<String> = self
+            .named
+            .keys()
+            .filter(|(one, _)| one == kind)
+            .map(|(_, name)| name.clone())
+            .collect();
         let known = known.iter().map(String::as_str);
         let diagnostic = complain::undefined(span, kind, name, known);
         self.complain(diagnostic);
@@ -240,7 +307,8 @@ impl<'c> Converter<'c> {
                 Node::Call(call) => {
                     let known = super::filter::KINDS;
                     if !known.contains(&canonical(&call.name).as_str()) {
-                        let shown: Vec<String> = known.iter().map(|name| name.replace('_', "-")).collect();
+                        let shown: Vec<String> =
+                            known.iter().map(|name| name.replace('_', "-")).collect();
                         let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
                         self.complain(complain::unknown(call.span, "filter", &call.name, &shown));
                     }
@@ -295,7 +363,10 @@ impl<'c> Converter<'c> {
             Ok(value) => {
                 let function = function_name(name);
                 let code = self.used(value);
-                self.page.function(&statement.comments, format!("fn {function}(m) with\n  {code}\nend;"));
+                self.page.function(
+                    &statement.comments,
+                    format!("fn {function}(m) with\n  {code}\nend;"),
+                );
                 self.note(statement.span, "filter", Coverage::Exact, "");
                 Ok(function)
             }
@@ -408,17 +479,29 @@ impl<'c> Converter<'c> {
             for node in &body {
                 let call = match node {
                     Node::Call(call) => call.clone(),
-                    Node::Word(word, span) => Call { name: word.clone(), arguments: Vec::new(), span: *span },
+                    Node::Word(word, span) => {
+                        Call { name: word.clone(), arguments: Vec::new(), span: *span }
+                    }
                     Node::Mark(..) => continue,
                     other => {
-                        self.complain(complain::unexpected(other.span(), "{", "a driver, such as `network()`"));
+                        self.complain(complain::unexpected(
+                            other.span(),
+                            "{",
+                            "a driver, such as `network()`",
+                        ));
                         continue;
                     }
                 };
                 if !inputs::DRIVERS.contains(&canonical(&call.name).as_str()) {
-                    let known: Vec<String> = inputs::DRIVERS.iter().map(|name| name.replace('_', "-")).collect();
+                    let known: Vec<String> =
+                        inputs::DRIVERS.iter().map(|name| name.replace('_', "-")).collect();
                     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                    self.complain(complain::unknown(call.span, "driver of sources", &call.name, &known));
+                    self.complain(complain::unknown(
+                        call.span,
+                        "driver of sources",
+                        &call.name,
+                        &known,
+                    ));
                     continue;
                 }
                 let what = format!("source {}()", call.name);
@@ -432,9 +515,15 @@ impl<'c> Converter<'c> {
                                     continue;
                                 }
                             }
-                            self.write_input(&name, &stream, &input, &std::mem::take(&mut comments));
+                            self.write_input(
+                                &name,
+                                &stream,
+                                &input,
+                                &std::mem::take(&mut comments),
+                            );
                         }
-                        let coverage = if remarks.is_empty() { Coverage::Exact } else { Coverage::Remarks };
+                        let coverage =
+                            if remarks.is_empty() { Coverage::Exact } else { Coverage::Remarks };
                         self.note(call.span, &what, coverage, &remarks.join("; "));
                     }
                     Err(why) => {
@@ -473,15 +562,25 @@ impl<'c> Converter<'c> {
                     Node::Mark(..) => continue,
                     Node::Word(_, _) | Node::Block(..) | Node::Group(..) | Node::Text(..) => {
                         let found = node.text().unwrap_or("{").to_string();
-                        self.complain(complain::unexpected(node.span(), &found, "a driver, such as `file(…)`"));
+                        self.complain(complain::unexpected(
+                            node.span(),
+                            &found,
+                            "a driver, such as `file(…)`",
+                        ));
                         continue;
                     }
                 };
                 is_empty = false;
                 if !outputs::DRIVERS.contains(&canonical(&call.name).as_str()) {
-                    let known: Vec<String> = outputs::DRIVERS.iter().map(|name| name.replace('_', "-")).collect();
+                    let known: Vec<String> =
+                        outputs::DRIVERS.iter().map(|name| name.replace('_', "-")).collect();
                     let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                    self.complain(complain::unknown(call.span, "driver of destinations", &call.name, &known));
+                    self.complain(complain::unknown(
+                        call.span,
+                        "driver of destinations",
+                        &call.name,
+                        &known,
+                    ));
                     continue;
                 }
                 self.write_driver(&name, &stream, &call, &std::mem::take(&mut comments));
@@ -494,7 +593,12 @@ impl<'c> Converter<'c> {
 
     fn write_driver(&mut self, name: &str, stream: &str, call: &Call, comments: &[String]) {
         let what = format!("destination {}()", call.name);
-        let made = outputs::output(call, &TemplateTexts(&self.templates), self.scene_of("event"), &self.line);
+        let made = outputs::output(
+            call,
+            &TemplateTexts(&self.templates),
+            self.scene_of("event"),
+            &self.line,
+        );
         let output = match made {
             Ok(output) => output,
             Err(why) => {
@@ -515,7 +619,10 @@ impl<'c> Converter<'c> {
                 Some(shown) => shown.clone(),
                 None => {
                     let shown = self.page.name("shown");
-                    self.page.end(comments, &format!("sink {shown} into stdout with codec = \"string\" end;"));
+                    self.page.end(
+                        comments,
+                        &format!("sink {shown} into stdout with codec = \"string\" end;"),
+                    );
                     self.shown = Some(shown.clone());
                     shown
                 }
@@ -542,7 +649,9 @@ impl<'c> Converter<'c> {
         if let Ok(value) = value {
             let code = self.used(value);
             let _ = self.page.name("line_of");
-            let text = format!("## A line as syslog-ng writes it to files.\nfn line_of(m) with\n  {code}\nend;");
+            let text = format!(
+                "## A line as syslog-ng writes it to files.\nfn line_of(m) with\n  {code}\nend;"
+            );
             self.page.function(&[], text);
         }
         self.templates.insert("\0line".to_string(), (String::new(), None));
@@ -569,7 +678,10 @@ fn gather_dotted(nodes: &[Node], out: &mut Vec<String>) {
             Node::Call(call) => gather_dotted(&call.arguments, out),
             Node::Group(inside, _) | Node::Block(inside, _) => gather_dotted(inside, out),
             Node::Text(text, _) | Node::Word(text, _) => {
-                let names = text.split("${").skip(1).map(|rest| rest.split(['}', ':']).next().unwrap_or(""));
+                let names = text
+                    .split("${")
+                    .skip(1)
+                    .map(|rest| rest.split(['}', ':']).next().unwrap_or(""));
                 for name in names.chain([text.as_str()]) {
                     let begins = name.len() > 1 && !name.contains(['/', ' ', '$', '*', '\\']);
                     if let (true, Some(root)) = (begins, dotted_root(name))

@@ -16,8 +16,22 @@ const LIST_LINES_MAX: usize = 1_000;
 
 /// Kinds of filters.
 pub(crate) const KINDS: &[&str] = &[
-    "facility", "level", "priority", "severity", "program", "host", "message", "match", "netmask",
-    "netmask6", "filter", "tags", "in_list", "source", "throttle", "rate_limit",
+    "facility",
+    "level",
+    "priority",
+    "severity",
+    "program",
+    "host",
+    "message",
+    "match",
+    "netmask",
+    "netmask6",
+    "filter",
+    "tags",
+    "in_list",
+    "source",
+    "throttle",
+    "rate_limit",
 ];
 
 /// The condition of a filter.
@@ -46,9 +60,12 @@ pub(crate) fn of_text(written: &str, scene: Scene<'_>) -> Result<Value, String> 
                 let inside = stack.pop().unwrap_or_default();
                 let top = stack.last_mut().expect("the first is never taken");
                 match top.last().cloned() {
-                    Some(Node::Word(name, span)) if !matches!(canonical(&name).as_str(), "and" | "or" | "not") => {
+                    Some(Node::Word(name, span))
+                        if !matches!(canonical(&name).as_str(), "and" | "or" | "not") =>
+                    {
                         top.pop();
-                        let arguments = inside.into_iter().filter(|node| !node.is_mark(",")).collect();
+                        let arguments =
+                            inside.into_iter().filter(|node| !node.is_mark(",")).collect();
                         top.push(Node::Call(Call { name, arguments, span }));
                     }
                     _ => top.push(Node::Group(inside, token.span)),
@@ -136,8 +153,7 @@ impl Reader<'_, '_> {
 
     fn inside(&self, nodes: &[Node]) -> Result<Value, String> {
         let nodes: Vec<&Node> = nodes.iter().filter(|node| !node.is_mark(";")).collect();
-        let mut reader =
-            Reader { nodes: &nodes, at: 0, scene: self.scene, depth: self.depth };
+        let mut reader = Reader { nodes: &nodes, at: 0, scene: self.scene, depth: self.depth };
         let value = reader.either()?;
         if reader.at < nodes.len() {
             return Err("something stands behind the end of a condition".to_string());
@@ -183,8 +199,8 @@ impl Reader<'_, '_> {
         let (left, right) = (argument(left, self.scene, 0)?, argument(right, self.scene, 0)?);
         let is_number = |code: &str| code.trim_matches('"').parse::<f64>().is_ok();
         // With types, `==` compares texts unless one of them is a number.
-        let numeric = *numeric
-            && (!self.scene.is_typed || is_number(&left.code) || is_number(&right.code));
+        let numeric =
+            *numeric && (!self.scene.is_typed || is_number(&left.code) || is_number(&right.code));
         let mut uses = left.uses;
         uses.extend(right.uses);
         if numeric {
@@ -245,10 +261,13 @@ impl Reader<'_, '_> {
                 let mut uses = value.uses;
                 uses.push("array");
                 let listed = crate::file::read(std::path::Path::new(path));
-                let listed = listed.map_err(|error| format!("its list `{path}` was not read: {error}"))?;
+                let listed =
+                    listed.map_err(|error| format!("its list `{path}` was not read: {error}"))?;
                 let lines: Vec<&str> = listed.lines().filter(|line| !line.is_empty()).collect();
                 if lines.len() > LIST_LINES_MAX {
-                    return Err(format!("its list has more than {LIST_LINES_MAX} lines: use a table"));
+                    return Err(format!(
+                        "its list has more than {LIST_LINES_MAX} lines: use a table"
+                    ));
                 }
                 let code = format!("array::contains({}, {})", texts(&lines), value.code);
                 Ok(Value { code, uses })
@@ -270,12 +289,18 @@ impl Reader<'_, '_> {
                 other => other.to_string(),
             };
             if let Ok(number) = word.parse::<usize>() {
-                let number = if number >= 8 && field == "FACILITY" && number % 8 == 0 && number > 23 { number / 8 } else { number };
+                let number = if number >= 8 && field == "FACILITY" && number % 8 == 0 && number > 23
+                {
+                    number / 8
+                } else {
+                    number
+                };
                 return Ok(number.min(names.len() - 1));
             }
             names.iter().position(|name| *name == word).ok_or_else(|| {
                 let near = temblor_lang::diagnostic::nearest(&word, names.iter().copied());
-                let near = near.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
+                let near =
+                    near.map_or_else(String::new, |name| format!("; did you mean `{name}`?"));
                 format!("`{word}` is no {}{near}", field.to_ascii_lowercase())
             })
         };
@@ -362,16 +387,9 @@ fn test(call: &Call, pattern: &str, place: &str) -> Result<(String, &'static str
     }
 }
 
-/// Whether the expressions of Temblor, which have no look-around and no back-references, can say it.
+/// Whether an expression can be said here.
 pub(crate) fn compiles(pattern: &str) -> Result<(), String> {
-    match regex::Regex::new(pattern) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or("").trim_start_matches("error: ");
-            Err(format!("the expression cannot be said without back-references and look-around, or is none: {reason}"))
-        }
-    }
+    crate::notation::compiles(pattern)
 }
 
 /// `10.0.0.0/8`, also of `10.0.0.0/255.0.0.0`.
@@ -404,7 +422,11 @@ fn number(code: &str) -> String {
 }
 
 fn as_text(code: &str) -> String {
-    if code.contains("??") && !code.starts_with('"') { format!("({code})") } else { code.to_string() }
+    if code.contains("??") && !code.starts_with('"') {
+        format!("({code})")
+    } else {
+        code.to_string()
+    }
 }
 
 fn with(left: Value, word: &str, right: Value) -> Value {
@@ -425,5 +447,9 @@ pub(crate) fn bracketed(code: &str) -> String {
             depth > 0 || at + 1 == code.len()
         })
     };
-    if is_one || !code.contains(' ') || !code.contains([' ', '"']) { code.to_string() } else { format!("({code})") }
+    if is_one || !code.contains(' ') || !code.contains([' ', '"']) {
+        code.to_string()
+    } else {
+        format!("({code})")
+    }
 }

@@ -77,7 +77,8 @@ pub(super) fn call(inside: &str, scene: Scene<'_>, depth: usize) -> Result<Value
             Ok(Value { code, uses: inner.uses })
         }
         "replace-delimiter" => {
-            let (from, to) = (args.first().copied().unwrap_or(""), args.get(1).copied().unwrap_or(""));
+            let (from, to) =
+                (args.first().copied().unwrap_or(""), args.get(1).copied().unwrap_or(""));
             let mut inner = value(2)?;
             inner.uses.push("re");
             let class: String = from.chars().map(|one| regex::escape(&one.to_string())).collect();
@@ -156,7 +157,11 @@ pub(super) fn call(inside: &str, scene: Scene<'_>, depth: usize) -> Result<Value
 
 /// `a ?? b` stands in brackets where it is an argument; everything else as it is.
 fn bare(code: &str) -> String {
-    if code.contains("??") && !code.starts_with('"') { format!("({code})") } else { code.to_string() }
+    if code.contains("??") && !code.starts_with('"') {
+        format!("({code})")
+    } else {
+        code.to_string()
+    }
 }
 
 /// What `--scope rfc3164` holds.
@@ -170,8 +175,19 @@ const LEGACY: &[(&str, &str)] = &[
     ("DATE", "DATE"),
 ];
 /// Fields of the record that are no name-value pairs of syslog-ng.
-const HIDDEN: &[&str] =
-    &["FACILITY", "LEVEL", "PRI", "SOURCEIP", "MSGHDR", "SDATA", "TAGS", "STAMP", "RECEIVED", "RAWMSG", "STRUCTURED"];
+const HIDDEN: &[&str] = &[
+    "FACILITY",
+    "LEVEL",
+    "PRI",
+    "SOURCEIP",
+    "MSGHDR",
+    "SDATA",
+    "TAGS",
+    "STAMP",
+    "RECEIVED",
+    "RAWMSG",
+    "STRUCTURED",
+];
 
 /// A field of a JSON object, below the keys that its dotted name is.
 #[derive(Debug)]
@@ -216,7 +232,8 @@ fn json(name: &str, args: &[&str], scene: Scene<'_>, depth: usize) -> Result<Val
             "--scope" => {
                 for scope in next()?.split(',') {
                     match scope {
-                        "rfc3164" | "rfc5424" | "syslog-proto" | "base" | "selected-macros" | "core" => {
+                        "rfc3164" | "rfc5424" | "syslog-proto" | "base" | "selected-macros"
+                        | "core" => {
                             for (key, field) in LEGACY {
                                 add(key, value_of(root, field, "")?, &mut fields);
                             }
@@ -231,9 +248,15 @@ fn json(name: &str, args: &[&str], scene: Scene<'_>, depth: usize) -> Result<Val
                         }
                         "nv-pairs" | "nv_pairs" => rest_of_message = true,
                         "dot-nv-pairs" | "dot_nv_pairs" => with_dots = true,
-                        "all-nv-pairs" | "all_nv_pairs" => (rest_of_message, with_dots) = (true, true),
+                        "all-nv-pairs" | "all_nv_pairs" => {
+                            (rest_of_message, with_dots) = (true, true)
+                        }
                         "none" => {}
-                        other => return Err(format!("the scope `{other}` of `$({name})` depends on the version")),
+                        other => {
+                            return Err(format!(
+                                "the scope `{other}` of `$({name})` depends on the version"
+                            ));
+                        }
                     }
                 }
             }
@@ -243,7 +266,11 @@ fn json(name: &str, args: &[&str], scene: Scene<'_>, depth: usize) -> Result<Val
                         Some(prefix) => {
                             let place = place_of(root, prefix);
                             let code = format!("{place} ?? {{}}");
-                            add(&shown(prefix.trim_end_matches('.')), Value::new(code), &mut fields);
+                            add(
+                                &shown(prefix.trim_end_matches('.')),
+                                Value::new(code),
+                                &mut fields,
+                            );
                         }
                         None => add(&shown(key), value_of(root, key, "")?, &mut fields),
                     }
@@ -251,7 +278,8 @@ fn json(name: &str, args: &[&str], scene: Scene<'_>, depth: usize) -> Result<Val
             }
             "--pair" | "-p" => {
                 let pair = next()?;
-                let (key, template) = pair.split_once('=').ok_or_else(|| format!("`{pair}` is no pair"))?;
+                let (key, template) =
+                    pair.split_once('=').ok_or_else(|| format!("`{pair}` is no pair"))?;
                 add(&shown(key), typed(template, scene, depth)?, &mut fields);
             }
             "--exclude" | "-x" => excluded.push(next()?),
@@ -260,8 +288,9 @@ fn json(name: &str, args: &[&str], scene: Scene<'_>, depth: usize) -> Result<Val
                 return Err(format!("`{other}` of `$({name})` changes names at run time"));
             }
             pair => {
-                let (key, template) =
-                    pair.split_once('=').ok_or_else(|| format!("`{pair}` is no pair of `$({name})`"))?;
+                let (key, template) = pair
+                    .split_once('=')
+                    .ok_or_else(|| format!("`{pair}` is no pair of `$({name})`"))?;
                 add(&shown(key), typed(template, scene, depth)?, &mut fields);
             }
         }
@@ -282,7 +311,9 @@ fn json(name: &str, args: &[&str], scene: Scene<'_>, depth: usize) -> Result<Val
         let mut exact = excluded.iter().map(String::as_str).filter(|one| !one.contains('*'));
         hidden.extend(exact.by_ref());
         if excluded.iter().any(|pattern| pattern.contains('*')) {
-            return Err("patterns of `--exclude` beside `nv-pairs` are looked at for each message".into());
+            return Err(
+                "patterns of `--exclude` beside `nv-pairs` are looked at for each message".into()
+            );
         }
         value.uses.push("record");
         let rest = format!("record::without({root}, {})", crate::notation::texts(&hidden));
@@ -310,7 +341,9 @@ fn typed(template: &str, scene: Scene<'_>, depth: usize) -> Result<Value, String
         let mut inner = argument(inside, scene, depth)?;
         let code = bare(&inner.code);
         let (code, module) = match kind {
-            "int" | "int32" | "int64" | "integer" => (format!("integer::parse_or({code}, 0)"), "integer"),
+            "int" | "int32" | "int64" | "integer" => {
+                (format!("integer::parse_or({code}, 0)"), "integer")
+            }
             "double" | "float" => (format!("float::parse_or({code}, 0.0)"), "float"),
             "boolean" => (format!("({code} == \"true\" or {code} == \"1\")"), "string"),
             "string" => (code, "string"),
@@ -337,7 +370,8 @@ fn insert(fields: &mut Vec<(String, Field)>, key: &str, code: String) {
             fields.push((key.to_string(), Field::Value(code)));
         }
         Some((head, rest)) => {
-            if !fields.iter().any(|(name, field)| name == head && matches!(field, Field::Object(_))) {
+            if !fields.iter().any(|(name, field)| name == head && matches!(field, Field::Object(_)))
+            {
                 fields.retain(|(name, _)| name != head);
                 fields.push((head.to_string(), Field::Object(Vec::new())));
             }

@@ -5,11 +5,42 @@ use crate::notation::{text, texts, with};
 
 /// Drivers of sources.
 pub(crate) const DRIVERS: &[&str] = &[
-    "system", "internal", "network", "syslog", "tcp", "udp", "tcp6", "udp6", "unix_stream",
-    "unix_dgram", "file", "wildcard_file", "pipe", "fifo", "program", "stdin", "mqtt", "kafka",
-    "systemd_journal", "systemd_syslog", "nodejs", "sun_streams", "snmptrap", "pacct", "osquery",
-    "http", "opentelemetry", "default_network_drivers", "mbox", "example_msg_generator",
-    "linux_audit", "python", "docker", "windows_eventlog", "hypr_audit_trail", "journald",
+    "system",
+    "internal",
+    "network",
+    "syslog",
+    "tcp",
+    "udp",
+    "tcp6",
+    "udp6",
+    "unix_stream",
+    "unix_dgram",
+    "file",
+    "wildcard_file",
+    "pipe",
+    "fifo",
+    "program",
+    "stdin",
+    "mqtt",
+    "kafka",
+    "systemd_journal",
+    "systemd_syslog",
+    "nodejs",
+    "sun_streams",
+    "snmptrap",
+    "pacct",
+    "osquery",
+    "http",
+    "opentelemetry",
+    "default_network_drivers",
+    "mbox",
+    "example_msg_generator",
+    "linux_audit",
+    "python",
+    "docker",
+    "windows_eventlog",
+    "hypr_audit_trail",
+    "journald",
 ];
 
 /// One source of a Temblor program.
@@ -245,7 +276,12 @@ pub(crate) fn options(call: &Call, known: &[&str]) -> Vec<String> {
         .collect()
 }
 
-fn network(call: &Call, kind: &str, source: &str, defaults: &Defaults) -> Result<Vec<Input>, String> {
+fn network(
+    call: &Call,
+    kind: &str,
+    source: &str,
+    defaults: &Defaults,
+) -> Result<Vec<Input>, String> {
     let transport = match kind {
         "tcp" | "tcp6" => "tcp".to_string(),
         "udp" | "udp6" => "udp".to_string(),
@@ -271,12 +307,17 @@ fn listening(
     defaults: &Defaults,
 ) -> Result<Input, String> {
     let address = call.option_text("ip").or_else(|| call.option_text("localip"));
-    let address = address.or_else(|| call.first_text().filter(|one| one.parse::<std::net::IpAddr>().is_ok()));
+    let address =
+        address.or_else(|| call.first_text().filter(|one| one.parse::<std::net::IpAddr>().is_ok()));
     let is_six = call.name.ends_with('6') || call.option_text("ip_protocol") == Some("6");
     let address = address.unwrap_or(if is_six { "::" } else { "0.0.0.0" });
     let given = call.option_text("port").or_else(|| call.option_text("localport"));
     let port = given.map_or(Ok(port), port_number)?;
-    let place = if address.contains(':') { format!("[{address}]:{port}") } else { format!("{address}:{port}") };
+    let place = if address.contains(':') {
+        format!("[{address}]:{port}")
+    } else {
+        format!("{address}:{port}")
+    };
     let mut settings = vec!["codec = \"string\"".to_string()];
     let mut remarks = options(call, &["ip_protocol"]);
     let kind = match transport {
@@ -288,13 +329,17 @@ fn listening(
         if is_protocol {
             settings.push("framing = \"octet\"".to_string());
         }
-        if let Some(most) = call.option_text("max_connections").and_then(|most| most.parse::<u32>().ok()) {
+        if let Some(most) =
+            call.option_text("max_connections").and_then(|most| most.parse::<u32>().ok())
+        {
             settings.push(format!("max_connections = {most}"));
         }
         if transport == "tls" {
             settings.push(tls(call, true, &mut remarks)?);
         }
-    } else if let Some(bytes) = call.option_text("so_rcvbuf").and_then(|bytes| bytes.parse::<u64>().ok()) {
+    } else if let Some(bytes) =
+        call.option_text("so_rcvbuf").and_then(|bytes| bytes.parse::<u64>().ok())
+    {
         settings.push(format!("receive_buffer = \"{bytes}B\""));
     }
     let is_kept = call.option_text("keep_hostname").map_or(defaults.keep_hostname, is_yes);
@@ -323,7 +368,11 @@ pub(crate) fn port_number(port: &str) -> Result<u16, String> {
 }
 
 /// `tls(key-file("…") cert-file("…") ca-dir("…") peer-verify(required-trusted))`
-pub(crate) fn tls(call: &Call, is_server: bool, remarks: &mut Vec<String>) -> Result<String, String> {
+pub(crate) fn tls(
+    call: &Call,
+    is_server: bool,
+    remarks: &mut Vec<String>,
+) -> Result<String, String> {
     let Some(given) = call.option("tls") else {
         if is_server {
             return Err("TLS needs `tls()` with a certificate and its key".to_string());
@@ -340,7 +389,9 @@ pub(crate) fn tls(call: &Call, is_server: bool, remarks: &mut Vec<String>) -> Re
     let verify = canonical(given.option_text("peer_verify").unwrap_or("required_trusted"));
     let is_checked = matches!(verify.as_str(), "required_trusted" | "required_untrusted" | "yes");
     match (given.option_text("ca_file"), given.option_text("ca_dir")) {
-        (Some(file), _) if is_checked || !is_server => fields.push(format!("\"ca\": {}", text(file))),
+        (Some(file), _) if is_checked || !is_server => {
+            fields.push(format!("\"ca\": {}", text(file)))
+        }
         (None, Some(folder)) if is_checked || !is_server => {
             remarks.push(format!("`ca-dir()`: put the certificates of `{folder}` into one file"));
             let file = format!("{}/ca.pem", folder.trim_end_matches('/'));
@@ -351,7 +402,9 @@ pub(crate) fn tls(call: &Call, is_server: bool, remarks: &mut Vec<String>) -> Re
     if !is_server && !is_checked {
         fields.push("\"verify\": false".to_string());
     }
-    for name in ["cipher_suite", "ssl_options", "dhparam_file", "trusted_keys", "trusted_dn", "crl_dir"] {
+    for name in
+        ["cipher_suite", "ssl_options", "dhparam_file", "trusted_keys", "trusted_dn", "crl_dir"]
+    {
         if given.option(name).is_some() {
             remarks.push(format!("`{name}()` of `tls()` is left to rustls"));
         }
@@ -362,7 +415,8 @@ pub(crate) fn tls(call: &Call, is_server: bool, remarks: &mut Vec<String>) -> Re
 fn file(call: &Call, kind: &str, source: &str, defaults: &Defaults) -> Result<Vec<Input>, String> {
     let path = if kind == "wildcard_file" {
         let folder = call.option_text("base_dir").ok_or("`base-dir()` is missing")?;
-        let pattern = call.option_text("filename_pattern").ok_or("`filename-pattern()` is missing")?;
+        let pattern =
+            call.option_text("filename_pattern").ok_or("`filename-pattern()` is missing")?;
         let deep = if call.option_flag("recursive") == Some(true) { "/**" } else { "" };
         format!("{}{deep}/{pattern}", folder.trim_end_matches('/'))
     } else {
@@ -376,7 +430,8 @@ fn file(call: &Call, kind: &str, source: &str, defaults: &Defaults) -> Result<Ve
     let follows = call.option_text("follow_freq") != Some("0");
     if follows {
         settings.push("follow = true, start = \"beginning\"".to_string());
-        if let Some(every) = call.option_text("follow_freq").and_then(|every| every.parse::<f64>().ok())
+        if let Some(every) =
+            call.option_text("follow_freq").and_then(|every| every.parse::<f64>().ok())
             && every > 0.0
             && (every - 1.0).abs() > f64::EPSILON
         {
@@ -395,7 +450,9 @@ fn file(call: &Call, kind: &str, source: &str, defaults: &Defaults) -> Result<Ve
             (other, _) => return Err(format!("the mode `{other}` of lines is not converted")),
         }
         if kind == "wildcard_file" {
-            remarks.push("lines of several files are joined in the order in which they are read".to_string());
+            remarks.push(
+                "lines of several files are joined in the order in which they are read".to_string(),
+            );
         }
     }
     let own = format!("file = {}", text(&path));

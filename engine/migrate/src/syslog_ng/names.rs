@@ -23,8 +23,19 @@ impl Value {
 
 /// Fields that every message has, so that asking for them cannot fail.
 pub(crate) const ALWAYS: &[&str] = &[
-    "FACILITY", "LEVEL", "PRI", "HOST", "HOST_FROM", "SOURCEIP", "PROGRAM", "PID", "MSGID",
-    "MSGHDR", "MESSAGE", "SOURCE", "STRUCTURED",
+    "FACILITY",
+    "LEVEL",
+    "PRI",
+    "HOST",
+    "HOST_FROM",
+    "SOURCEIP",
+    "PROGRAM",
+    "PID",
+    "MSGID",
+    "MSGHDR",
+    "MESSAGE",
+    "SOURCE",
+    "STRUCTURED",
 ];
 
 /// The name under which a record has what syslog-ng calls so.
@@ -35,7 +46,7 @@ pub(crate) fn field_of(name: &str) -> &str {
         "SDATA" => "STRUCTURED",
         "FULLHOST" => "HOST",
         "FULLHOST_FROM" => "HOST_FROM",
-                other => other,
+        other => other,
     }
 }
 
@@ -88,13 +99,14 @@ pub(crate) fn value_of(root: &str, name: &str, otherwise: &str) -> Result<Value,
         "RAWMSG" => stands(format!("{root}.RAWMSG ?? \"\"")),
         "LOGHOST" => Ok(Value::using("system::hostname()", "system")),
         "CONTEXT_ID" | "SEQNUM" | "UNIQID" | "RCPTID" | "HOSTID" | "SYSUPTIME" | "PEERIP"
-        | "LOADGEN" | "STRUCTURED_DATA" | "TRANSPORT" | "PROTO" | "DESTIP" | "DESTPORT" | "SOURCEPORT" => {
-            Err(format!("a message does not know its `{name}` here"))
-        }
+        | "LOADGEN" | "STRUCTURED_DATA" | "TRANSPORT" | "PROTO" | "DESTIP" | "DESTPORT"
+        | "SOURCEPORT" => Err(format!("a message does not know its `{name}` here")),
         "LEVEL_NUM" | "SEVERITY_NUM" => number_of(root, "LEVEL", &super::reader::LEVELS),
         "FACILITY_NUM" => number_of(root, "FACILITY", &super::reader::FACILITIES),
         "TAG" => Ok(Value {
-            code: format!("string::pad_start(integer::format_base(integer::parse({root}.PRI), 16), 2, \"0\")"),
+            code: format!(
+                "string::pad_start(integer::format_base(integer::parse({root}.PRI), 16), 2, \"0\")"
+            ),
             uses: vec!["integer", "string"],
         }),
         _ => {
@@ -123,8 +135,11 @@ fn time_of(root: &str, name: &str) -> Option<Value> {
         Some(("C" | "P", part)) => ("", part),
         _ => ("STAMP", name),
     };
-    let moment =
-        if field.is_empty() { "system::ingest_ns()".to_string() } else { format!("{root}.{field}") };
+    let moment = if field.is_empty() {
+        "system::ingest_ns()".to_string()
+    } else {
+        format!("{root}.{field}")
+    };
     let form = match part {
         "DATE" | "STAMP" => "%b %e %H:%M:%S",
         "FULLDATE" => "%Y %b %e %H:%M:%S",

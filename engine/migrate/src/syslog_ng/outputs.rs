@@ -8,12 +8,52 @@ use crate::notation::{escaped, text, with};
 
 /// Drivers of destinations.
 pub(crate) const DRIVERS: &[&str] = &[
-    "file", "network", "syslog", "tcp", "udp", "tcp6", "udp6", "unix_stream", "unix_dgram", "pipe",
-    "program", "usertty", "getvirtconsole", "kafka", "kafka_c", "http", "elasticsearch_http",
-    "elasticsearch2", "opensearch", "mongodb", "sql", "redis", "mqtt", "amqp", "smtp", "riemann",
-    "graphite", "loggly", "logmatic", "splunk_hec_event", "splunk_hec_raw", "loki", "telegram", "slack",
-    "pseudofile", "stomp", "snmp", "hdfs", "osquery", "discord", "sumologic_http", "python", "java",
-    "syslog_ng", "graylog2", "stdout",
+    "file",
+    "network",
+    "syslog",
+    "tcp",
+    "udp",
+    "tcp6",
+    "udp6",
+    "unix_stream",
+    "unix_dgram",
+    "pipe",
+    "program",
+    "usertty",
+    "getvirtconsole",
+    "kafka",
+    "kafka_c",
+    "http",
+    "elasticsearch_http",
+    "elasticsearch2",
+    "opensearch",
+    "mongodb",
+    "sql",
+    "redis",
+    "mqtt",
+    "amqp",
+    "smtp",
+    "riemann",
+    "graphite",
+    "loggly",
+    "logmatic",
+    "splunk_hec_event",
+    "splunk_hec_raw",
+    "loki",
+    "telegram",
+    "slack",
+    "pseudofile",
+    "stomp",
+    "snmp",
+    "hdfs",
+    "osquery",
+    "discord",
+    "sumologic_http",
+    "python",
+    "java",
+    "syslog_ng",
+    "graylog2",
+    "stdout",
 ];
 
 /// One sink of a Temblor program.
@@ -53,7 +93,14 @@ pub(crate) fn output(
     line: &str,
 ) -> Result<Output, String> {
     let kind = canonical(&call.name);
-    let mut driver = Driver { call, templates, scene, uses: Vec::new(), steps: Vec::new(), remarks: options(call, &[]) };
+    let mut driver = Driver {
+        call,
+        templates,
+        scene,
+        uses: Vec::new(),
+        steps: Vec::new(),
+        remarks: options(call, &[]),
+    };
     driver.remarks.extend(zones(call));
     let (kind, end) = match kind.as_str() {
         "file" => ("file", driver.file(line)?),
@@ -91,10 +138,17 @@ pub(crate) fn output(
         "mqtt" => ("mqtt", driver.mqtt()?),
         "amqp" => ("rabbitmq", driver.amqp()?),
         "usertty" => return Err("messages are not written to the terminals of users".to_string()),
-        "getvirtconsole" => return Err("messages are not written to the console of the machine".to_string()),
+        "getvirtconsole" => {
+            return Err("messages are not written to the console of the machine".to_string());
+        }
         "mongodb" => return Err("there is no sink for MongoDB".to_string()),
-        "sql" => return Err("there is no sink for SQL: write to Kafka or a file, and load from there".to_string()),
-        "smtp" => return Err("there is no sink for mail: a `command` may call `sendmail`".to_string()),
+        "sql" => {
+            return Err("there is no sink for SQL: write to Kafka or a file, and load from there"
+                .to_string());
+        }
+        "smtp" => {
+            return Err("there is no sink for mail: a `command` may call `sendmail`".to_string());
+        }
         other => return Err(format!("there is no equivalent of the driver `{other}()`")),
     };
     Ok(Output { kind, steps: driver.steps, end, uses: driver.uses, remarks: driver.remarks })
@@ -148,7 +202,11 @@ impl Driver<'_> {
             self.steps.push("select line_of(event)".to_string());
             return Ok(true);
         }
-        let template = if keeps_end { template.as_str() } else { template.strip_suffix('\n').unwrap_or(&template) };
+        let template = if keeps_end {
+            template.as_str()
+        } else {
+            template.strip_suffix('\n').unwrap_or(&template)
+        };
         let value = expression(template, self.scene, 0)?;
         let code = self.take(value);
         self.steps.push(format!("select {code}"));
@@ -158,19 +216,24 @@ impl Driver<'_> {
     /// Settings of the queue in front of a sink.
     fn queue(&mut self) -> Vec<String> {
         let mut settings = Vec::new();
-        if let Some(events) = self.call.option_text("log_fifo_size").and_then(|events| events.parse::<u64>().ok()) {
+        if let Some(events) =
+            self.call.option_text("log_fifo_size").and_then(|events| events.parse::<u64>().ok())
+        {
             settings.push(format!("queue_events = {}", events.max(1)));
         }
         if let Some(disk) = self.call.option("disk_buffer") {
             settings.push("buffer = \"disk\"".to_string());
-            let bytes = disk.option_text("disk_buf_size").or_else(|| disk.option_text("capacity_bytes"));
+            let bytes =
+                disk.option_text("disk_buf_size").or_else(|| disk.option_text("capacity_bytes"));
             if let Some(bytes) = bytes.and_then(bytes_of) {
                 settings.push(format!("buffer_bytes = \"{}B\"", bytes.max(65_536)));
             }
             if disk.option_flag("reliable") == Some(true) {
                 settings.push("durability = \"fsync\"".to_string());
             }
-            self.remarks.push("`disk-buffer()`: run with `--state DIR`, below which it is kept".to_string());
+            self.remarks.push(
+                "`disk-buffer()`: run with `--state DIR`, below which it is kept".to_string(),
+            );
         }
         settings
     }
@@ -190,7 +253,10 @@ impl Driver<'_> {
             pieces => {
                 // What an event chooses stands below the folder that the path begins with.
                 let Some(Piece::Text(before)) = pieces.first() else {
-                    return Err("its path must begin with a folder, so that no message can choose another".to_string());
+                    return Err(
+                        "its path must begin with a folder, so that no message can choose another"
+                            .to_string(),
+                    );
                 };
                 let (folder, rest) = before.rsplit_once('/').unwrap_or(("", before));
                 let mut chosen = pieces.to_vec();
@@ -207,7 +273,9 @@ impl Driver<'_> {
         if !ends {
             settings[0] = "codec = \"raw\"".to_string();
         }
-        if self.call.option_flag("overwrite_if_older").is_some() || self.call.option("overwrite_if_older").is_some() {
+        if self.call.option_flag("overwrite_if_older").is_some()
+            || self.call.option("overwrite_if_older").is_some()
+        {
             self.remarks.push("`overwrite-if-older()`: files are appended to".to_string());
         }
         if self.call.option_flag("fsync") == Some(true) {
@@ -223,7 +291,8 @@ impl Driver<'_> {
             "udp" | "udp6" => "udp".to_string(),
             _ => call.option_text("transport").unwrap_or("tcp").to_ascii_lowercase(),
         };
-        let is_protocol = kind == "syslog" || call.flags().iter().any(|flag| flag == "syslog_protocol");
+        let is_protocol =
+            kind == "syslog" || call.flags().iter().any(|flag| flag == "syslog_protocol");
         let host = call.first_text().ok_or("the host is missing")?;
         let port = match call.option_text("port").or_else(|| call.option_text("destport")) {
             Some(port) => port_number(port)?,
@@ -233,7 +302,11 @@ impl Driver<'_> {
                 _ => 514,
             },
         };
-        let host = if host.contains(':') && !host.starts_with('[') { format!("[{host}]") } else { host.to_string() };
+        let host = if host.contains(':') && !host.starts_with('[') {
+            format!("[{host}]")
+        } else {
+            host.to_string()
+        };
         let address = format!("{host}:{port}");
         self.line(if is_protocol { PROTOCOL } else { FORWARDED }, false)?;
         let mut settings = vec!["codec = \"string\"".to_string()];
@@ -246,8 +319,11 @@ impl Driver<'_> {
                 if transport == "tls" {
                     settings.push(tls(call, false, &mut self.remarks)?);
                 }
-                if let Some(others) = call.option("failover").and_then(|failover| failover.option("servers")) {
-                    let others: Vec<String> = others.texts().iter().map(|other| format!("{other}:{port}")).collect();
+                if let Some(others) =
+                    call.option("failover").and_then(|failover| failover.option("servers"))
+                {
+                    let others: Vec<String> =
+                        others.texts().iter().map(|other| format!("{other}:{port}")).collect();
                     settings.push(format!("addresses = {}", crate::notation::texts(&others)));
                     self.remarks.retain(|remark| !remark.starts_with("`failover()`"));
                 }
@@ -272,7 +348,9 @@ impl Driver<'_> {
 
     fn kafka(&mut self) -> Result<String, String> {
         let call = self.call;
-        let servers = call.option_text("bootstrap_servers").or_else(|| call.option_text("kafka_bootstrap_servers"));
+        let servers = call
+            .option_text("bootstrap_servers")
+            .or_else(|| call.option_text("kafka_bootstrap_servers"));
         let servers = servers.ok_or("`bootstrap-servers()` is missing")?;
         let topic = call.option_text("topic").ok_or("`topic()` is missing")?;
         let topic = self.kept("topic", topic)?;
@@ -283,7 +361,9 @@ impl Driver<'_> {
         settings.extend(key.map(|key| format!("key = {key}")));
         let mut options = Vec::new();
         let mut pairs: Vec<(String, String)> = Vec::new();
-        for given in call.arguments.iter().filter_map(super::tree::Node::call).filter(|one| one.is("config")) {
+        for given in
+            call.arguments.iter().filter_map(super::tree::Node::call).filter(|one| one.is("config"))
+        {
             for node in &given.arguments {
                 if let Some(pair) = node.call()
                     && let Some(value) = pair.first_text()
@@ -293,11 +373,15 @@ impl Driver<'_> {
             }
             // `"name" => "value"`
             let texts: Vec<&str> = given.texts().into_iter().filter(|one| *one != "=>").collect();
-            pairs.extend(texts.chunks_exact(2).map(|pair| (pair[0].to_string(), pair[1].to_string())));
+            pairs.extend(
+                texts.chunks_exact(2).map(|pair| (pair[0].to_string(), pair[1].to_string())),
+            );
         }
         for (name, value) in pairs {
             match name.as_str() {
-                "compression.codec" | "compression.type" => settings.push(format!("compression = {}", text(&value))),
+                "compression.codec" | "compression.type" => {
+                    settings.push(format!("compression = {}", text(&value)))
+                }
                 "acks" | "request.required.acks" => {
                     let acks = if value == "-1" { "all" } else { &value };
                     settings.push(format!("acks = {}", text(acks)));
@@ -309,7 +393,10 @@ impl Driver<'_> {
             settings.push(format!("options = {{{}}}", options.join(", ")));
         }
         if call.option_flag("sync_send") == Some(true) {
-            self.remarks.push("`sync-send()`: every event waits for its confirmation anyhow; none is lost".to_string());
+            self.remarks.push(
+                "`sync-send()`: every event waits for its confirmation anyhow; none is lost"
+                    .to_string(),
+            );
         }
         settings.extend(self.queue());
         Ok(format!("kafka {}{}", text(servers), with(&settings)))
@@ -356,11 +443,15 @@ impl Driver<'_> {
             Some(lines) if lines > 1 => {
                 let delimiter = call.option_text("delimiter").unwrap_or("\n");
                 let prefix = call.option_text("body_prefix").unwrap_or("");
-                let kind = match (prefix, delimiter) {
-                    ("", "\n") => "ndjson",
-                    ("[", ",") => "json_array",
-                    _ => return Err("batches that are joined in another way than by lines or as an array".to_string()),
-                };
+                let kind =
+                    match (prefix, delimiter) {
+                        ("", "\n") => "ndjson",
+                        ("[", ",") => "json_array",
+                        _ => return Err(
+                            "batches that are joined in another way than by lines or as an array"
+                                .to_string(),
+                        ),
+                    };
                 settings.push(format!("batch = \"{kind}\", batch_events = {lines}"));
             }
             _ => settings.push("batch = \"single\"".to_string()),
@@ -373,7 +464,8 @@ impl Driver<'_> {
                 text(password)
             ));
         }
-        if let Some(seconds) = call.option_text("timeout").and_then(|seconds| seconds.parse::<u64>().ok())
+        if let Some(seconds) =
+            call.option_text("timeout").and_then(|seconds| seconds.parse::<u64>().ok())
             && seconds > 0
         {
             settings.push(format!("timeout = {seconds}s"));
@@ -381,7 +473,11 @@ impl Driver<'_> {
         if call.option("tls").is_some() {
             settings.push(tls(call, false, &mut self.remarks)?);
         }
-        if call.option_text("workers").and_then(|workers| workers.parse::<u32>().ok()).is_none_or(|workers| workers <= 1) {
+        if call
+            .option_text("workers")
+            .and_then(|workers| workers.parse::<u32>().ok())
+            .is_none_or(|workers| workers <= 1)
+        {
             settings.push("concurrency = 1".to_string());
         }
         let address = if url.contains('$') {
@@ -414,7 +510,9 @@ impl Driver<'_> {
         self.steps.push(format!("select json::decode({code})"));
         let mut settings = vec![format!("index = {index}")];
         settings.extend(id.map(|id| format!("id = {id}")));
-        if let (Some(user), Some(password)) = (call.option_text("user"), call.option_text("password")) {
+        if let (Some(user), Some(password)) =
+            (call.option_text("user"), call.option_text("password"))
+        {
             settings.push(format!(
                 "auth = {{\"basic\": {{\"user\": {}, \"password\": {}}}}}",
                 text(user),
@@ -438,7 +536,11 @@ impl Driver<'_> {
             [word, key, value] => match word.to_ascii_uppercase().as_str() {
                 "RPUSH" => ("list", *key, *value),
                 "PUBLISH" => ("channel", *key, *value),
-                other => return Err(format!("the command `{other}` of Redis is not sent: RPUSH and PUBLISH are")),
+                other => {
+                    return Err(format!(
+                        "the command `{other}` of Redis is not sent: RPUSH and PUBLISH are"
+                    ));
+                }
             },
             _ => return Err("only RPUSH and PUBLISH of Redis are sent".to_string()),
         };
@@ -447,7 +549,9 @@ impl Driver<'_> {
         let code = self.take(value);
         self.steps.push(format!("select {code}"));
         let mut settings = vec!["codec = \"string\"".to_string(), format!("{kind} = {key}")];
-        settings.extend(call.option_text("auth").map(|password| format!("password = {}", text(password))));
+        settings.extend(
+            call.option_text("auth").map(|password| format!("password = {}", text(password))),
+        );
         settings.extend(self.queue());
         Ok(format!("redis {}{}", text(&format!("redis://{host}:{port}")), with(&settings)))
     }
@@ -464,7 +568,8 @@ impl Driver<'_> {
             settings.push(format!("qos = {}", qos.min(2)));
         }
         for name in ["username", "password", "client_id"] {
-            settings.extend(call.option_text(name).map(|given| format!("{name} = {}", text(given))));
+            settings
+                .extend(call.option_text(name).map(|given| format!("{name} = {}", text(given))));
         }
         settings.extend(self.queue());
         Ok(format!("mqtt {}{}", text(&address), with(&settings)))
@@ -472,7 +577,9 @@ impl Driver<'_> {
 
     fn amqp(&mut self) -> Result<String, String> {
         let call = self.call;
-        let option = |name: &str, otherwise: &'static str| call.option_text(name).unwrap_or(otherwise).to_string();
+        let option = |name: &str, otherwise: &'static str| {
+            call.option_text(name).unwrap_or(otherwise).to_string()
+        };
         let (host, port) = (option("host", "127.0.0.1"), option("port", "5672"));
         let vhost = option("vhost", "/");
         let vhost = vhost.trim_start_matches('/');
@@ -489,7 +596,8 @@ impl Driver<'_> {
             settings.push(format!("exchange_type = {}", text(&option("exchange_type", "fanout"))));
         }
         for name in ["username", "password"] {
-            settings.extend(call.option_text(name).map(|given| format!("{name} = {}", text(given))));
+            settings
+                .extend(call.option_text(name).map(|given| format!("{name} = {}", text(given))));
         }
         if call.option_flag("persistent") == Some(false) {
             settings.push("persistent = false".to_string());

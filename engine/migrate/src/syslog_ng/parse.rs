@@ -20,8 +20,18 @@ pub(crate) const TEXT_BYTES_MAX: usize = 16 << 20;
 
 /// Words that statements begin with.
 const STATEMENTS: &[&str] = &[
-    "options", "source", "destination", "filter", "parser", "rewrite", "template",
-    "template-function", "log", "block", "python", "channel",
+    "options",
+    "source",
+    "destination",
+    "filter",
+    "parser",
+    "rewrite",
+    "template",
+    "template-function",
+    "log",
+    "block",
+    "python",
+    "channel",
 ];
 
 /// A configuration that was read.
@@ -339,7 +349,11 @@ impl Reader {
                 Kind::Word(word) => nodes.push(Node::Word(word, token.span)),
                 Kind::Text(text) => nodes.push(Node::Text(text, token.span)),
                 Kind::Directive(line) => {
-                    self.complain(complain::unexpected(token.span, &format!("@{line}"), "a part of the statement"));
+                    self.complain(complain::unexpected(
+                        token.span,
+                        &format!("@{line}"),
+                        "a part of the statement",
+                    ));
                 }
             }
         }
@@ -359,7 +373,10 @@ impl Reader {
         nodes: &mut Vec<Node>,
     ) {
         let key = canonical(&name);
-        let is_block = self.blocks.get(&key).is_some_and(|block| block.context == context || block.context == "root");
+        let is_block = self
+            .blocks
+            .get(&key)
+            .is_some_and(|block| block.context == context || block.context == "root");
         if !is_block {
             let arguments = self.nodes(input, ")", opened, depth + 1, context);
             let arguments = arguments.into_iter().filter(|node| !node.is_mark(",")).collect();

@@ -9,12 +9,37 @@ use crate::notation::{path, text, texts};
 
 /// Kinds of parsers.
 pub(crate) const KINDS: &[&str] = &[
-    "csv_parser", "kv_parser", "json_parser", "syslog_parser", "date_parser", "regexp_parser",
-    "grok", "grok_parser", "db_parser", "add_contextual_data", "geoip2", "xml", "xml_parser",
-    "apache_accesslog_parser", "group_lines", "linux_audit_parser", "tags_parser", "map_value_pairs",
-    "cef_parser", "leef_parser", "python", "snmptrapd_parser", "sudo_parser", "cisco_parser",
-    "panos_parser", "iptables_parser", "app_parser", "default_network_drivers", "windows_eventlog_xml_parser",
-    "metrics_probe", "wildcard_file",
+    "csv_parser",
+    "kv_parser",
+    "json_parser",
+    "syslog_parser",
+    "date_parser",
+    "regexp_parser",
+    "grok",
+    "grok_parser",
+    "db_parser",
+    "add_contextual_data",
+    "geoip2",
+    "xml",
+    "xml_parser",
+    "apache_accesslog_parser",
+    "group_lines",
+    "linux_audit_parser",
+    "tags_parser",
+    "map_value_pairs",
+    "cef_parser",
+    "leef_parser",
+    "python",
+    "snmptrapd_parser",
+    "sudo_parser",
+    "cisco_parser",
+    "panos_parser",
+    "iptables_parser",
+    "app_parser",
+    "default_network_drivers",
+    "windows_eventlog_xml_parser",
+    "metrics_probe",
+    "wildcard_file",
 ];
 
 /// What becomes of a parser.
@@ -78,7 +103,11 @@ fn into(prefix: &str) -> String {
 }
 
 fn from_clause(from: &Value) -> String {
-    if from.code.contains("??") { format!(" from ({})", from.code) } else { format!(" from {}", from.code) }
+    if from.code.contains("??") {
+        format!(" from ({})", from.code)
+    } else {
+        format!(" from {}", from.code)
+    }
 }
 
 fn simple(format: &str, from: &Value, prefix: &str) -> Parsed {
@@ -136,11 +165,9 @@ fn csv(call: &Call, from: &Value, prefix: &str) -> Result<Parsed, String> {
         Some(given) if given.option("strings").is_some() => {
             return Err("delimiters of several characters are not read".to_string());
         }
-        Some(given) => given
-            .first_text()
-            .or_else(|| given.option_text("chars"))
-            .unwrap_or(",")
-            .to_string(),
+        Some(given) => {
+            given.first_text().or_else(|| given.option_text("chars")).unwrap_or(",").to_string()
+        }
     };
     if delimiters.chars().count() != 1 {
         return Err("more than one delimiter, or none, is not read".to_string());
@@ -168,14 +195,20 @@ fn csv(call: &Call, from: &Value, prefix: &str) -> Result<Parsed, String> {
     let heads: Vec<Vec<String>> = names.iter().map(|name| steps_of(name)).collect();
     let shared = heads.first().map(|steps| steps[..steps.len().saturating_sub(1)].to_vec());
     let shared = shared.unwrap_or_default();
-    let is_flat = heads.iter().all(|steps| {
-        steps.len() == shared.len() + 1 && steps[..shared.len()] == shared
-    });
+    let is_flat = heads
+        .iter()
+        .all(|steps| steps.len() == shared.len() + 1 && steps[..shared.len()] == shared);
     let is_drop = flags.iter().any(|flag| flag == "drop_invalid");
-    let remark = (!is_drop).then(|| "lines with too few or too many fields are read as far as they go".to_string());
+    let remark = (!is_drop)
+        .then(|| "lines with too few or too many fields are read as far as they go".to_string());
     if is_flat {
-        let names: Vec<&str> = heads.iter().filter_map(|steps| steps.last()).map(String::as_str).collect();
-        let into = if shared.is_empty() { String::new() } else { format!(" into {}", path("event", &shared)) };
+        let names: Vec<&str> =
+            heads.iter().filter_map(|steps| steps.last()).map(String::as_str).collect();
+        let into = if shared.is_empty() {
+            String::new()
+        } else {
+            format!(" into {}", path("event", &shared))
+        };
         let code = format!(
             "parse csv columns {}{}{into}{}{ELSE}",
             texts(&names),
@@ -202,8 +235,10 @@ fn csv(call: &Call, from: &Value, prefix: &str) -> Result<Parsed, String> {
 
 /// The last column takes all the rest.
 fn greedy(columns: &[&str], delimiter: &str, from: &Value, prefix: &str) -> Result<Parsed, String> {
-    let place = if from.code.contains("??") { format!("({})", from.code) } else { from.code.clone() };
-    let split = format!("set $columns = string::split_n({place}, {}, {})", text(delimiter), columns.len());
+    let place =
+        if from.code.contains("??") { format!("({})", from.code) } else { from.code.clone() };
+    let split =
+        format!("set $columns = string::split_n({place}, {}, {})", text(delimiter), columns.len());
     let sets: Vec<String> = columns
         .iter()
         .enumerate()
@@ -212,7 +247,8 @@ fn greedy(columns: &[&str], delimiter: &str, from: &Value, prefix: &str) -> Resu
         })
         .collect();
     let code = format!("{split}\n|> set {}", sets.join(", "));
-    let remark = Some("quotes have no meaning: `greedy` is converted to a split at delimiters".to_string());
+    let remark =
+        Some("quotes have no meaning: `greedy` is converted to a split at delimiters".to_string());
     let uses = [from.uses.clone(), vec!["string"]].concat();
     Ok(Parsed { step: Value { code, uses }, remark })
 }
@@ -226,7 +262,8 @@ fn regexp(call: &Call, from: &Value, prefix: &str) -> Result<Parsed, String> {
     let mut converted = Vec::new();
     for pattern in patterns {
         compiles(pattern)?;
-        let pattern = pattern.replace("(?<", "(?P<").replace("(?P<=", "(?<=").replace("(?P<!", "(?<!");
+        let pattern =
+            pattern.replace("(?<", "(?P<").replace("(?P<=", "(?<=").replace("(?P<!", "(?<!");
         converted.push(if ignore_case { format!("(?i){pattern}") } else { pattern });
     }
     let pattern = match converted.as_slice() {
@@ -293,7 +330,8 @@ fn date(call: &Call, from: &Value) -> Result<Parsed, String> {
 /// `add-contextual-data(selector("$HOST") database("x.csv") prefix("."))`
 fn contextual(call: &Call, scene: Scene<'_>) -> Result<Parsed, String> {
     let selector = call.option("selector").ok_or("`selector()` is missing")?;
-    let template = selector.first_text().ok_or("selectors by filters or globs are not converted")?;
+    let template =
+        selector.first_text().ok_or("selectors by filters or globs are not converted")?;
     let selector = argument(template, scene, 0)?;
     let database = call.option_text("database").ok_or("`database()` is missing")?;
     let prefix = call.option_text("prefix").unwrap_or("");
@@ -303,11 +341,14 @@ fn contextual(call: &Call, scene: Scene<'_>) -> Result<Parsed, String> {
     let mut rows: Vec<(String, Vec<(String, String)>)> = Vec::new();
     for line in read.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
         let mut cells = line.splitn(3, ',').map(|cell| cell.trim_matches('"').to_string());
-        let (Some(key), Some(name), Some(value)) = (cells.next(), cells.next(), cells.next()) else {
+        let (Some(key), Some(name), Some(value)) = (cells.next(), cells.next(), cells.next())
+        else {
             return Err(format!("a line of `{database}` has not three fields: {line}"));
         };
         if rows.iter().map(|(_, fields)| fields.len()).sum::<usize>() >= CONTEXT_LINES_MAX {
-            return Err(format!("its database has more than {CONTEXT_LINES_MAX} lines: use a table"));
+            return Err(format!(
+                "its database has more than {CONTEXT_LINES_MAX} lines: use a table"
+            ));
         }
         match rows.iter_mut().find(|(one, _)| *one == key) {
             Some((_, fields)) => fields.push((name, value)),
@@ -317,13 +358,20 @@ fn contextual(call: &Call, scene: Scene<'_>) -> Result<Parsed, String> {
     let rows: Vec<String> = rows
         .iter()
         .map(|(key, fields)| {
-            let fields: Vec<String> =
-                fields.iter().map(|(name, value)| format!("{}: {}", text(name), text(value))).collect();
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{}: {}", text(name), text(value)))
+                .collect();
             format!("{}: {{{}}}", text(key), fields.join(", "))
         })
         .collect();
-    let place = if steps_of(prefix).is_empty() { "event".to_string() } else { path("event", &steps_of(prefix)) };
-    let otherwise = call.option_text("default_selector").map(|key| format!("$contexts[{}]", text(key)));
+    let place = if steps_of(prefix).is_empty() {
+        "event".to_string()
+    } else {
+        path("event", &steps_of(prefix))
+    };
+    let otherwise =
+        call.option_text("default_selector").map(|key| format!("$contexts[{}]", text(key)));
     let otherwise = otherwise.unwrap_or_else(|| "{}".to_string());
     let known = if place == "event" { "event".to_string() } else { format!("({place} ?? {{}})") };
     let code = format!(
@@ -332,7 +380,8 @@ fn contextual(call: &Call, scene: Scene<'_>) -> Result<Parsed, String> {
         rows.join(", "),
         selector.code
     );
-    let remark = "the database became part of the program: `enrich` reads one that changes".to_string();
+    let remark =
+        "the database became part of the program: `enrich` reads one that changes".to_string();
     Ok(Parsed { step: Value { code, uses: selector.uses }, remark: Some(remark) })
 }
 

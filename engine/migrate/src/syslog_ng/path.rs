@@ -58,7 +58,11 @@ impl Path {
                     tests.push(test.clone());
                 }
                 Element::Tee(_) => {}
-                Element::Step(step) if !step.contains(ELSE) && tests_follow(&self.elements, element) => return None,
+                Element::Step(step)
+                    if !step.contains(ELSE) && tests_follow(&self.elements, element) =>
+                {
+                    return None;
+                }
                 Element::Step(step) if step.contains(ELSE) => return None,
                 Element::Step(_) => {}
                 _ => return None,
@@ -84,7 +88,12 @@ impl Converter<'_> {
     }
 
     /// The elements of a body, and the sources that it names.
-    pub(crate) fn elements(&mut self, nodes: &[Node], sources: &mut Vec<String>, depth: usize) -> Vec<Element> {
+    pub(crate) fn elements(
+        &mut self,
+        nodes: &[Node],
+        sources: &mut Vec<String>,
+        depth: usize,
+    ) -> Vec<Element> {
         let mut out = Vec::new();
         if depth > PATH_DEPTH_MAX {
             let span = nodes.first().map(Node::span).unwrap_or_default();
@@ -154,7 +163,8 @@ impl Converter<'_> {
                 _ => {}
             }
         }
-        let known = ["source", "destination", "filter", "parser", "rewrite", "flags", "log_fifo_size"];
+        let known =
+            ["source", "destination", "filter", "parser", "rewrite", "flags", "log_fifo_size"];
         if !known.contains(&kind.as_str()) {
             let what = "part of a log path";
             self.complain(crate::complain::unknown(call.span, what, &call.name, &known));
@@ -187,7 +197,8 @@ impl Converter<'_> {
                 let mut channels = Vec::new();
                 let mut at = 0;
                 while at < inside.len() {
-                    if let (Node::Word(word, _), Some(Node::Block(body, _))) = (&inside[at], inside.get(at + 1))
+                    if let (Node::Word(word, _), Some(Node::Block(body, _))) =
+                        (&inside[at], inside.get(at + 1))
                         && word == "channel"
                     {
                         let is_final = flags(body).iter().any(|flag| flag == "final");
@@ -206,7 +217,17 @@ impl Converter<'_> {
                 out.push(Element::Inner(elements, is_final));
             }
             _ => {
-                let known = ["source", "destination", "filter", "parser", "rewrite", "channel", "junction", "log", "if"];
+                let known = [
+                    "source",
+                    "destination",
+                    "filter",
+                    "parser",
+                    "rewrite",
+                    "channel",
+                    "junction",
+                    "log",
+                    "if",
+                ];
                 self.complain(crate::complain::unknown(span, "part of a log path", kind, &known));
             }
         }
@@ -241,7 +262,11 @@ impl Converter<'_> {
                 _ => break,
             };
             let Some(Node::Block(body, _)) = nodes.get(at + 1) else {
-                self.complain(crate::complain::unexpected(nodes[at].span(), "if", "`{` behind its condition"));
+                self.complain(crate::complain::unexpected(
+                    nodes[at].span(),
+                    "if",
+                    "`{` behind its condition",
+                ));
                 at += 1;
                 break;
             };
@@ -330,7 +355,9 @@ impl Converter<'_> {
     /// The steps of parsers or rules.
     fn steps(&mut self, kind: &str, body: &[Node], span: Span, out: &mut Vec<Element>) {
         let calls: Vec<Call> = body.iter().filter_map(Node::call).cloned().collect();
-        if body.iter().any(|node| matches!(node, Node::Word(word, _) if word == "channel" || word == "junction")) {
+        if body.iter().any(
+            |node| matches!(node, Node::Word(word, _) if word == "channel" || word == "junction"),
+        ) {
             let elements = self.elements(body, &mut Vec::new(), 1);
             return out.extend(elements);
         }
@@ -396,9 +423,16 @@ impl Converter<'_> {
                 Ok(tests) if tests.is_empty() => None,
                 Ok(tests) => {
                     let tests: BTreeSet<String> = tests.into_iter().collect();
-                    let tests: Vec<String> = tests.iter().map(|test| if tests.len() > 1 { bracketed(test) } else { test.clone() }).collect();
+                    let tests: Vec<String> = tests
+                        .iter()
+                        .map(|test| if tests.len() > 1 { bracketed(test) } else { test.clone() })
+                        .collect();
                     let whole = tests.join(" or ");
-                    Some(Element::Filter(if tests.len() > 1 { format!("not ({whole})") } else { format!("not {}", bracketed(&whole)) }))
+                    Some(Element::Filter(if tests.len() > 1 {
+                        format!("not ({whole})")
+                    } else {
+                        format!("not {}", bracketed(&whole))
+                    }))
                 }
                 Err(()) => Some(self.left(
                     path.span,
@@ -427,7 +461,8 @@ impl Converter<'_> {
                 Some((rest, _)) if rest.is_empty() => {}
                 Some((rest, members)) => {
                     let narrows = members.iter().any(|member| !sources.contains(member));
-                    let test = narrows.then(|| format!("event.SOURCE == {}", crate::notation::text(source)));
+                    let test = narrows
+                        .then(|| format!("event.SOURCE == {}", crate::notation::text(source)));
                     begins.push((rest.clone(), test));
                 }
             }
@@ -439,7 +474,9 @@ impl Converter<'_> {
         }
         self.note(path.span, "log", Coverage::Exact, "");
         let is_final = path.is("final");
-        let refuses = path.elements.iter().any(|element| !matches!(element, Element::Tee(_) | Element::Inner(..)) && refuses(element));
+        let refuses = path.elements.iter().any(|element| {
+            !matches!(element, Element::Tee(_) | Element::Inner(..)) && refuses(element)
+        });
         let rest = match (is_final, refuses) {
             (true, true) => Some(self.page.stream("rest")),
             _ => None,
@@ -459,7 +496,8 @@ impl Converter<'_> {
             }
         };
         writer.comments.clone_from(&path.comments);
-        let elements: Vec<Element> = first.into_iter().chain(path.elements.iter().cloned()).collect();
+        let elements: Vec<Element> =
+            first.into_iter().chain(path.elements.iter().cloned()).collect();
         writer = self.write(&elements, writer, rest.as_deref());
         self.finish(writer);
         if is_final {
@@ -482,7 +520,9 @@ impl Converter<'_> {
 
     /// Writes elements behind a chain; `refused` is where messages go that do not go the whole way.
     fn write(&mut self, elements: &[Element], mut chain: Chain, refused: Option<&str>) -> Chain {
-        let changes = |element: &Element| !matches!(element, Element::Filter(_) | Element::Tee(_) | Element::Inner(..));
+        let changes = |element: &Element| {
+            !matches!(element, Element::Filter(_) | Element::Tee(_) | Element::Inner(..))
+        };
         let first_change = elements.iter().position(changes);
         let last_refusal = elements.iter().rposition(refuses);
         let mut behind = refused.map(str::to_string);
@@ -497,7 +537,11 @@ impl Converter<'_> {
         }
         let mut at = 0;
         while at < elements.len() {
-            let refused = if first_change.is_some_and(|change| at > change) { behind.as_deref() } else { refused };
+            let refused = if first_change.is_some_and(|change| at > change) {
+                behind.as_deref()
+            } else {
+                refused
+            };
             match &elements[at] {
                 Element::Junction(channels) => {
                     chain = self.junction(channels, chain, behind.as_deref());
@@ -553,7 +597,8 @@ impl Converter<'_> {
     }
 
     fn arm(&mut self, body: &[Element], refused: Option<&str>) -> String {
-        let mut steps: Vec<String> = body.iter().map(|element| self.linear(element, refused)).collect();
+        let mut steps: Vec<String> =
+            body.iter().map(|element| self.linear(element, refused)).collect();
         if body.last().is_none_or(|last| matches!(last, Element::Tee(_))) {
             steps.push("pass".to_string());
         }
@@ -561,7 +606,12 @@ impl Converter<'_> {
     }
 
     /// Channels that come together again.
-    fn junction(&mut self, channels: &[(Vec<Element>, bool)], chain: Chain, refused: Option<&str>) -> Chain {
+    fn junction(
+        &mut self,
+        channels: &[(Vec<Element>, bool)],
+        chain: Chain,
+        refused: Option<&str>,
+    ) -> Chain {
         let (opened, joined) = (self.page.stream("junction"), self.page.stream("joined"));
         self.page.chain(chain.step(opened.clone()));
         let mut from = opened;
@@ -592,7 +642,8 @@ impl Converter<'_> {
         self.page.chain(chain.step(opened.clone()));
         let mut from = opened.clone();
         for (elements, is_final) in paths {
-            let rest = (*is_final && elements.iter().any(refuses)).then(|| self.page.stream("rest"));
+            let rest =
+                (*is_final && elements.iter().any(refuses)).then(|| self.page.stream("rest"));
             let chain = self.write(elements, Chain::from(&from), rest.as_deref());
             self.finish(chain);
             if *is_final {
@@ -615,9 +666,9 @@ fn refuses(element: &Element) -> bool {
         Element::When(arms, otherwise) => {
             arms.iter().any(|(_, body)| body.iter().any(refuses)) || otherwise.iter().any(refuses)
         }
-        Element::Junction(channels) => {
-            channels.last().is_some_and(|(elements, is_final)| *is_final && elements.iter().any(refuses))
-        }
+        Element::Junction(channels) => channels
+            .last()
+            .is_some_and(|(elements, is_final)| *is_final && elements.iter().any(refuses)),
     }
 }
 
@@ -640,11 +691,17 @@ fn throttle(body: &[Node]) -> Option<Result<String, String>> {
     let by = match call.option_text("template").or_else(|| call.option_text("value")) {
         None => String::new(),
         Some(template) => {
-            let template = if template.contains('$') { template.to_string() } else { format!("${{{template}}}") };
+            let template = if template.contains('$') {
+                template.to_string()
+            } else {
+                format!("${{{template}}}")
+            };
             let scene = Scene { root: "event", dotted: &[], is_typed: false };
             match super::template::argument(&template, scene, 0) {
                 Ok(value) if value.uses.is_empty() => format!(" by {}", value.code),
-                Ok(_) | Err(_) => return Some(Err(format!("its key `{template}` is not converted"))),
+                Ok(_) | Err(_) => {
+                    return Some(Err(format!("its key `{template}` is not converted")));
+                }
             }
         }
     };

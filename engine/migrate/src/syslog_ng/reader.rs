@@ -17,9 +17,30 @@ pub(crate) const LEVELS: [&str; 8] =
     ["emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"];
 /// Facilities by number, as syslog-ng calls them.
 pub(crate) const FACILITIES: [&str; 24] = [
-    "kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv",
-    "ftp", "ntp", "security", "console", "solaris-cron", "local0", "local1", "local2", "local3",
-    "local4", "local5", "local6", "local7",
+    "kern",
+    "user",
+    "mail",
+    "daemon",
+    "auth",
+    "syslog",
+    "lpr",
+    "news",
+    "uucp",
+    "cron",
+    "authpriv",
+    "ftp",
+    "ntp",
+    "security",
+    "console",
+    "solaris-cron",
+    "local0",
+    "local1",
+    "local2",
+    "local3",
+    "local4",
+    "local5",
+    "local6",
+    "local7",
 ];
 /// The priority of messages that tell none: `user.notice`.
 const PRIORITY_DEFAULT: u32 = 13;
@@ -33,15 +54,31 @@ pub(crate) static READ: OperatorKind = OperatorKind {
           `SDATA` (a record), `STRUCTURED` (its text), `SOURCE`, `TAGS`, and the times `STAMP` and `RECEIVED`, which the functions of \
           `std::datetime` take. What a message lacks is an empty text. The sender comes from the metadata of the \
           connector. Empty messages are left out. `temblor convert syslog-ng` writes this step behind sources.",
-    examples: &[
-        r#"in |> syslog_ng::read with source = "s_net", keep_hostname = true end |> out"#,
-    ],
+    examples: &[r#"in |> syslog_ng::read with source = "s_net", keep_hostname = true end |> out"#],
     settings: &[
-        Setting::new("source", Takes::Text, "The name of the source: `SOURCE`, and the tag `.source.NAME`."),
-        Setting::new("parse", Takes::Word(&["legacy", "protocol", "none"]), "Which messages are expected: those of RFC 3164, \
-            of RFC 5424 (others are read as RFC 3164), or texts that are all message.").or("legacy"),
-        Setting::new("keep_hostname", Takes::Flag, "Whether `HOST` is what the message says, instead of its sender."),
-        Setting::new("expect_hostname", Takes::Flag, "Whether a name of a host stands in front of the program.").or("true"),
+        Setting::new(
+            "source",
+            Takes::Text,
+            "The name of the source: `SOURCE`, and the tag `.source.NAME`.",
+        ),
+        Setting::new(
+            "parse",
+            Takes::Word(&["legacy", "protocol", "none"]),
+            "Which messages are expected: those of RFC 3164, \
+            of RFC 5424 (others are read as RFC 3164), or texts that are all message.",
+        )
+        .or("legacy"),
+        Setting::new(
+            "keep_hostname",
+            Takes::Flag,
+            "Whether `HOST` is what the message says, instead of its sender.",
+        ),
+        Setting::new(
+            "expect_hostname",
+            Takes::Flag,
+            "Whether a name of a host stands in front of the program.",
+        )
+        .or("true"),
         Setting::new("store_raw", Takes::Flag, "Whether `RAWMSG` keeps the message as it came."),
         Setting::new("facility", Takes::Text, "The facility of messages that tell none."),
         Setting::new("level", Takes::Text, "The level of messages that tell none."),
@@ -49,7 +86,12 @@ pub(crate) static READ: OperatorKind = OperatorKind {
         Setting::new("host", Takes::Text, "The host of every message."),
         Setting::new("file", Takes::Text, "`FILE_NAME` of every message."),
         Setting::new("tags", Takes::Texts, "Further tags."),
-        Setting::new("zone", Takes::Text, "The zone of times that tell none, such as `Europe/Berlin`.").or("UTC"),
+        Setting::new(
+            "zone",
+            Takes::Text,
+            "The zone of times that tell none, such as `Europe/Berlin`.",
+        )
+        .or("UTC"),
     ],
     ports: &[],
     fallbacks: &[],

@@ -9,9 +9,24 @@ use crate::notation::text;
 
 /// Kinds of rules.
 pub(crate) const KINDS: &[&str] = &[
-    "set", "subst", "unset", "rename", "groupset", "groupunset", "set_tag", "clear_tag",
-    "set_facility", "set_severity", "set_pri", "set_matches", "unset_matches", "fix_time_zone",
-    "set_time_zone", "guess_time_zone", "credit_card_mask", "credit_card_hash",
+    "set",
+    "subst",
+    "unset",
+    "rename",
+    "groupset",
+    "groupunset",
+    "set_tag",
+    "clear_tag",
+    "set_facility",
+    "set_severity",
+    "set_pri",
+    "set_matches",
+    "unset_matches",
+    "fix_time_zone",
+    "set_time_zone",
+    "guess_time_zone",
+    "credit_card_mask",
+    "credit_card_hash",
 ];
 
 /// The step of a rule, with the modules it needs.
@@ -73,11 +88,19 @@ fn change(call: &Call, scene: Scene<'_>) -> Result<Value, String> {
             for pattern in patterns {
                 let whole = pattern.strip_suffix(".*").or_else(|| pattern.strip_suffix('*'));
                 match whole {
-                    Some(prefix) if !prefix.is_empty() && !prefix.contains(['*', '?']) && pattern.ends_with(".*") => {
+                    Some(prefix)
+                        if !prefix.is_empty()
+                            && !prefix.contains(['*', '?'])
+                            && pattern.ends_with(".*") =>
+                    {
                         steps.push(without(prefix));
                     }
                     None if !pattern.contains('?') => steps.push(without(pattern)),
-                    _ => return Err(format!("the pattern `{pattern}` is compared with the names of each message")),
+                    _ => {
+                        return Err(format!(
+                            "the pattern `{pattern}` is compared with the names of each message"
+                        ));
+                    }
                 }
             }
             Ok(Value::using(steps.join("\n|> "), "record"))
@@ -116,12 +139,13 @@ fn change(call: &Call, scene: Scene<'_>) -> Result<Value, String> {
         "fix_time_zone" | "set_time_zone" | "guess_time_zone" => {
             let zone = call.first_text().unwrap_or("");
             if canonical(&call.name) != "set_time_zone" || zone.is_empty() {
-                return Err("a time is read once, in the zone of its source: set `time-zone()` there".to_string());
+                return Err(
+                    "a time is read once, in the zone of its source: set `time-zone()` there"
+                        .to_string(),
+                );
             }
-            let code = format!(
-                "set event.STAMP = datetime::with_timezone(event.STAMP, {})",
-                text(zone)
-            );
+            let code =
+                format!("set event.STAMP = datetime::with_timezone(event.STAMP, {})", text(zone));
             Ok(Value::using(code, "datetime"))
         }
         other => Err(format!("there is no equivalent of the rule `{other}()`")),
@@ -139,7 +163,8 @@ fn named(call: &Call, field: &str, names: &[&str]) -> Result<Value, String> {
         other => other,
     };
     let at = word.parse::<usize>().ok().or_else(|| names.iter().position(|name| *name == word));
-    let name = at.and_then(|at| names.get(at)).ok_or_else(|| format!("`{word}` is no name of it"))?;
+    let name =
+        at.and_then(|at| names.get(at)).ok_or_else(|| format!("`{word}` is no name of it"))?;
     Ok(Value::new(format!("set event.{field} = {}", text(name))))
 }
 
@@ -199,8 +224,12 @@ fn replaced(
     };
     let ignore_case = if has("ignore_case") { "(?i)" } else { "" };
     let function = if has("global") { "replace_all" } else { "replace" };
-    let place = if value.code.contains("??") { format!("({})", value.code) } else { value.code.clone() };
-    let code =
-        format!("re::{function}({}, {place}, {})", text(&format!("{ignore_case}{pattern}")), put.code);
+    let place =
+        if value.code.contains("??") { format!("({})", value.code) } else { value.code.clone() };
+    let code = format!(
+        "re::{function}({}, {place}, {})",
+        text(&format!("{ignore_case}{pattern}")),
+        put.code
+    );
     Ok(Value { code, uses: [value.uses.clone(), put.uses, vec!["re"]].concat() })
 }

@@ -28,7 +28,9 @@ pub(crate) struct Scene<'s> {
 /// The pieces of a template.
 pub(crate) fn pieces(template: &str, scene: Scene<'_>, depth: usize) -> Result<Vec<Piece>, String> {
     if depth > TEMPLATE_DEPTH_MAX {
-        return Err(format!("template functions stand in each other more than {TEMPLATE_DEPTH_MAX} deep"));
+        return Err(format!(
+            "template functions stand in each other more than {TEMPLATE_DEPTH_MAX} deep"
+        ));
     }
     let mut out = Vec::new();
     let mut plain = String::new();

@@ -100,7 +100,10 @@ impl<'t> Lexer<'t> {
             let end = rest.find('\n').unwrap_or(rest.len());
             self.at += end;
             let line = rest[1..end].trim().to_string();
-            return Some(Token { kind: Kind::Directive(line), span: self.span(start, start + end) });
+            return Some(Token {
+                kind: Kind::Directive(line),
+                span: self.span(start, start + end),
+            });
         }
         if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark)) {
             self.at += mark.len();
@@ -296,13 +299,32 @@ mod tests {
         assert_eq!(
             read("@version: 3.38\nsource s_a { udp(ip(127.0.0.1) port(514)); }; # c"),
             [
-                "@version: 3.38", "source", "s_a", "{", "udp", "(", "ip", "(", "127.0.0.1", ")",
-                "port", "(", "514", ")", ")", ";", "}", ";"
+                "@version: 3.38",
+                "source",
+                "s_a",
+                "{",
+                "udp",
+                "(",
+                "ip",
+                "(",
+                "127.0.0.1",
+                ")",
+                "port",
+                "(",
+                "514",
+                ")",
+                ")",
+                ";",
+                "}",
+                ";"
             ]
         );
         assert_eq!(read("level(err..emerg)"), ["level", "(", "err", "..", "emerg", ")"]);
         assert_eq!(read("level(crit .. emerg)"), ["level", "(", "crit", "..", "emerg", ")"]);
-        assert_eq!(read(r#"file("`dir`/a\n\"" 'x\n`dir`')"#), ["file", "(", r#""/var/a\n\"""#, r#""x\\n/var""#, ")"]);
+        assert_eq!(
+            read(r#"file("`dir`/a\n\"" 'x\n`dir`')"#),
+            ["file", "(", r#""/var/a\n\"""#, r#""x\\n/var""#, ")"]
+        );
         assert_eq!(read(r#""$A" == "b" a=>b"#), [r#""$A""#, "==", r#""b""#, "a=>b"]);
     }
 }

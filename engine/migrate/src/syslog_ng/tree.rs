@@ -71,7 +71,6 @@ impl Node {
     pub(crate) fn is_mark(&self, mark: &str) -> bool {
         matches!(self, Node::Mark(one, _) if *one == mark)
     }
-
 }
 
 /// As names of options are compared: syslog-ng takes `-` for `_`.
