@@ -66,6 +66,8 @@ pub(crate) struct Page {
     ends: Vec<String>,
     streams: Vec<String>,
     chains: Vec<Chain>,
+    /// Chains that lead to sinks, behind all others.
+    last: Vec<Chain>,
     names: HashSet<String>,
     pub(crate) report: Report,
 }
@@ -80,6 +82,7 @@ impl Page {
             ends: Vec::new(),
             streams: Vec::new(),
             chains: Vec::new(),
+            last: Vec::new(),
             names: ["in", "out", "err", "event", "state", "args", "m"].map(str::to_string).into(),
             report: Report::default(),
         }
@@ -132,6 +135,11 @@ impl Page {
         self.chains.push(chain);
     }
 
+    /// A chain that leads to a sink.
+    pub(crate) fn last_chain(&mut self, chain: Chain) {
+        self.last.push(chain);
+    }
+
     /// Notes what became of a part.
     pub(crate) fn note(
         &mut self,
@@ -148,6 +156,7 @@ impl Page {
 
     /// The file as text.
     pub(crate) fn finish(mut self) -> (String, Report) {
+        self.chains.append(&mut self.last);
         let mut text =
             format!("### Converted from {} by `temblor convert {}`.\n\n", self.title, self.command);
         for module in &self.uses {
@@ -159,14 +168,15 @@ impl Page {
         for item in self.functions.iter().chain(&self.ends) {
             let _ = writeln!(text, "{item}\n");
         }
-        let begun: HashSet<&str> = self.chains.iter().map(|chain| chain.from.as_str()).collect();
-        self.streams.retain(|stream| {
-            begun.contains(stream.as_str())
-                || self
-                    .chains
-                    .iter()
-                    .any(|chain| chain.steps.iter().any(|step| step.contains(stream.as_str())))
-        });
+        // Streams that nobody names were given up.
+        let ends = |one: char| !one.is_alphanumeric() && one != '_';
+        let named: HashSet<&str> = self
+            .chains
+            .iter()
+            .flat_map(|chain| chain.steps.iter().chain([&chain.from]))
+            .flat_map(|text| text.split(ends))
+            .collect();
+        self.streams.retain(|stream| named.contains(stream.as_str()));
         text.push_str(&filled(&self.streams));
         for chain in &self.chains {
             let mut body = chain.from.clone();

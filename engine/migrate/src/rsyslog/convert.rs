@@ -909,7 +909,7 @@ impl Converter<'_> {
                 // What comes behind must see the message: what fails is a copy.
                 let stream = self.page.stream("undecided");
                 let step = undecided(&self.part(object.span, &what), &why);
-                self.page.chain(Chain::from(&stream).step(step).step("drop"));
+                self.page.last_chain(Chain::from(&stream).step(step).step("drop"));
                 self.sinks.push((Vec::new(), String::new(), stream.clone()));
                 Steps { list: vec![stream], comes_back: true }
             }
@@ -952,7 +952,7 @@ impl Converter<'_> {
         };
         let mut chain = Chain::from(&stream);
         chain.steps = steps;
-        self.page.chain(chain.step(sink));
+        self.page.last_chain(chain.step(sink));
         stream
     }
 }

@@ -487,8 +487,10 @@ impl Reader {
         let comparison = comparison.trim_start_matches('!').trim().to_ascii_lowercase();
         let value_start = line.len() - rest.len();
         let Some(open) = rest.find('"') else {
-            if comparison == "isempty" {
-                cursor.at += line.len() - rest.len();
+            if comparison.starts_with("isempty") {
+                let comparison = "isempty".to_string();
+                cursor.at +=
+                    line.to_ascii_lowercase().find("isempty").unwrap_or(0) + "isempty".len();
                 let then = self.legacy_actions(cursor, depth, nesting);
                 let test = Test::Property(property, is_negated, comparison, String::new());
                 let kind = Kind::If(test, then, Vec::new());

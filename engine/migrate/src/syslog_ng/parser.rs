@@ -146,7 +146,7 @@ fn kv(call: &Call, from: &Value, prefix: &str) -> Result<Parsed, String> {
         settings.push(format!("field_split = {}", text(&characters)));
     }
     let code = format!(
-        "parse kv{}{}{}{ELSE}",
+        "parse kv{}{}{ELSE}{}",
         from_clause(from),
         into(prefix),
         crate::notation::with(&settings)
@@ -210,7 +210,7 @@ fn csv(call: &Call, from: &Value, prefix: &str) -> Result<Parsed, String> {
             format!(" into {}", path("event", &shared))
         };
         let code = format!(
-            "parse csv columns {}{}{into}{}{ELSE}",
+            "parse csv columns {}{}{into}{ELSE}{}",
             texts(&names),
             from_clause(from),
             crate::notation::with(&settings)
@@ -224,7 +224,7 @@ fn csv(call: &Call, from: &Value, prefix: &str) -> Result<Parsed, String> {
         .map(|(name, key)| format!("{} = $columns.{key} ?? \"\"", place_of("event", name)))
         .collect();
     let code = format!(
-        "parse csv columns {}{} into $columns{}{ELSE}\n|> set {}",
+        "parse csv columns {}{} into $columns{ELSE}{}\n|> set {}",
         texts(&keys),
         from_clause(from),
         crate::notation::with(&settings),

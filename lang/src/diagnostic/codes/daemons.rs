@@ -1,5 +1,5 @@
-//! Pages about configurations of syslog-ng and rsyslog: `E08xx` and `W08xx`. A test of the command checks the examples:
-//! those that begin with `rsyslog:` are of rsyslog.
+//! Pages about configurations of syslog-ng and rsyslog: `E08xx` and `W08xx`. A test of the command checks the examples,
+//! which are of syslog-ng.
 
 use super::Page;
 
