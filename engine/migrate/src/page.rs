@@ -17,23 +17,48 @@ const SHARED: &[(&str, &[&str], &str)] = &[
         "ordered_json",
         &["array", "json", "record"],
         "## JSON of the fields that are not empty, in the order in which syslog-ng writes them.\n\
-     fn ordered_json(fields) with\n  \
-     json::encode(record::from_array(array::reverse(array::sort(record::to_array(record::compact(fields))))))\nend;",
+         fn ordered_json(fields) with\n  \
+         json::encode(record::from_array(array::reverse(array::sort(record::to_array(record::compact(fields))))))\nend;",
     ),
     (
         "json_text",
         &["json", "string"],
         "## A text as it stands in JSON, as rsyslog writes it.\n\
-     fn json_text(text) with\n  \
-     string::replace(string::slice(json::encode(text), 1, -1), \"/\", \"\\\\/\")\nend;",
+         fn json_text(text) with\n  \
+         string::replace(string::slice(json::encode(text), 1, -1), \"/\", \"\\\\/\")\nend;",
+    ),
+    (
+        "file_name",
+        &["string"],
+        "## A part of a path, as rsyslog makes it secure: never empty, and never a folder above.\n\
+         fn file_name(text) with\n  \
+         if text == \"\" then \"_\" elif text == \".\" then \"_\" elif text == \"..\" then \"_.\" else text end\nend;",
     ),
     (
         "header_of",
         &[],
         "## What stands in front of the message: the program and its process.\n\
-     fn header_of(program, pid) with\n  \
-     if program == \"\" then \"\" elif pid == \"\" then \"#{program}: \" else \"#{program}[#{pid}]: \" end\nend;",
+         fn header_of(program, pid) with\n  \
+         if program == \"\" then \"\" elif pid == \"\" then \"#{program}: \" else \"#{program}[#{pid}]: \" end\nend;",
     ),
+];
+
+/// Words that steps of conversions give to nodes.
+const STEPS: &[&str] = &[
+    "read",
+    "undecided",
+    "join",
+    "parse",
+    "where",
+    "set",
+    "select",
+    "script",
+    "drop",
+    "when",
+    "rate_limit",
+    "route",
+    "match",
+    "pass",
 ];
 
 /// A chain of steps that is being written.
@@ -105,7 +130,11 @@ impl Page {
 
     /// A name that nothing else has.
     pub(crate) fn name(&mut self, wanted: &str) -> String {
-        let wanted = crate::notation::plain(wanted);
+        let mut wanted = crate::notation::plain(wanted);
+        if STEPS.contains(&wanted.trim_end_matches(|one: char| one.is_ascii_digit() || one == '_'))
+        {
+            wanted = format!("the_{wanted}");
+        }
         let mut name = wanted.clone();
         let mut number = 2;
         while !self.names.insert(name.clone()) {

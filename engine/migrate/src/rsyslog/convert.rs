@@ -907,7 +907,7 @@ impl Converter<'_> {
             Err(why) => {
                 self.note(object.span, &what, Coverage::NotPossible, &why);
                 // What comes behind must see the message: what fails is a copy.
-                let stream = self.page.stream("undecided");
+                let stream = self.page.stream("left_out");
                 let step = undecided(&self.part(object.span, &what), &why);
                 self.page.last_chain(Chain::from(&stream).step(step).step("drop"));
                 self.sinks.push((Vec::new(), String::new(), stream.clone()));

@@ -180,13 +180,13 @@ fn cut(value: Value, from: &str, to: &str) -> Result<Value, String> {
             .map_err(|_| format!("`{to}` is no number of a field"))?;
         let code = if spec.ends_with('+') {
             format!(
-                "(re::split({}, {of}))[{}] ?? \"***FIELD NOT FOUND***\"",
+                "(re::split({}, {of}))[{}] ?? \"**FIELD NOT FOUND**\"",
                 text(&format!("[{}]+", regex::escape(&delimiter))),
                 number.max(1) - 1
             )
         } else {
             format!(
-                "(string::split({of}, {}))[{}] ?? \"***FIELD NOT FOUND***\"",
+                "(string::split({of}, {}))[{}] ?? \"**FIELD NOT FOUND**\"",
                 text(&delimiter),
                 number.max(1) - 1
             )
@@ -249,9 +249,11 @@ fn changed(value: Value, name: &str, option: &str, root: &str) -> Result<Value, 
             Ok(made(value, format!("re::replace_all(r\"[\\x00-\\x1f\\x7f]\", {of}, \" \")"), "re"))
         }
         "compressspace" => Ok(made(value, format!("re::replace_all(\" +\", {of}, \" \")"), "re")),
-        "secpath-drop" => Ok(made(value, format!("string::replace({of}, \"/\", \"\")"), "string")),
+        "secpath-drop" => {
+            Ok(made(value, format!("file_name(string::replace({of}, \"/\", \"\"))"), "file_name"))
+        }
         "secpath-replace" => {
-            Ok(made(value, format!("string::replace({of}, \"/\", \"_\")"), "string"))
+            Ok(made(value, format!("file_name(string::replace({of}, \"/\", \"_\"))"), "file_name"))
         }
         "escape-cc" | "pos-end-relative" | "fixed-width" => {
             Err(format!("there is no equivalent of the option `{option}`"))
@@ -390,7 +392,7 @@ mod tests {
         for (template, wanted) in [
             ("%HOSTNAME% 100%% %msg%\n", r##""#{m.hostname} 100% #{m.msg}""##),
             ("%msg:1:3%", r##""#{string::slice(m.msg, 0, 3)}""##),
-            ("%msg:F,32:2%", r##""#{(string::split(m.msg, " "))[1] ?? "***FIELD NOT FOUND***"}""##),
+            ("%msg:F,32:2%", r##""#{(string::split(m.msg, " "))[1] ?? "**FIELD NOT FOUND**"}""##),
             ("%$!a!b%", r##""#{m.json.a.b ?? ""}""##),
             ("%timereported:::date-year%", r##""#{datetime::format(m.timereported, "%Y")}""##),
         ] {

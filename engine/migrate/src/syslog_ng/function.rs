@@ -36,7 +36,7 @@ pub(super) fn call(inside: &str, scene: Scene<'_>, depth: usize) -> Result<Value
         "echo" => expression(&args.join(" "), scene, depth),
         "uppercase" => one("uppercase", "string"),
         "lowercase" => one("lowercase", "string"),
-        "length" => one("len", "string"),
+        "length" => one("bytes", "string"),
         "strip" => one("trim", "string"),
         "url-encode" => one("encode", "url"),
         "url-decode" => one("decode", "url"),

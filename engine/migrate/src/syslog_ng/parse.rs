@@ -18,6 +18,9 @@ pub(crate) const FILES_MAX: usize = 1_000;
 /// Bytes of all files and used blocks together, at the most.
 pub(crate) const TEXT_BYTES_MAX: usize = 16 << 20;
 
+/// Uses of blocks in one configuration, at the most.
+pub(crate) const BLOCKS_USED_MAX: usize = 2_000;
+
 /// Words that statements begin with.
 const STATEMENTS: &[&str] = &[
     "options",
@@ -78,6 +81,7 @@ struct Reader {
     folder: PathBuf,
     files: usize,
     bytes: usize,
+    blocks_used: usize,
 }
 
 impl Reader {
@@ -423,7 +427,13 @@ impl Reader {
         names.insert("__VARARGS__".to_string(), rest.to_string());
         let before = std::mem::replace(&mut self.names, names);
         let mut nodes = Vec::new();
-        if depth >= NESTING_MAX {
+        self.blocks_used += 1;
+        if self.blocks_used > BLOCKS_USED_MAX {
+            if self.blocks_used == BLOCKS_USED_MAX + 1 {
+                let what = "blocks are used too often";
+                self.complain(complain::too_much(span, what, BLOCKS_USED_MAX));
+            }
+        } else if depth >= NESTING_MAX {
             self.complain(complain::too_much(span, "nested too deep", NESTING_MAX));
         } else if self.takes(block.body.len(), span) {
             let body = format!("{}}}", unquoted_names(&block.body, &self.names));
