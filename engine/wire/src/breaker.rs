@@ -179,7 +179,9 @@ mod tests {
     #[test]
     fn a_trial_that_nobody_ends_is_made_anew() {
         let (mut breaker, now) = (Breaker::new(Retry::default()), Instant::now());
-        (0..FAILURES_MAX).for_each(|_| drop(breaker.fail(false, 0.5, now)));
+        (0..FAILURES_MAX).for_each(|_| {
+            breaker.fail(false, 0.5, now);
+        });
         let later = now + Duration::from_secs(1);
         assert_eq!(breaker.ask(later), Leave::Try);
         breaker.forget_trial(later);
