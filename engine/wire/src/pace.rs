@@ -160,7 +160,7 @@ mod tests {
             pace.pushed_back(now);
         }
         assert_eq!(pace.limit(), 2);
-        answers(&mut pace, &mut now, TICK, 30);
+        answers(&mut pace, &mut now, TICK, 300);
         assert!(pace.limit() > 20, "{} is what it recovers to", pace.limit());
     }
 
