@@ -55,7 +55,7 @@ impl Machine<'_, '_> {
         {
             // A time is moved to another zone in its place.
             let moved = self.invoke(&receiver, &call.name, &arguments, None)?;
-            if matches!(receiver, Value::Time(_, Clock::Time)) {
+            if matches!(receiver, Value::Time(_, Clock::Time | Clock::Utc)) {
                 self.set_variable(name, moved.clone());
             }
             return Ok(moved);
@@ -165,7 +165,17 @@ impl Machine<'_, '_> {
         }
         match receiver {
             Value::Text(text) => self.string_method(*text, name, arguments, given),
-            Value::Symbol(text) => self.text_method(text, name, arguments, given),
+            Value::Symbol(text) => {
+                let found = self.text_method(text, name, arguments, given)?;
+                let stays = matches!(
+                    name,
+                    "upcase" | "downcase" | "capitalize" | "swapcase" | "succ" | "next"
+                );
+                Ok(found.map(|found| match stays {
+                    true => Value::Symbol(found.print(heap).into()),
+                    false => found,
+                }))
+            }
             number if number.is_number() => self.number_method(receiver, name, arguments, given),
             Value::Set(set) => self.set_method(*set, name, arguments, given),
             Value::Object(object) => self.instance_method(object, name, arguments, given),
@@ -175,7 +185,7 @@ impl Machine<'_, '_> {
                 let range = range.get(self.heap);
                 self.range_method(&range, name, arguments, given)
             }
-            Value::Time(time, clock) => self.time_method(*time, *clock, name, arguments),
+            Value::Time(time, clock) => self.time_method(*time, *clock, name, arguments, given),
             Value::Regex(pattern, text) => self.regex_method(pattern, text, name, arguments),
             Value::Match(found) => Ok(super::pattern::match_method(heap, found, name, arguments)),
             Value::Event(number) => self.event_method(*number, name, arguments),
@@ -222,6 +232,11 @@ impl Machine<'_, '_> {
                 counter.set(at.saturating_add(1));
                 let arguments = vec![packed(heap, arguments), Value::Int(at)];
                 self.give_to(inner, arguments)
+            }
+            Given::Gather(list) => {
+                limited(list.len(heap))?;
+                list.push(heap, packed(heap, arguments));
+                Ok(Value::Nil)
             }
             Given::With(inner, object) => {
                 let arguments = vec![packed(heap, arguments), object.clone()];
@@ -288,7 +303,7 @@ impl Machine<'_, '_> {
     }
 
     /// Functions of Ruby.
-    fn known_function(&mut self, name: &Arc<str>, arguments: &[Value]) -> Answer {
+    pub(super) fn known_function(&mut self, name: &Arc<str>, arguments: &[Value]) -> Answer {
         let heap = self.heap;
         match (&**name, arguments) {
             ("raise" | "fail", []) => match self.memory.kept.get("$!") {
@@ -324,6 +339,9 @@ impl Machine<'_, '_> {
             ("rand", []) => Ok(Value::Float(self.random())),
             ("rand", [Value::Int(limit)]) if *limit > 0 => {
                 Ok(Value::Int((self.random() * *limit as f64) as i64))
+            }
+            ("rand", [Value::Float(limit)]) if *limit > 0.0 => {
+                Ok(Value::Float(self.random() * limit))
             }
             ("rand", [Value::Range(range)]) => match range.get(heap) {
                 Range { from: Value::Int(from), to: Value::Int(to), exclusive } if from <= to => {

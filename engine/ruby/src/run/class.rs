@@ -286,12 +286,45 @@ impl Machine<'_, '_> {
         if let Some(found) = self.library_method(object, name, arguments, given)? {
             return Ok(Some(found));
         }
-        self.compared(object, name, arguments)
+        if let Some(found) = self.compared(object, name, arguments)? {
+            return Ok(Some(found));
+        }
+        self.enumerated(object, name, arguments, given)
+    }
+
+    /// What `Enumerable` makes of `each`.
+    fn enumerated(
+        &mut self,
+        object: &Object,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        let heap = self.heap;
+        let list = heap.new_list(Vec::new());
+        let enumerable = self.ancestors(&object.class).iter().any(|one| &**one == "Enumerable");
+        if !enumerable || !super::methods::has(&Value::List(list), name) {
+            return Ok(None);
+        }
+        let gather = Given::Gather(list);
+        self.invoke(&Value::Object(object.clone()), "each", &[], Some(&gather))?;
+        self.invoke(&Value::List(list), name, arguments, given).map(Some)
     }
 
     /// What `Comparable` makes of `<=>`.
     fn compared(&mut self, object: &Object, name: &str, arguments: &[Value]) -> Found1 {
         let comparable = self.ancestors(&object.class).iter().any(|one| &**one == "Comparable");
+        let this = Value::Object(object.clone());
+        if let (true, "between?" | "clamp", [low, high]) = (comparable, name, arguments) {
+            let below = self.invoke(&this, "<", std::slice::from_ref(low), None)?.is_true();
+            let above = self.invoke(&this, ">", std::slice::from_ref(high), None)?.is_true();
+            return Ok(Some(match (name, below, above) {
+                ("between?", ..) => Value::Bool(!below && !above),
+                (_, true, _) => low.clone(),
+                (_, _, true) => high.clone(),
+                _ => this,
+            }));
+        }
         let (true, [other]) = (comparable, arguments) else { return Ok(None) };
         if !matches!(name, "<" | ">" | "<=" | ">=" | "==") {
             return Ok(None);

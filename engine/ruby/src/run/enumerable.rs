@@ -21,6 +21,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         0,
         &[
             "bsearch",
+            "chunk",
             "chunk_while",
             "collect",
             "collect_concat",
@@ -44,6 +45,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "length",
             "map",
             "minmax",
+            "minmax_by",
             "partition",
             "reject",
             "reverse_each",
@@ -78,6 +80,8 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "min_by",
             "none?",
             "one?",
+            "slice_after",
+            "slice_before",
             "sort_by",
             "sum",
             "with_index",
@@ -270,6 +274,9 @@ impl Machine<'_, '_> {
                     );
                 }
                 Ok(Some(heap.list(made)))
+            }
+            ("each_slice" | "each_cons", [Value::Int(..=0)]) => {
+                self.without_code(items, name, arguments)
             }
             ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
                 let size = *size as usize;

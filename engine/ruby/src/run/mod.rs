@@ -40,8 +40,8 @@ pub(super) use known::check;
 
 use super::GIVEN;
 use super::budget::{Breach, Limits, SIZE_MAX};
-use super::heap::{ClosureRef, Heap, ScopeRef};
-use super::text::Content;
+use super::heap::{ClosureRef, Heap, ListRef, ScopeRef};
+use super::text::{Content, Encoding};
 use super::tree::{Block, Kind, Node, Part, Script, Variable};
 use super::value::{Found, Value};
 use chrono::{DateTime, Utc};
@@ -202,6 +202,8 @@ enum Given {
     Counted(Box<Given>, Rc<Cell<i64>>),
     /// Code that is given an object, too.
     With(Box<Given>, Value),
+    /// No code: what is given is put into a list.
+    Gather(ListRef),
 }
 
 impl<'a, 'm> Machine<'a, 'm> {
@@ -344,6 +346,16 @@ impl<'a, 'm> Machine<'a, 'm> {
             Kind::Hash(pairs) => self.pairs(pairs),
             Kind::Range(from, to, exclusive) => {
                 let (from, to) = (self.eval(from)?, self.eval(to)?);
+                let is_simple = |one: &Value| {
+                    one.is_number()
+                        || matches!(one, Value::Text(_) | Value::Time(..) | Value::Address(..))
+                };
+                if is_simple(&from)
+                    && is_simple(&to)
+                    && enumerable::order(self.heap, &from, &to).is_none()
+                {
+                    return Err(Stop::raise("ArgumentError", "bad value for range"));
+                }
                 Ok(self.heap.range(from, to, *exclusive))
             }
             Kind::Local(variable) => Ok(self.variable(variable)),
@@ -415,7 +427,17 @@ impl<'a, 'm> Machine<'a, 'm> {
     fn pairs(&mut self, pairs: &[(Node, Node)]) -> Answer {
         let mut values = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
-            values.push((self.eval(key)?, self.eval(value)?));
+            let name = self.eval(key)?;
+            match (&key.kind, name) {
+                (Kind::Splat(_), Value::Hash(others)) => values.extend(others.pairs(self.heap)),
+                (Kind::Splat(_), Value::Nil) => {}
+                (Kind::Splat(_), other) => {
+                    let what = object::word_of(&other);
+                    let message = format!("no implicit conversion of {what} into Hash");
+                    return Err(Stop::raise("TypeError", message));
+                }
+                (_, name) => values.push((name, self.eval(value)?)),
+            }
         }
         Ok(self.heap.hash(values))
     }
@@ -437,8 +459,13 @@ impl<'a, 'm> Machine<'a, 'm> {
             let value = self.eval(node)?;
             match (&node.kind, value) {
                 (Kind::Splat(_), Value::Nil) => {}
-                (Kind::Splat(_), spread @ (Value::List(_) | Value::Range(_) | Value::Hash(_))) => {
-                    values.extend(self.items(&spread)?);
+                (
+                    Kind::Splat(_),
+                    spread @ (Value::List(_) | Value::Range(_) | Value::Hash(_) | Value::Set(_)),
+                ) => values.extend(self.items(&spread)?),
+                (Kind::Splat(_), Value::Object(object)) if object.is_record(self.heap) => {
+                    let pairs = object.fields.pairs(self.heap);
+                    values.extend(pairs.into_iter().map(|(_, value)| value));
                 }
                 (_, value) => values.push(value),
             }
@@ -456,6 +483,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         for part in parts {
             let part = match part {
                 Part::Text(part) => Content::Plain(part.clone()),
+                Part::Bytes(bytes) => Content::of(bytes, Encoding::Utf8),
                 Part::Code(node) => match self.eval(node)? {
                     Value::Text(text) => text.content(heap),
                     value => Content::Plain(self.print(&value)?.into()),
@@ -472,6 +500,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         for part in parts {
             match part {
                 Part::Text(part) => text.push_str(part),
+                Part::Bytes(bytes) => text.push_str(&String::from_utf8_lossy(bytes)),
                 Part::Code(node) => {
                     let value = self.eval(node)?;
                     text.push_str(&self.print(&value)?);
@@ -509,7 +538,19 @@ impl<'a, 'm> Machine<'a, 'm> {
         }
     }
 
+    /// `defined?(a)`: what it is, or `nil`.
     fn defined(&mut self, node: &Node) -> Value {
+        let kind = match &node.kind {
+            Kind::Local(_) => "local-variable",
+            Kind::Call(call) if &*call.name == "yield" => "yield",
+            Kind::Call(_) => "method",
+            Kind::Kept(name) if name.starts_with('$') => "global-variable",
+            Kind::Kept(_) => "instance-variable",
+            Kind::Constant(_) => "constant",
+            Kind::Assign(..) | Kind::AssignAll(..) | Kind::Change(..) => "assignment",
+            Kind::Itself => "self",
+            _ => "expression",
+        };
         let there = match &node.kind {
             Kind::Local(_) => true,
             Kind::Call(call) if call.receiver.is_none() => {
@@ -517,7 +558,11 @@ impl<'a, 'm> Machine<'a, 'm> {
                     || self.memory.functions.contains_key(&call.name)
                     || event::is_given(&call.name)
             }
-            Kind::Kept(name) => self.memory.kept.contains_key(name),
+            Kind::Kept(name) => {
+                self.memory.kept.contains_key(name)
+                    || self.own_field(name).is_some_and(|value| !matches!(value, Value::Nil))
+            }
+            Kind::Assign(..) | Kind::AssignAll(..) | Kind::Change(..) => true,
             Kind::Constant(name) => {
                 self.memory.kept.contains_key(name)
                     || self.is_class(name)
@@ -525,7 +570,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             }
             _ => self.eval(node).is_ok(),
         };
-        if there { self.heap.text("expression") } else { Value::Nil }
+        if there { self.heap.text(kind) } else { Value::Nil }
     }
 }
 
