@@ -7,6 +7,10 @@ use crate::tree::{Block, Call, Kind, Node, Parameter, Part, Role, Target, Variab
 use std::sync::Arc;
 use temblor_logstash_event::reference::FieldRef;
 
+/// Operators that may be called by their names.
+const NAMED_OPERATORS: &[&str] =
+    &["+", "-", "*", "/", "%", "**", "==", "<=>", "<", ">", "<=", ">=", "<<", "=~", "&", "|", "!"];
+
 impl Parser {
     pub(super) fn primary(&mut self) -> Parsed {
         let node = self.nested(Self::start)?;
@@ -133,6 +137,11 @@ impl Parser {
                     Token::Operator("(") => {
                         self.at -= 1;
                         "call".to_string()
+                    }
+                    // `a.[](0)`, `a.+(1)`
+                    Token::Operator("[") if self.take_operator("]") => "[]".to_string(),
+                    Token::Operator(operator) if NAMED_OPERATORS.contains(&operator) => {
+                        operator.to_string()
                     }
                     _ => {
                         self.at -= 1;

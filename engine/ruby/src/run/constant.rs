@@ -107,6 +107,28 @@ pub(super) fn is_error(raised: &str, class: &str) -> bool {
         || (class == "RangeError" && raised == "FloatDomainError")
 }
 
+/// A copy of a value and of all that is in it.
+fn copied(heap: &Heap, value: &Value, depth: usize) -> Value {
+    if !heap.descend(depth) {
+        return Value::Nil;
+    }
+    match value {
+        Value::Text(text) => heap.text_of(text.content(heap)),
+        Value::List(items) => {
+            let items = items.items(heap);
+            heap.list(items.iter().map(|item| copied(heap, item, depth + 1)).collect())
+        }
+        Value::Hash(hash) => {
+            let copy = hash.copy(heap);
+            for (key, value) in hash.pairs(heap) {
+                copy.insert(heap, key, copied(heap, &value, depth + 1));
+            }
+            Value::Hash(copy)
+        }
+        other => other.clone(),
+    }
+}
+
 /// `raise "a"`, `raise A, "b"`, `raise e`
 pub(super) fn raised(heap: &Heap, arguments: &[Value]) -> Stop {
     match arguments {
@@ -187,6 +209,15 @@ impl Machine<'_, '_> {
             })),
             "Base64" => base64(heap, name, arguments),
             "Math" => math(name, arguments),
+            // Who copies all that is in a value writes it and reads it again.
+            "Marshal" if matches!(name, "dump" | "load") => match arguments {
+                [value] => {
+                    let copy = copied(heap, value, 0);
+                    heap.check()?;
+                    Ok(Some(copy))
+                }
+                _ => Ok(None),
+            },
             "Kernel" | "Random" => match (name, arguments) {
                 ("rand" | "format" | "sprintf", _) => {
                     self.known_function(&name.into(), arguments).map(Some)

@@ -629,8 +629,25 @@ fn strptime(text: &str, pattern: &str, now: DateTime<Utc>) -> Answer {
         let time = now.date_naive().and_time(time).and_utc();
         return Ok(Value::Time(time.fixed_offset(), Clock::Time));
     }
-    let message = format!("invalid date or strptime format - `{text}' `{pattern}'");
-    Err(Stop::raise("ArgumentError", message))
+    let failed = || {
+        let message = format!("invalid date or strptime format - `{text}' `{pattern}'");
+        Stop::raise("ArgumentError", message)
+    };
+    // What the pattern leaves out of a date is the first; of a time, nought.
+    let has = |letters: &[&str]| letters.iter().any(|letter| chrono_pattern.contains(letter));
+    let parts: [(&[&str], &str, &str); 3] = [
+        (&["%m", "%b", "%B", "%j", "%F", "%D", "%c", "%h"], "%m", "1"),
+        (&["%d", "%e", "%j", "%F", "%D", "%c"], "%d", "1"),
+        (&["%M", "%T", "%R", "%c", "%r", "%X"], "%M", "0"),
+    ];
+    for (letters, letter, value) in parts {
+        let is_needed = has(&["%Y", "%y"]) && (letter != "%M" || has(&["%H", "%I", "%k", "%l"]));
+        if is_needed && !has(letters) {
+            let (text, pattern) = (format!("{text} {value}"), format!("{pattern} {letter}"));
+            return strptime(&text, &pattern, now).map_err(|_| failed());
+        }
+    }
+    Err(failed())
 }
 
 fn zone_offset(name: &str) -> Result<FixedOffset, Stop> {

@@ -72,6 +72,7 @@ pub(in crate::run) const NAMES: &[&str] = &[
     "RegexpError",
     "JSON::ParserError",
     "JSON::GeneratorError",
+    "Marshal",
     "FloatDomainError",
     "Float::INFINITY",
     "Float::NAN",
