@@ -15,7 +15,16 @@ fn run(code: &str) -> String {
     run_within(code, Limits::default())
 }
 
+/// With values freed as often as possible.
+fn run_collecting(code: &str) -> String {
+    run_as(code, Limits::default(), true)
+}
+
 fn run_within(code: &str, limits: Limits) -> String {
+    run_as(code, limits, false)
+}
+
+fn run_as(code: &str, limits: Limits, collects: bool) -> String {
     let script = match Script::parse(code, &[]) {
         Ok(script) => script,
         Err(problem) => return format!("{}: {}", problem.at, problem.message),
@@ -31,6 +40,11 @@ fn run_within(code: &str, limits: Limits) -> String {
     data.insert("h", Datum::Map(nested));
     let mut memory = Memory::bounded(limits);
     let mut machine = Machine::new(LogEvent::new(data, now), &mut memory, &arena, now);
+    if collects {
+        machine.collect_always();
+    } else {
+        machine.collect_while_running();
+    }
     match machine.run(&script) {
         Ok(value) => value.inspect(machine.heap()),
         Err(stop) => format!("! {}", stop.message()),
@@ -39,6 +53,7 @@ fn run_within(code: &str, limits: Limits) -> String {
 
 fn gives(cases: &[(&str, &str)]) {
     all_give(cases, run);
+    all_give(cases, run_collecting);
 }
 
 fn all_give(cases: &[(&str, &str)], run: impl Fn(&str) -> String) {

@@ -251,7 +251,7 @@ impl Value {
         }
         let text = |text: &str| {
             // The copy lives as long as the event.
-            heap.budget().hold(text.len());
+            heap.budget().hold_for_event(text.len());
             Datum::Str(arena.str(text))
         };
         Some(match self {

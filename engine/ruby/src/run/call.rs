@@ -44,8 +44,20 @@ impl Machine<'_, '_> {
         if call.safe && matches!(receiver, Some(Value::Nil)) {
             return Ok(Value::Nil);
         }
-        let arguments = self.values(&call.arguments)?;
-        let given = self.given(call)?;
+        let base = self.held.len();
+        if !call.arguments.is_empty() || call.passed.is_some() {
+            self.held.extend(receiver.clone());
+        }
+        let result = self.call_with_operands(call, receiver);
+        self.held.truncate(base);
+        result
+    }
+
+    fn call_with_operands(&mut self, call: &Call, receiver: Option<Value>) -> Answer {
+        let (arguments, given) = self.operands(call)?;
+        if let Some(given) = &given {
+            given.values(&mut self.held);
+        }
         let Some(receiver) = receiver else {
             return self.function(&call.name, arguments, given.as_ref());
         };
@@ -61,6 +73,16 @@ impl Machine<'_, '_> {
             return Ok(moved);
         }
         self.invoke(&receiver, &call.name, &arguments, given.as_ref())
+    }
+
+    /// The arguments and the code of a call.
+    fn operands(&mut self, call: &Call) -> Result<(Vec<Value>, Option<Given>), Stop> {
+        let arguments = self.values(&call.arguments)?;
+        if call.passed.is_none() {
+            return Ok((arguments, self.given(call)?));
+        }
+        let given = self.opaquely(|machine| machine.given(call))?;
+        Ok((arguments, given))
     }
 
     fn given(&mut self, call: &Call) -> Result<Option<Given>, Stop> {
@@ -85,7 +107,23 @@ impl Machine<'_, '_> {
         given: Option<&Given>,
     ) -> Answer {
         self.pay(receiver, name, arguments)?;
-        self.deeper(|machine| machine.answer(receiver, name, arguments, given))
+        // A method of the code itself holds nothing; one of ours does, unless it is known to name what it holds.
+        let transparent = match receiver {
+            Value::Object(_) | Value::Lambda(_) => true,
+            _ => given.is_some() && names_what_it_holds(receiver, name),
+        };
+        self.deeper(|machine| match (transparent, given) {
+            (true, Some(_)) => {
+                let values = arguments.iter().chain([receiver]).cloned();
+                machine.keeping(values.collect::<Vec<_>>(), |machine| {
+                    machine.answer(receiver, name, arguments, given)
+                })
+            }
+            (true, None) => machine.answer(receiver, name, arguments, given),
+            (false, _) => {
+                machine.opaquely(|machine| machine.answer(receiver, name, arguments, given))
+            }
+        })
     }
 
     fn answer(
@@ -378,6 +416,37 @@ impl Machine<'_, '_> {
     /// A number from 0 up to 1.
     fn random(&mut self) -> f64 {
         Random::new().fraction()
+    }
+}
+
+/// Methods that go through items and put all that they hold meanwhile into `held`.
+const GO_THROUGH: &[&str] = &[
+    "each",
+    "each_pair",
+    "each_with_index",
+    "each_with_object",
+    "each_index",
+    "each_slice",
+    "map",
+    "collect",
+    "flat_map",
+    "any?",
+    "all?",
+    "none?",
+    "find",
+    "detect",
+    "inject",
+    "reduce",
+];
+
+/// Whether a method puts all values that it holds while code runs into `held`, beside receiver and arguments.
+fn names_what_it_holds(receiver: &Value, name: &str) -> bool {
+    match receiver {
+        Value::Int(_) => matches!(name, "times" | "upto" | "downto" | "step"),
+        Value::List(_) | Value::Hash(_) | Value::Range(_) | Value::Set(_) => {
+            GO_THROUGH.contains(&name)
+        }
+        _ => false,
     }
 }
 

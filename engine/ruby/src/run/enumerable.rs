@@ -10,7 +10,7 @@ use crate::heap::Heap;
 pub(super) use sort::order;
 
 use super::list::flatten;
-use super::{Answer, Found1, Given, Machine};
+use super::{Answer, Found1, Given, Machine, Stop};
 use crate::run::methods::{ANY, Methods, takes};
 use crate::value::Value;
 
@@ -173,13 +173,16 @@ impl Machine<'_, '_> {
             }
             return self.without_code(items, name, arguments);
         };
-        if let Some(found) = self.gathering(&items, name, arguments, given)? {
-            return Ok(Some(found));
-        }
-        if let Some(found) = self.choosing(&items, name, given)? {
-            return Ok(Some(found));
-        }
-        self.going(items, whole, name, arguments, given)
+        let kept: Vec<Value> = items.iter().chain([whole]).cloned().collect();
+        self.keeping(kept, |machine| {
+            if let Some(found) = machine.gathering(&items, name, arguments, given)? {
+                return Ok(Some(found));
+            }
+            if let Some(found) = machine.choosing(&items, name, given)? {
+                return Ok(Some(found));
+            }
+            machine.going(items, whole, name, arguments, given)
+        })
     }
 
     /// Numbers with a fraction are summed up with what rounding lost (Kahan-Babuška), as Ruby does.
@@ -216,6 +219,15 @@ impl Machine<'_, '_> {
         Ok(sum)
     }
 
+    /// Puts what the code gives for each item into `held`.
+    fn hold_answers(&mut self, items: Vec<Value>, given: &Given) -> Result<(), Stop> {
+        for item in items {
+            let answer = self.give_to(given, vec![item])?;
+            self.held.push(answer);
+        }
+        Ok(())
+    }
+
     /// Methods that go through all.
     fn going(
         &mut self,
@@ -250,10 +262,10 @@ impl Machine<'_, '_> {
                 Ok(Some(whole.clone()))
             }
             ("map" | "collect" | "flat_map" | "collect_concat", []) => {
-                let mut made = Vec::with_capacity(items.len());
-                for item in items {
-                    made.push(self.give_to(given, vec![item])?);
-                }
+                let base = self.held.len();
+                let result = self.hold_answers(items, given);
+                let mut made = self.held.split_off(base);
+                result?;
                 if matches!(name, "flat_map" | "collect_concat") {
                     made = flatten(heap, &made, 1)?;
                 }

@@ -80,7 +80,9 @@ impl Machine<'_, '_> {
         let this = std::mem::replace(&mut self.this, closure.this.clone());
         let outer = self.enter();
         let frame = self.frame;
-        let result = self.run_block(&closure.block, Some(closure.scope), arguments, spread, None);
+        let result = self.keeping([this.clone()], |machine| {
+            machine.run_block(&closure.block, Some(closure.scope), arguments, spread, None)
+        });
         self.frame = outer;
         self.this = this;
         match result {
@@ -120,8 +122,11 @@ impl Machine<'_, '_> {
                 machine.method_scope = scope;
             }
             let result = machine
-                .bind(&block.parameters, arguments, spread, passed)
-                .and_then(|()| machine.eval(&block.body));
+                .opaquely(|machine| machine.bind(&block.parameters, arguments, spread, passed))
+                .and_then(|()| {
+                    machine.relieve();
+                    machine.eval(&block.body)
+                });
             (machine.scope, machine.method_scope) = outer;
             scope.leave(machine.heap);
             result
@@ -150,9 +155,13 @@ impl Machine<'_, '_> {
         });
         let passed = given.as_ref().map_or(Value::Nil, |given| self.value_of(given));
         let outer_given = std::mem::replace(&mut self.given, given);
+        let mut kept = Vec::new();
+        outer_given.iter().for_each(|given| given.values(&mut kept));
         let outer = self.enter();
         let frame = self.frame;
-        let result = self.run_block(block, None, arguments, false, Some(passed));
+        let result = self.keeping(kept, |machine| {
+            machine.run_block(block, None, arguments, false, Some(passed))
+        });
         self.frame = outer;
         self.given = outer_given;
         match result {

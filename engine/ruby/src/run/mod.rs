@@ -42,7 +42,7 @@ use super::GIVEN;
 use super::budget::{Breach, Limits, SIZE_MAX};
 use super::heap::{ClosureRef, Heap, ListRef, ScopeRef};
 use super::text::{Content, Encoding};
-use super::tree::{Block, Kind, Node, Part, Script, Variable};
+use super::tree::{Block, Kind, Node, Part, Script, Target, Variable};
 use super::value::{Found, Value};
 use chrono::{DateTime, Utc};
 use std::cell::Cell;
@@ -187,6 +187,25 @@ pub struct Machine<'a, 'm> {
     tests: Option<script_test::Tests>,
     /// The names that `catch` waits for.
     caught: Vec<Value>,
+    /// Values that the interpreter holds outside of variables while code runs.
+    held: Vec<Value>,
+    /// How many open calls hold values that are not in `held`: nothing is collected meanwhile.
+    opaque: usize,
+    /// When lost values are freed while code runs.
+    collecting: Collecting,
+}
+
+/// When values that code has lost are freed while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Collecting {
+    /// Behind the event only: who made the machine holds values that it does not know of.
+    #[default]
+    Never,
+    /// When much of what an event may hold is used up.
+    WhenTight,
+    /// As often as possible, to test that nothing is freed which is in use.
+    #[cfg(test)]
+    Always,
 }
 
 /// The code that a method is given.
@@ -204,6 +223,22 @@ enum Given {
     With(Box<Given>, Value),
     /// No code: what is given is put into a list.
     Gather(ListRef),
+}
+
+impl Given {
+    /// The values of the heap that it holds.
+    fn values(&self, into: &mut Vec<Value>) {
+        match self {
+            Given::Block(_) | Given::Method(_) => {}
+            Given::Lambda(closure) => into.push(Value::Lambda(*closure)),
+            Given::Counted(inner, _) => inner.values(into),
+            Given::With(inner, value) => {
+                inner.values(into);
+                into.push(value.clone());
+            }
+            Given::Gather(list) => into.push(Value::List(*list)),
+        }
+    }
 }
 
 impl<'a, 'm> Machine<'a, 'm> {
@@ -238,7 +273,21 @@ impl<'a, 'm> Machine<'a, 'm> {
             given: None,
             tests: None,
             caught: Vec::new(),
+            held: Vec::new(),
+            opaque: 0,
+            collecting: Collecting::Never,
         }
+    }
+
+    /// Lets the machine free lost values while code runs. Only for those who hold no values of its memory themselves.
+    pub fn collect_while_running(&mut self) {
+        self.collecting = Collecting::WhenTight;
+    }
+
+    /// Frees lost values as often as possible.
+    #[cfg(test)]
+    pub(crate) fn collect_always(&mut self) {
+        self.collecting = Collecting::Always;
     }
 
     /// The values of the code.
@@ -300,6 +349,49 @@ impl<'a, 'm> Machine<'a, 'm> {
         Ok(Some(value))
     }
 
+    /// Frees what code has lost, where that is wanted and no value is held that it does not know of.
+    fn relieve(&mut self) {
+        let wanted = match self.collecting {
+            Collecting::Never => false,
+            Collecting::WhenTight => self.heap.is_tight(),
+            #[cfg(test)]
+            Collecting::Always => true,
+        };
+        if !wanted || self.opaque > 0 {
+            return;
+        }
+        let mut given = Vec::new();
+        self.given.iter().for_each(|one| one.values(&mut given));
+        let set = self.set.iter().map(|(_, value)| value);
+        let roots = self.memory.kept.values().chain(set).chain(&self.held).chain(&self.caught);
+        let roots = roots.chain([&self.this]).chain(&given);
+        match self.collecting {
+            Collecting::WhenTight => self.heap.relieve(roots),
+            _ => self.heap.collect(roots),
+        }
+    }
+
+    /// Runs what holds values meanwhile that are not in `held`.
+    fn opaquely<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.opaque += 1;
+        let result = run(self);
+        self.opaque -= 1;
+        result
+    }
+
+    /// Runs something while the values are kept.
+    fn keeping<T>(
+        &mut self,
+        values: impl IntoIterator<Item = Value>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let base = self.held.len();
+        self.held.extend(values);
+        let result = run(self);
+        self.held.truncate(base);
+        result
+    }
+
     /// Pays for a step.
     fn step(&mut self) -> Result<(), Stop> {
         if self.heap.budget().spend(1) { Ok(()) } else { Ok(self.heap.check()?) }
@@ -343,9 +435,10 @@ impl<'a, 'm> Machine<'a, 'm> {
                 let items = self.values(items)?;
                 Ok(self.heap.list(items))
             }
-            Kind::Hash(pairs) => self.pairs(pairs),
+            Kind::Hash(pairs) => self.opaquely(|machine| machine.pairs(pairs)),
             Kind::Range(from, to, exclusive) => {
-                let (from, to) = (self.eval(from)?, self.eval(to)?);
+                let from = self.eval(from)?;
+                let to = self.opaquely(|machine| machine.eval(to))?;
                 let is_simple = |one: &Value| {
                     one.is_number()
                         || matches!(one, Value::Text(_) | Value::Time(..) | Value::Address(..))
@@ -366,13 +459,19 @@ impl<'a, 'm> Machine<'a, 'm> {
             Kind::Splat(inner) => self.eval(inner),
             Kind::Assign(target, value) => {
                 let value = self.eval(value)?;
-                self.assign(target, value.clone())?;
+                if let Target::Local(variable) = target {
+                    self.set_variable(variable, value.clone());
+                    return Ok(value);
+                }
+                self.opaquely(|machine| machine.assign(target, value.clone()))?;
                 Ok(value)
             }
-            Kind::Change(target, operator, value) => self.change(target, operator, value),
+            Kind::Change(target, operator, value) => {
+                self.opaquely(|machine| machine.change(target, operator, value))
+            }
             Kind::AssignAll(targets, value) => {
                 let value = self.eval(value)?;
-                self.assign_all(targets, &value)?;
+                self.opaquely(|machine| machine.assign_all(targets, &value))?;
                 Ok(value)
             }
             Kind::And(left, right) => {
@@ -405,11 +504,15 @@ impl<'a, 'm> Machine<'a, 'm> {
                 self.eval(if holds { then } else { otherwise })
             }
             Kind::While(condition, body, body_first) => self.repeat(condition, body, *body_first),
-            Kind::For(target, list, body) => self.iterate(target, list, body),
+            Kind::For(target, list, body) => {
+                self.opaquely(|machine| machine.iterate(target, list, body))
+            }
             Kind::Case(subject, arms, otherwise) => self.case(subject.as_deref(), arms, otherwise),
             Kind::Begin(body, rescues, otherwise, ensure) => {
                 let result = self.guarded(body, rescues, otherwise.as_deref());
-                ensure.iter().try_for_each(|ensure| self.eval(ensure).map(drop))?;
+                self.opaquely(|machine| {
+                    ensure.iter().try_for_each(|ensure| machine.eval(ensure).map(drop))
+                })?;
                 result
             }
         }
@@ -452,9 +555,20 @@ impl<'a, 'm> Machine<'a, 'm> {
         value.as_ref().map_or(Value::Nil, |value| Value::of_datum(self.heap, value))
     }
 
-    /// Values in a list or among arguments.
+    /// Values in a list or among arguments. Each is held while the next ones are computed.
     fn values(&mut self, nodes: &[Node]) -> Result<Vec<Value>, Stop> {
-        let mut values = Vec::with_capacity(nodes.len());
+        match nodes {
+            [] => return Ok(Vec::new()),
+            [one] if !matches!(one.kind, Kind::Splat(_)) => return Ok(vec![self.eval(one)?]),
+            _ => {}
+        }
+        let base = self.held.len();
+        let result = self.hold_values(nodes);
+        let values = self.held.split_off(base);
+        result.map(|()| values)
+    }
+
+    fn hold_values(&mut self, nodes: &[Node]) -> Result<(), Stop> {
         for node in nodes {
             let value = self.eval(node)?;
             match (&node.kind, value) {
@@ -462,15 +576,18 @@ impl<'a, 'm> Machine<'a, 'm> {
                 (
                     Kind::Splat(_),
                     spread @ (Value::List(_) | Value::Range(_) | Value::Hash(_) | Value::Set(_)),
-                ) => values.extend(self.items(&spread)?),
+                ) => {
+                    let items = self.items(&spread)?;
+                    self.held.extend(items);
+                }
                 (Kind::Splat(_), Value::Object(object)) if object.is_record(self.heap) => {
                     let pairs = object.fields.pairs(self.heap);
-                    values.extend(pairs.into_iter().map(|(_, value)| value));
+                    self.held.extend(pairs.into_iter().map(|(_, value)| value));
                 }
-                (_, value) => values.push(value),
+                (_, value) => self.held.push(value),
             }
         }
-        Ok(values)
+        Ok(())
     }
 
     /// `"a#{b}"`; bytes stay bytes.
