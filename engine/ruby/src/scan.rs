@@ -355,14 +355,18 @@ impl<'t> Scanner<'t> {
             "<=>", "===", "==", "=~", "[]=", "[]", "**", "<<", ">>", "<=", ">=", "+", "-", "*",
             "/", "%", "<", ">", "&", "|", "^",
         ];
-        let operator = operators.into_iter().find(|one| {
-            let after = &rest[rest.len().min(one.len())..];
-            rest.starts_with(one)
-                && (after.is_empty()
-                    || after.starts_with([')', ',', ']', '}', '.', ';', '\n'])
-                    || after.starts_with(" =>")
-                    || (after.starts_with(' ') && self.wants_value(space) && one.len() > 1))
-        });
+        let ends = |after: &str| {
+            after.is_empty()
+                || after.starts_with([')', ',', ']', '}', '.', ';', '\n'])
+                || after.starts_with(" =>")
+        };
+        let wants_value = self.wants_value(space);
+        let is_named = |one: &&str| {
+            rest.strip_prefix(*one).is_some_and(|after| {
+                ends(after) || (after.starts_with(' ') && wants_value && one.len() > 1)
+            })
+        };
+        let operator = operators.into_iter().find(is_named);
         let length = match (named, operator) {
             (true, _) => {
                 let end = rest[sigil..].find(|c: char| !(c.is_alphanumeric() || c == '_'));
