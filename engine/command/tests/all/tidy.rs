@@ -383,7 +383,7 @@ fn read_cases(folder: &Path, cases: &mut String) {
         let path = entry.expect("it can be listed").path();
         if path.is_dir() {
             read_cases(&path, cases);
-        } else if path.extension().is_some_and(|ending| ending == "txt") {
+        } else if path.extension().is_some_and(|ending| ending == "txt" || ending == "cases") {
             cases.push_str(&std::fs::read_to_string(&path).expect("cases are UTF-8"));
         }
     }
