@@ -175,7 +175,7 @@ fn names_are_imported_one_by_one() {
 }
 
 /// Modules of one crate that need each other, and why they may: all others stand behind what they need.
-const MUTUAL: [(&str, &[(&str, &str)]); 9] = [
+const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
     // A reload plans what runs next as a run does.
     ("engine/command", &[("run", "runner")]),
     ("engine/generate", &[("spec", "settings")]),
@@ -187,17 +187,6 @@ const MUTUAL: [(&str, &[(&str, &str)]); 9] = [
     (
         "engine/pipeline",
         &[("endpoint", "connected"), ("endpoint", "queueing"), ("registry", "metered")],
-    ),
-    // A value is a handle into the heap, and the heap holds values.
-    (
-        "engine/ruby",
-        &[
-            ("dictionary", "heap"),
-            ("dictionary", "value"),
-            ("heap", "value"),
-            ("numeric", "heap"),
-            ("numeric", "value"),
-        ],
     ),
     // What steers a run is handed to it, and what it steers are the parts of the run.
     ("engine/runtime", &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")]),
