@@ -85,7 +85,7 @@ fn shared(connector: &FlowConnector, def: &ConnectorDef, compiler: &mut Compiler
     }
     let span = connector.definition.name.span;
     let args = Some(connector.args.clone());
-    let reader = Reader { rows: &[FLOW], span, scope: &connector.scope, args };
+    let reader = Reader { rows: &[FLOW], span, scope: &connector.scope, args, wants_units: false };
     reader.bindings(&known, Settings::new(span), compiler)
 }
 
