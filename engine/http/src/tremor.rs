@@ -217,7 +217,7 @@ fn build_client(what: &Build<'_>) -> Result<Built, Wrong> {
             bytes_max: usize::MAX,
         },
         gzip: false,
-        retry: Retry::default(),
+        retry: Retry::of_settings(settings.record("reconnect")),
         manner: sink::Manner::Tremor,
         indexing: None,
         errors: Feedback::new(),
@@ -252,7 +252,7 @@ fn build_elastic(what: &Build<'_>) -> Result<Built, Wrong> {
             events_max: BULK_EVENTS_MAX,
             bytes_max: BULK_BYTES_MAX,
         },
-        retry: Retry::default(),
+        retry: Retry::of_settings(settings.record("reconnect")),
         manner: indexer::Manner::Tremor {
             index: settings.optional_text("index").map(str::to_string),
             with_payload: settings.flag("include_payload_in_response"),

@@ -15,6 +15,7 @@ mod format;
 mod hostile;
 mod kills;
 mod large;
+mod listeners;
 mod load;
 mod logstash_cases;
 mod logstash_conversions;
