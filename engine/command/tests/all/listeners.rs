@@ -30,7 +30,12 @@ struct Listener {
 }
 
 const LISTENERS: &[Listener] = &[
-    Listener { kind: "tcp", address: "ADDRESS", good: || b"{\"ok\":1}\n".to_vec(), bombs: Vec::new },
+    Listener {
+        kind: "tcp",
+        address: "ADDRESS",
+        good: || b"{\"ok\":1}\n".to_vec(),
+        bombs: Vec::new,
+    },
     Listener { kind: "syslog", address: "tcp://ADDRESS", good: syslog, bombs: Vec::new },
     Listener { kind: "relp", address: "ADDRESS", good: relp, bombs: Vec::new },
     Listener { kind: "http", address: "ADDRESS", good: http, bombs: http_bombs },
@@ -78,7 +83,8 @@ fn hec() -> Vec<u8> {
 }
 
 fn otlp() -> Vec<u8> {
-    let body = br#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"ok"}}]}]}]}"#;
+    let body =
+        br#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"ok"}}]}]}]}"#;
     request("/v1/logs", JSON, body)
 }
 
@@ -171,7 +177,8 @@ impl<'l> Running<'l> {
         let address = format!("127.0.0.1:{}", free_port());
         let place = listener.address.replace("ADDRESS", &address);
         let kind = listener.kind;
-        let end = if settings.is_empty() { ";".to_string() } else { format!(" with {settings} end;") };
+        let end =
+            if settings.is_empty() { ";".to_string() } else { format!(" with {settings} end;") };
         let program = format!("source in from {kind} \"{place}\"{end}\nin |> out");
         let path = folder.write("program.tmb", program);
         let process = temblor(["run".as_ref(), "-q".as_ref(), path.as_os_str()]).start();
@@ -203,7 +210,10 @@ impl<'l> Running<'l> {
         for block in bytes.chunks(1 << 20) {
             match stream.write_all(block) {
                 Ok(()) => {}
-                Err(error) if [ErrorKind::BrokenPipe, ErrorKind::ConnectionReset].contains(&error.kind()) => {
+                Err(error)
+                    if [ErrorKind::BrokenPipe, ErrorKind::ConnectionReset]
+                        .contains(&error.kind()) =>
+                {
                     return;
                 }
                 Err(error) => panic!("{}: neither read nor closed: {error}", self.listener.kind),

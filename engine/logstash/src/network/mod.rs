@@ -129,10 +129,8 @@ pub(crate) fn input(
             }
             Arrives::Events | Arrives::Forwarded => (Framing::Lines, InputCodec::Json),
         };
-        let framing_is_chosen = !matches!(
-            arrival.arrives,
-            Arrives::Messages | Arrives::Events | Arrives::Forwarded
-        );
+        let framing_is_chosen =
+            !matches!(arrival.arrives, Arrives::Messages | Arrives::Events | Arrives::Forwarded);
         let reading = Reading { codec, framing, framing_is_chosen, ..Reading::default() };
         let built = build(row, name, &reading, (arguments, before))?;
         let open = built.into_iter().filter_map(|(built, ..)| built.source).collect();

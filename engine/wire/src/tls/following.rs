@@ -14,7 +14,8 @@ use tokio_rustls::rustls::sign::CertifiedKey;
 use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
 use super::{
-    Fresh, Unchecked, authorities, client_config, provider, trusted_by_the_system, unusable, versions,
+    Fresh, Unchecked, authorities, client_config, provider, trusted_by_the_system, unusable,
+    versions,
 };
 
 /// As [`client_config`], with certificates and authorities that are read again when their files change.

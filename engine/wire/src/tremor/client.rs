@@ -238,8 +238,7 @@ impl OpenSink for Writing {
                     return write_linked(&link, &outlet, &desk).await;
                 }
                 let peers = vec![link.peer.clone()];
-                let lines =
-                    Lines::new(link.dialer.clone(), Strategy::Failover, peers, &link.retry);
+                let lines = Lines::new(link.dialer.clone(), Strategy::Failover, peers, &link.retry);
                 sending::write(lines, Frames::AsEncoded, outlet, desk).await;
             })
         };
