@@ -121,13 +121,16 @@ fn label(name: &str) -> String {
     if plain.starts_with(|one: char| one.is_ascii_digit()) { format!("_{plain}") } else { plain }
 }
 
+/// What is taken from each event, by setting.
+pub(crate) type PerEvents = Vec<(&'static str, PerEvent)>;
+
 /// Settings that are being put together from the options of a plugin.
 #[derive(Debug)]
 pub(crate) struct Draft<'d, 'c> {
     /// The options.
     pub arguments: &'d mut Arguments<'c>,
     /// What is taken from each event, by setting.
-    pub per_event: Vec<(&'static str, PerEvent)>,
+    pub per_event: PerEvents,
     root: Vec<(String, Node)>,
 }
 
@@ -201,7 +204,7 @@ impl<'d, 'c> Draft<'d, 'c> {
     }
 
     /// The settings, and those that depend on the event.
-    pub(crate) fn into_parts(self) -> (Vec<(String, Node)>, Vec<(&'static str, PerEvent)>) {
+    pub(crate) fn into_parts(self) -> (Vec<(String, Node)>, PerEvents) {
         (self.root, self.per_event)
     }
 
