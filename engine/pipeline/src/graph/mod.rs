@@ -24,6 +24,7 @@ mod saving;
 mod script;
 mod select;
 mod statements;
+mod timed;
 mod trace;
 mod walk;
 mod window;
