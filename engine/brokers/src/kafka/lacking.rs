@@ -33,7 +33,8 @@ impl Reading {
     /// # Errors
     /// None.
     pub fn new(cluster: Cluster, subscription: Subscription, _: Unpacking) -> Result<Self, Wrong> {
-        let Subscription { topics: _, from: _, meta: _ } = subscription;
+        let Subscription { topics: _, from: _, meta: _, commit_interval: _, transactions: _ } =
+            subscription;
         Ok(Self(cluster))
     }
 }

@@ -323,3 +323,117 @@ fn sasl_users_are_known_and_strangers_are_not() {
     assert!(process.status().is_none());
     process.kill();
 }
+
+/// What a reader of committed messages finds in a topic, over all partitions, up to its end.
+fn read_committed(address: &str, topic: &str, partitions: i32) -> Vec<String> {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", address).set("group.id", format!("{topic}-check"));
+    config.set("isolation.level", "read_committed").set("enable.partition.eof", "true");
+    config.set("enable.auto.commit", "false");
+    let consumer: BaseConsumer = config.create().expect("the options are known");
+    let mut list = rdkafka::TopicPartitionList::new();
+    for partition in 0..partitions {
+        list.add_partition_offset(topic, partition, rdkafka::Offset::Beginning).expect("it is new");
+    }
+    consumer.assign(&list).expect("partitions can be assigned");
+    let (mut found, mut ended) = (Vec::new(), 0);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while ended < partitions && Instant::now() < deadline {
+        match consumer.poll(Duration::from_secs(1)) {
+            Some(Ok(message)) => {
+                let text = rdkafka::Message::payload(&message).unwrap_or_default();
+                found.push(String::from_utf8_lossy(text).into_owned());
+            }
+            Some(Err(rdkafka::error::KafkaError::PartitionEOF(_))) => ended += 1,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A program between two topics, as a member of a group.
+fn between(address: &str, from: &str, to: &str, instance: &str) -> String {
+    format!(
+        "source k from kafka \"{address}\"
+           with topics = \"{from}\", group = \"{from}\", session_timeout = 6s, instance = \"{instance}\",
+                exactly_once = true end;
+         sink o into kafka \"{address}\"
+           with topic = \"{to}\", key = \"k#{{event.n % 50}}\", exactly_once = true end;
+         k |> where event.n % 3 != 0 |> o"
+    )
+}
+
+#[test]
+fn from_topic_to_topic_each_message_comes_once_though_the_process_is_killed() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, from, to) = (Folder::new(), name("once-in"), name("once-out"));
+    create(&address, &from, 4);
+    create(&address, &to, 3);
+    let count = 60_000;
+    let sink = format!(
+        "sink out into kafka \"{address}\" with topic = \"{from}\", key = \"k#{{event.n % 100}}\" end; in |> out"
+    );
+    run(&folder, &sink, &numbered(count)).succeeded();
+    let program = between(&address, &from, &to, "one");
+    let done = || committed(&address, &from, &from, 4);
+    for kill in 1..=10 {
+        let process = start(&folder, "between.tmb", &program);
+        wait_until("some of it", || done() >= (kill * count / 12) as i64);
+        process.kill();
+    }
+    // Two members go on, and one of them is killed, too.
+    let other = start(&folder, "other.tmb", &between(&address, &from, &to, "two"));
+    let process = start(&folder, "between.tmb", &program);
+    wait_until("some of it", || done() >= (11 * count / 12) as i64);
+    other.kill();
+    // Transactions of the members' own markers count as offsets of the output, not of the input.
+    wait_until("all of it", || done() == count as i64);
+    process.terminate().succeeded();
+    let found = read_committed(&address, &to, 3);
+    let lines = counted(&found.join("\n"));
+    let wanted = (0..count).filter(|n| n % 3 != 0);
+    let missing = wanted.clone().filter(|n| !lines.contains_key(&format!("{{\"n\":{n}}}"))).count();
+    let repeated = lines.values().filter(|count| **count > 1).count();
+    assert_eq!((missing, repeated, found.len()), (0, 0, wanted.count()));
+}
+
+#[test]
+fn what_a_broker_refuses_does_not_hold_up_the_transactions() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, from, to) = (Folder::new(), name("spoilt-in"), name("spoilt-out"));
+    create(&address, &from, 1);
+    create(&address, &to, 1);
+    let sink = format!("sink out into kafka \"{address}\" with topic = \"{from}\" end; in |> out");
+    run(&folder, &sink, &numbered(100)).succeeded();
+    let program = format!(
+        "source k from kafka \"{address}\" with topics = \"{from}\", group = \"{from}\", exactly_once = true end;
+         sink o into kafka \"{address}\"
+           with topic = \"{to}\", exactly_once = true, partition = match event.n of case 7 => 9 case _ => 0 end end;
+         sink bad into file \"bad.json\";
+         k |> o; o/err |> bad"
+    );
+    let process = start(&folder, "between.tmb", &program);
+    wait_until("all of it", || committed(&address, &from, &from, 1) == 100);
+    process.terminate().succeeded();
+    assert_eq!(read_committed(&address, &to, 1).len(), 99);
+    let bad = folder.read("bad.json");
+    assert!(bad.lines().count() == 1 && bad.contains("artition"), "{bad}");
+}
+
+#[test]
+fn transactions_need_both_ends() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("half"));
+    create(&address, &topic, 1);
+    let source = format!(
+        "source k from kafka \"{address}\" with topics = \"{topic}\", group = \"g\", exactly_once = true end; k |> out"
+    );
+    let mut process = start(&folder, "source.tmb", &source);
+    process.wait_for_text("needs a sink into kafka");
+    process.kill();
+    let sink = format!(
+        "sink o into kafka \"{address}\" with topic = \"{topic}\", exactly_once = true end; in |> o; o/err |> out"
+    );
+    let out = run(&folder, &sink, "{\"n\":1}\n").succeeded();
+    assert!(out.contains("only what the source of the transactions gives"), "{out}");
+}
