@@ -31,7 +31,10 @@ pub fn directory(state: Option<&Path>, name: &str) -> Result<PathBuf, Error> {
         }
     }
     // No name leads out of the folder.
-    let folder = if folder.starts_with('.') { format!("%2e{}", &folder[1..]) } else { folder };
+    let folder = match folder.strip_prefix('.') {
+        Some(rest) => format!("%2e{rest}"),
+        None => folder,
+    };
     Ok(state.join(FOLDER).join(folder))
 }
 

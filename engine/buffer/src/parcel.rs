@@ -87,7 +87,7 @@ fn hold(
     let ends_hold = ends.is_sorted() && ends.last().is_none_or(|end| *end == bytes);
     let inside = |(start, end): &(u32, u32)| start <= end && *end as usize <= attribute_bytes;
     let even = ends.is_empty() && attributes.is_empty()
-        || !ends.is_empty() && attributes.len() % ends.len() == 0;
+        || !ends.is_empty() && attributes.len().is_multiple_of(ends.len());
     ends_hold && even && attributes.iter().flatten().all(inside)
 }
 

@@ -134,7 +134,7 @@ fn through_sinks(mut stanzas: Vec<Stanza>, args: &GenerateArgs) -> Result<u8, St
     }
     let command = Command::try_parse_from(words);
     match command.map_err(|error| error.to_string())?.verb {
-        Verb::Run(run) => Ok(super::run::run(run)),
+        Verb::Run(run) => Ok(super::run::run(*run)),
         _ => Err("the program could not be run".to_string()),
     }
 }

@@ -51,7 +51,7 @@ struct Command {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Run a program: a chain, a Temblor file, a script or a query
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Say what is wrong with programs, without running them
     Check(CheckArgs),
     /// Draw the operators of a program
@@ -382,7 +382,7 @@ fn parse_rate(text: &str) -> Result<f64, String> {
 pub fn main() -> ExitCode {
     let command = Command::try_parse().unwrap_or_else(|error| misspelt::explained(error).exit());
     let code = match command.verb {
-        Verb::Run(args) => run::run(args),
+        Verb::Run(args) => run::run(*args),
         Verb::Check(args) => check::check(&args),
         Verb::Graph(args) => graph::graph(&args),
         Verb::Bench(args) => bench::bench(&args),

@@ -189,6 +189,9 @@ fn progress_width(args: &RunArgs) -> Option<usize> {
     (!args.quiet && std::io::stderr().is_terminal()).then_some(PROGRESS_WIDTH)
 }
 
+/// What a source is called, and what it is made of.
+type MadeOf = (String, String);
+
 /// The sources of the file; that of the command line when it names none.
 fn inputs(
     graph: &Graph,
@@ -196,7 +199,7 @@ fn inputs(
     dead_letters: Option<usize>,
     args: &RunArgs,
     plan: &mut RunPlan,
-) -> Result<(Vec<Input>, Vec<(String, String)>), Error> {
+) -> Result<(Vec<Input>, Vec<MadeOf>), Error> {
     let mut made_of = Vec::new();
     let (back, declared): (Vec<_>, Vec<_>) =
         declared.into_iter().partition(SourceEndpoint::is_feedback);

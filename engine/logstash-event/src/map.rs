@@ -18,6 +18,7 @@ pub struct Map<'a> {
     /// A lower bound of the number of gaps at the beginning.
     gaps_in_front: u32,
     /// Where each field is, once there are many; none of them is missing then.
+    #[expect(clippy::box_collection, reason = "nearly every map has none: it takes one word then")]
     index: Option<Box<HashMap<&'a str, u32>>>,
 }
 

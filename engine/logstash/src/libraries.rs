@@ -113,7 +113,11 @@ mod tests {
         std::fs::write(&file, "CODE [a-z0-9]+\n").unwrap();
         assert_eq!(library().unwrap().get("CODE"), Some("[a-z0-9]+"));
         std::fs::write(&file, "CODE\n").unwrap();
-        assert!(library().unwrap_err().contains("own"));
+        // As in Logstash, a name without a pattern says nothing.
+        assert_eq!(library().unwrap().get("CODE"), None);
+        let files = PatternFile::all(&folder.to_string_lossy(), "*").unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
+        let gone = Ingredients { ecs: false, files, own: Vec::new() };
+        assert!(libraries.of(gone).unwrap_err().contains("own"));
     }
 }

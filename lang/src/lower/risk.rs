@@ -226,10 +226,8 @@ impl<'w> Walk<'w> {
             return;
         }
         let place = Holder::of(&path.root).zip(names(&path.segments));
-        if let Some((root, names)) = &place {
-            if self.knows(*root, names) {
-                return;
-            }
+        if place.as_ref().is_some_and(|(root, names)| self.knows(*root, names)) {
+            return;
         }
         let written = self.sources.text(path.span).to_string();
         let mend = format!(

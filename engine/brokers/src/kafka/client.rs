@@ -94,11 +94,11 @@ impl Complaints {
     pub fn hear(&self, error: &KafkaError, reason: &str) {
         let code = error.rdkafka_error_code();
         match code {
+            // The client goes on with other brokers, if there are any.
+            Some(RDKafkaErrorCode::BrokerTransportFailure | RDKafkaErrorCode::Resolve)
+                if reason.is_empty() => {}
             Some(RDKafkaErrorCode::BrokerTransportFailure | RDKafkaErrorCode::Resolve) => {
-                // The client goes on with other brokers, if there are any.
-                if !reason.is_empty() {
-                    reason.clone_into(&mut self.reason());
-                }
+                reason.clone_into(&mut self.reason());
             }
             Some(RDKafkaErrorCode::AllBrokersDown) => {
                 self.lose(reason, code);

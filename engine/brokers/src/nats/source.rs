@@ -337,13 +337,13 @@ fn push_facts(message: &Message, meta: &mut String) {
 /// Headers as a JSON record: one that is there several times is a list.
 fn push_headers(headers: &HeaderMap, meta: &mut String) {
     let mut sorted: Vec<_> = headers.iter().collect();
-    sorted.sort_unstable_by_key(|(name, _)| name.to_string());
+    sorted.sort_unstable_by(|(one, _), (other, _)| AsRef::<str>::as_ref(one).cmp(other.as_ref()));
     meta.push('{');
     for (index, (name, values)) in sorted.into_iter().enumerate() {
         if index > 0 {
             meta.push(',');
         }
-        push_json(&name.to_string(), meta);
+        push_json(name.as_ref(), meta);
         meta.push(':');
         if let [one] = &values[..] {
             push_json(one.as_str(), meta);

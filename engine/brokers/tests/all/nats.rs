@@ -14,7 +14,7 @@ fn name(text: &str) -> String {
 
 /// How many messages a stream has, and how many of them a consumer still owes an acknowledgement.
 fn state(address: &str, stream: &str, consumer: &str) -> (u64, Option<u64>) {
-    Runtime::new().unwrap().block_on(async {
+    Runtime::new().expect("threads can be had").block_on(async {
         let client = ConnectOptions::new().connect(address).await.expect("it listens");
         let stream = jetstream::new(client).get_stream(stream).await.expect("the stream is there");
         let consumer: Result<PullConsumer, _> = stream.get_consumer(consumer).await;

@@ -167,7 +167,7 @@ fn of_operator(kind: &OperatorKind) -> String {
 }
 
 fn settings(text: &mut String, title: &str, rows: &[Setting]) {
-    if rows.iter().any(|row| is_shown(row)) {
+    if rows.iter().any(is_shown) {
         let _ = writeln!(text, "\n{title}:");
         rows_of(text, "", rows);
     }

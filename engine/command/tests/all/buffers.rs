@@ -63,7 +63,7 @@ impl Peer {
     }
 
     fn count(&self) -> usize {
-        self.taken.lock().unwrap().len()
+        self.taken.lock().expect("no test panics in it").len()
     }
 }
 
@@ -97,7 +97,7 @@ fn serve(stream: TcpStream, mood: &AtomicU64, taken: &Mutex<BTreeMap<String, u64
         }
         let text = String::from_utf8(body).expect("the test sends text");
         for line in text.lines().filter(|line| !line.is_empty()) {
-            *taken.lock().unwrap().entry(line.to_string()).or_default() += 1;
+            *taken.lock().expect("no test panics in it").entry(line.to_string()).or_default() += 1;
         }
         if mood.load(Ordering::Acquire) == Mood::TakesAndDies as u64 {
             return None;
@@ -321,11 +321,7 @@ fn what_a_run_leaves_behind_is_sent_by_the_next_before_anything_new() {
     // The place is a file: nothing can be written below it.
     folder.write("there", "in the way");
     folder.write("in.log", "{\"dir\":\"there\",\"n\":1}\n{\"dir\":\"there\",\"n\":2}\n");
-    let run = || {
-        let process =
-            temblor(["run", "-q", "p.tmb", "--state", "state"]).folder(folder.path()).start();
-        process
-    };
+    let run = || temblor(["run", "-q", "p.tmb", "--state", "state"]).folder(folder.path()).start();
     let mut process = run();
     process.wait_for_text("its events are kept in its buffer and tried again");
     process.kill();

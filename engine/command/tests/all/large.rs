@@ -28,8 +28,11 @@ fn is_long() -> bool {
     std::env::var_os("TEMBLOR_LARGE").is_some()
 }
 
+/// A way to be large, and the event of a size.
+type Shape = (&'static str, fn(usize) -> String);
+
 /// The ways to be large.
-const SHAPES: [(&str, fn(usize) -> String); 5] = [
+const SHAPES: [Shape; 5] = [
     ("elements", |size| format!("[{}0]", "1.5,".repeat(size))),
     ("records", |size| format!("[{}{{}}]", "{\"a\":1,\"key\":\"x\"},".repeat(size))),
     ("bytes", |size| format!("\"{}\"", "k=v, 1.2 ".repeat(size / 9))),

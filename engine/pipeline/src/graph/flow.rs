@@ -79,14 +79,18 @@ pub(super) struct Created {
     pipelines: Vec<(String, Span, bool)>,
 }
 
-/// The flow that a file without a deployment stands for: `main`, or the only one.
-fn lone(deploy: &Deploy) -> Option<&Define> {
-    let flow = |statement| match statement {
-        &DeployStatement::Define(ref define) if matches!(define.kind, DefineKind::Flow(_)) => {
+/// The flow that a statement defines.
+fn flow(statement: &DeployStatement) -> Option<&Define> {
+    match statement {
+        DeployStatement::Define(define) if matches!(define.kind, DefineKind::Flow(_)) => {
             Some(define)
         }
         _ => None,
-    };
+    }
+}
+
+/// The flow that a file without a deployment stands for: `main`, or the only one.
+fn lone(deploy: &Deploy) -> Option<&Define> {
     let all: Vec<&Define> = deploy.statements.iter().filter_map(flow).collect();
     let main = all.iter().find(|one| one.name.text == "main");
     main.copied().or_else(|| all.first().copied().filter(|_| all.len() == 1))

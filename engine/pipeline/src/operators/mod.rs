@@ -51,8 +51,11 @@ pub struct OperatorKind {
     /// of any other port without a connection are counted as dropped.
     pub fallbacks: &'static [(&'static str, &'static str)],
     /// Makes the operator from its settings. Names and kinds have been checked.
-    pub build: fn(&Settings, &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic>,
+    pub build: Making,
 }
+
+/// Makes an operator from its settings.
+pub type Making = fn(&Settings, &Supplies) -> Result<Box<dyn AnyOperator>, Diagnostic>;
 
 /// What operators may use besides their settings.
 #[derive(Clone, Debug, Default)]

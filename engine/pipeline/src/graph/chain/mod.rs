@@ -53,7 +53,7 @@ impl Builder<'_, '_> {
         let expansion = expand(chain, self.registry, &mut self.unnamed, level);
         expansion.diagnostics.into_iter().for_each(|one| self.complain(one));
         for asked in expansion.asked {
-            if self.asked.iter().any(|known| *known == asked.text) {
+            if self.asked.contains(&asked.text) {
                 self.complain(complain::asked_twice(&asked));
             }
             self.asked.push(asked.text);
