@@ -90,7 +90,8 @@ impl<F: FnOnce(Arc<Outlet>, Desk) -> Task + Send> Sink for TaskSink<F> {
             abort.abort();
         }
         if ended.is_err() && !desk.keeps_rest {
-            let reason = format!("has not taken everything within {:?} (--drain-timeout)", desk.drain.limit);
+            let reason =
+                format!("has not taken everything within {:?} (--drain-timeout)", desk.drain.limit);
             let help = "what is left stays unacknowledged; run again with --state to send it";
             desk.trouble(Error::output(&*desk.name, reason, help));
         }

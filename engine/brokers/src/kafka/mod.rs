@@ -6,11 +6,13 @@
 #[cfg(feature = "kafka")]
 pub mod client;
 #[cfg(feature = "kafka")]
+pub mod topics;
+#[cfg(feature = "kafka")]
 pub mod progress;
 #[cfg(feature = "kafka")]
-pub mod sink;
-#[cfg(feature = "kafka")]
 pub mod transaction;
+#[cfg(feature = "kafka")]
+pub mod sink;
 #[cfg(feature = "kafka")]
 pub mod source;
 #[cfg(not(feature = "kafka"))]
@@ -63,6 +65,29 @@ const TLS_KEYS: &[Setting] = &[
     )
     .or("true"),
 ];
+
+/// The keys of the record `create`.
+const CREATE_KEYS: &[Setting] = &[
+    Setting::new("topic", Takes::Text, "The topic.").required(),
+    Setting::new(
+        "partitions",
+        Takes::Whole { least: 1, most: 100_000 },
+        "How many partitions it is made with, and has to have.",
+    )
+    .or("12"),
+    Setting::new(
+        "replication",
+        Takes::Whole { least: 1, most: 1_000 },
+        "How many brokers have each message.",
+    )
+    .or("1"),
+];
+const CREATE: Setting = Setting::new(
+    "create",
+    Takes::Record(CREATE_KEYS),
+    "A topic that is made at the start if it is not there. One with another number of partitions is refused: keys \
+     would not stay together.",
+);
 
 const SASL: Setting =
     Setting::new("sasl", Takes::Record(SASL_KEYS), "How the broker knows the user.");
@@ -142,6 +167,7 @@ pub static KAFKA: Connector = Connector {
              events: no windows, joins or batches.",
         )
         .or("false"),
+        CREATE,
         SASL,
         TLS,
         RETRY_RECORD,
@@ -211,6 +237,7 @@ pub static KAFKA: Connector = Connector {
              readers behind it waiting.",
         )
         .or("10s"),
+        CREATE,
         SASL,
         TLS,
         RETRY_RECORD,
@@ -322,6 +349,31 @@ pub struct Cluster {
     pub retry: Retry,
     /// Whether what is read and what is written is committed together.
     pub exactly_once: bool,
+    /// A topic that has to be there.
+    pub create: Option<Create>,
+}
+
+/// A topic that has to be there.
+#[derive(Clone, Debug)]
+pub struct Create {
+    /// Its name.
+    pub topic: String,
+    /// How many partitions it has.
+    pub partitions: i32,
+    /// How many brokers have each message.
+    pub replication: i32,
+}
+
+impl Create {
+    fn of_settings(settings: &Settings) -> Option<Self> {
+        let record = settings.record("create")?;
+        let whole = |name| i32::try_from(record.whole(name)).unwrap_or(i32::MAX);
+        Some(Self {
+            topic: record.text("topic").to_string(),
+            partitions: whole("partitions"),
+            replication: whole("replication"),
+        })
+    }
 }
 
 /// What a source reads.
@@ -421,6 +473,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     options.insert(0, option("bootstrap.servers", name.clone()));
     let retry = Retry::of_settings(settings.record("retry"));
     let exactly_once = settings.flag("exactly_once");
+    let create = Create::of_settings(settings);
     let mut built = Built { warnings, ..Built::default() };
     if what.ends == Ends::Source {
         options.extend(consumer_options(settings));
@@ -440,13 +493,13 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         if exactly_once {
             options.push(option("enable.auto.commit", "false"));
         }
-        let cluster = Cluster { name, options, retry, exactly_once };
+        let cluster = Cluster { name, options, retry, exactly_once, create };
         built.source = Some(Arc::new(Reading::new(cluster, subscription, Unpacking::of(what))?));
     } else {
         options.extend(producer_options(settings)?);
         options.extend(settings.map("options").iter().cloned());
         let errors = Feedback::new();
-        let cluster = Cluster { name, options, retry, exactly_once };
+        let cluster = Cluster { name, options, retry, exactly_once, create };
         let writing = Writing::new(cluster, Shape::PerEvent, Arc::clone(&errors))?;
         built.sink = Some(BuiltSink::of_events(writing, errors));
     }
@@ -529,7 +582,8 @@ fn build_consumer(what: &Build<'_>) -> Result<Built, Wrong> {
         commit_interval: Duration::ZERO,
         transactions: String::new(),
     };
-    let cluster = Cluster { name, options, retry: Retry::default(), exactly_once: false };
+    let cluster =
+        Cluster { name, options, retry: Retry::default(), exactly_once: false, create: None };
     let source = Reading::new(cluster, subscription, Unpacking::of(what))?;
     Ok(Built { source: Some(Arc::new(source)), ..Built::default() })
 }
@@ -582,7 +636,8 @@ fn build_producer(what: &Build<'_>) -> Result<Built, Wrong> {
     let topic = settings.text("topic").to_string();
     let key = settings.optional_text("key").map(str::to_string);
     let errors = Feedback::new();
-    let cluster = Cluster { name, options, retry: Retry::default(), exactly_once: false };
+    let cluster =
+        Cluster { name, options, retry: Retry::default(), exactly_once: false, create: None };
     let writing = Writing::new(cluster, Shape::Tremor { topic, key }, Arc::clone(&errors))?;
     Ok(Built { sink: Some(BuiltSink::of_events(writing, errors)), ..Built::default() })
 }

@@ -22,6 +22,7 @@ use temblor_wire::retry;
 use tokio::sync::Semaphore;
 
 use super::client::{Complaints, config, help, is_refusal, is_spoiling};
+use super::topics::{self, Lacks};
 use super::transaction::{PAIRING, Pairing};
 use super::{Cluster, Shape};
 
@@ -36,6 +37,8 @@ const DEFAULTS: &[(&str, &str)] = &[
 ];
 /// Parcels under way, at the most.
 const PARCELS_MAX: usize = 1_024;
+/// The pause between two attempts to make a topic, where the program bounds their number.
+const ATTEMPT_MAX: Duration = Duration::from_secs(10);
 /// How long to wait for room in the producer.
 const ROOM: Duration = Duration::from_millis(2);
 
@@ -112,7 +115,7 @@ struct UnderWay {
     name: String,
     errors: Arc<Feedback>,
     /// The transaction that it is part of.
-    pairing: Option<Arc<Pairing>>,
+    pairing: Option<Arc<Pairing<Calls>>>,
     _place: tokio::sync::OwnedSemaphorePermit,
 }
 
@@ -175,8 +178,7 @@ impl UnderWay {
     }
 }
 
-/// The producer.
-pub type Client = ThreadedProducer<Calls>;
+type Client = ThreadedProducer<Calls>;
 
 /// Names and values of headers, in order; a header may have no value.
 type Headers = Vec<(String, Option<Vec<u8>>)>;
@@ -192,7 +194,7 @@ impl Writing {
 
     /// Writes into the transactions that the source opens and ends.
     async fn write_exactly_once(self, outlet: Arc<Outlet>, desk: Desk) {
-        let pairing = desk.network.shared::<Pairing>(PAIRING);
+        let pairing = desk.network.shared::<Pairing<Calls>>(PAIRING);
         let (writing, for_client) = (self.clone(), desk.clone());
         let is_first = pairing.offer(Box::new(move |id| {
             let calls = Calls(Complaints::of_sink(writing.name(), &for_client));
@@ -232,7 +234,31 @@ impl Writing {
         let _ = places.acquire_many(all).await;
     }
 
+    /// Makes the topic that has to be there, as long as it takes. An error when it is another one.
+    async fn make_topic(&self, desk: &Desk) -> Result<(), String> {
+        let Some(create) = &self.cluster.create else { return Ok(()) };
+        let mut retry = self.cluster.retry.clone();
+        loop {
+            let error = match topics::ensure(&self.config, create).await {
+                Ok(()) => return Ok(()),
+                Err(Lacks::Partitions(reason)) => return Err(reason),
+                Err(Lacks::Answer(error)) => error,
+            };
+            let reason = format!("the topic {} cannot be made: {error}", create.topic);
+            let help = help(error.rdkafka_error_code());
+            desk.trouble(Error::output(self.name(), reason, help));
+            let wait = retry.fail(retry::chance()).unwrap_or(ATTEMPT_MAX);
+            tokio::time::sleep(wait).await;
+        }
+    }
+
     async fn write(self, outlet: Arc<Outlet>, desk: Desk) {
+        if let Err(reason) = self.make_topic(&desk).await {
+            while let Some(parcel) = outlet.take().await {
+                parcel.fail(Error::output(self.name(), reason.clone(), ""));
+            }
+            return;
+        }
         if self.cluster.exactly_once {
             return self.write_exactly_once(outlet, desk).await;
         }
@@ -282,7 +308,7 @@ impl Writing {
         parcel: Parcel,
         place: tokio::sync::OwnedSemaphorePermit,
         client: &Client,
-        pairing: Option<&Arc<Pairing>>,
+        pairing: Option<&Arc<Pairing<Calls>>>,
     ) -> Option<KafkaError> {
         let count = parcel.events().len();
         let messages: Vec<_> = (0..count).map(|index| self.message(&parcel, index)).collect();

@@ -25,6 +25,8 @@ use temblor_wire::retry::{self, Retry};
 
 use super::client::{Complaints, config, help};
 use super::progress::{Partition, Progress, Span};
+use super::sink;
+use super::topics::{self, Lacks};
 use super::transaction::{PAIRING, Pairing, Transactions};
 use super::{Cluster, Start, Subscription};
 use crate::packing::{Packing, Unpacking};
@@ -92,7 +94,7 @@ struct Calls {
     progress: Arc<Progress>,
     stop: Arc<Stop>,
     /// Commits go with what a sink writes.
-    transactions: Option<Arc<Transactions>>,
+    transactions: Option<Arc<Transactions<sink::Calls>>>,
     /// The consumer is being closed: nothing is waited for any more.
     closing: AtomicBool,
 }
@@ -221,6 +223,11 @@ impl Source for Reading {
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let mut retry = self.cluster.retry.clone();
         loop {
+            let made = self.make_topic(feed);
+            if let Err(Some(error)) = made {
+                // No attempt would find another topic.
+                return Err(error);
+            }
             let Err(error) = self.session(feed) else { return Ok(()) };
             let Some(wait) = retry.fail(retry::chance()) else { return Err(error) };
             feed.trouble(error);
@@ -242,12 +249,26 @@ impl Reading {
         Error::input(self.name(), error.to_string(), help(error.rdkafka_error_code()))
     }
 
+    /// Makes the topic that has to be there. A broker that does not answer is complained about by the session.
+    fn make_topic(&self, feed: &Feed) -> Result<(), Option<Error>> {
+        let Some(create) = &self.cluster.create else { return Ok(()) };
+        let handle = feed.network.handle().map_err(Some)?;
+        handle.block_on(topics::ensure(&self.config, create)).map_err(|lacks| match lacks {
+            Lacks::Answer(_) => None,
+            Lacks::Partitions(reason) => {
+                let help = "keys meet only in topics that all programs divide alike; say its number of \
+                            partitions, or take another topic";
+                Some(Error::input(self.name(), reason, help))
+            }
+        })
+    }
+
     /// Takes part in the transactions of the run, where the program asks for that.
-    fn transactions(&self, feed: &Feed) -> Result<Option<Arc<Transactions>>, Error> {
+    fn transactions(&self, feed: &Feed) -> Result<Option<Arc<Transactions<sink::Calls>>>, Error> {
         if !self.cluster.exactly_once {
             return Ok(None);
         }
-        let pairing = feed.network.shared::<Pairing>(PAIRING);
+        let pairing = feed.network.shared::<Pairing<sink::Calls>>(PAIRING);
         let id = self.subscription.transactions.clone();
         let joined = Transactions::join(pairing, id, feed.source);
         let help = "declare one source and one sink with `exactly_once = true`";
@@ -333,7 +354,7 @@ struct Member<'a> {
     consumer: &'a Client,
     feed: &'a Feed,
     progress: &'a Arc<Progress>,
-    transactions: Option<&'a Transactions>,
+    transactions: Option<&'a Transactions<sink::Calls>>,
     origin: Arc<Origin>,
     packing: Packing,
     /// What is in the packing.
@@ -474,7 +495,7 @@ impl Member<'_> {
 
     /// Ends the open transaction when its time has come and nothing of it is under way; then reads again what
     /// it did not commit.
-    fn end_transaction(&mut self, transactions: &Transactions) -> Result<(), Error> {
+    fn end_transaction(&mut self, transactions: &Transactions<sink::Calls>) -> Result<(), Error> {
         self.leave_revoked(transactions)?;
         let interval = self.reading.subscription.commit_interval;
         if transactions.age().is_some_and(|age| age >= interval) {
@@ -514,7 +535,7 @@ impl Member<'_> {
     }
 
     /// Leaves out what was taken of partitions that have gone since.
-    fn leave_revoked(&mut self, transactions: &Transactions) -> Result<(), Error> {
+    fn leave_revoked(&mut self, transactions: &Transactions<sink::Calls>) -> Result<(), Error> {
         let revoked = transactions.take_revoked();
         if !self.spans.keys().any(|partition| revoked.contains(partition)) {
             return Ok(());

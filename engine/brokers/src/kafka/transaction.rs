@@ -10,12 +10,11 @@ use std::time::{Duration, Instant};
 
 use rdkafka::consumer::{BaseConsumer, Consumer, ConsumerContext};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
-use rdkafka::producer::Producer;
+use rdkafka::producer::{Producer, ProducerContext, ThreadedProducer};
 use rdkafka::{Offset, TopicPartitionList};
 use temblor_runtime::ack::SourceId;
 
 use super::progress::{Partition, Progress};
-use super::sink::Client;
 
 /// The name under which the source and the sink of a run find each other.
 pub const PAIRING: &str = "kafka transactions";
@@ -29,28 +28,33 @@ const SINK_MAX: Duration = Duration::from_secs(10);
 const DENIED_MAX: usize = 10_000;
 
 /// Makes a producer with this transactional id.
-pub type MakeClient = Box<dyn Fn(&str) -> Result<Client, KafkaError> + Send>;
+pub type MakeClient<C> = Box<dyn Fn(&str) -> Result<ThreadedProducer<C>, KafkaError> + Send>;
 
 /// What the source and the sink know of each other.
-#[derive(Default)]
-pub struct Pairing {
-    state: Mutex<Shared>,
+pub struct Pairing<C: ProducerContext + 'static> {
+    state: Mutex<Shared<C>>,
     changed: Condvar,
 }
 
-#[derive(Default)]
-struct Shared {
-    make: Option<MakeClient>,
+struct Shared<C: ProducerContext + 'static> {
+    make: Option<MakeClient<C>>,
     source: Option<SourceId>,
     /// The producer, while a transaction is open.
-    client: Option<Arc<Client>>,
+    client: Option<Arc<ThreadedProducer<C>>>,
     /// Hashes of messages that the broker refused, and why: they would make each transaction fail.
     denied: HashMap<u64, String>,
 }
 
-impl Pairing {
+impl<C: ProducerContext> Default for Pairing<C> {
+    fn default() -> Self {
+        let shared = Shared { make: None, source: None, client: None, denied: HashMap::new() };
+        Self { state: Mutex::new(shared), changed: Condvar::new() }
+    }
+}
+
+impl<C: ProducerContext> Pairing<C> {
     /// The sink says how its producer is made. False when there is another one already.
-    pub fn offer(&self, make: MakeClient) -> bool {
+    pub fn offer(&self, make: MakeClient<C>) -> bool {
         let mut shared = self.lock();
         let is_first = shared.make.is_none();
         shared.make.get_or_insert(make);
@@ -70,7 +74,7 @@ impl Pairing {
     }
 
     /// The producer, while a transaction is open.
-    pub fn client(&self) -> Option<Arc<Client>> {
+    pub fn client(&self) -> Option<Arc<ThreadedProducer<C>>> {
         self.lock().client.clone()
     }
 
@@ -88,29 +92,28 @@ impl Pairing {
         if shared.denied.is_empty() { None } else { shared.denied.get(&message).cloned() }
     }
 
-    fn set_client(&self, client: Option<Arc<Client>>) {
+    fn set_client(&self, client: Option<Arc<ThreadedProducer<C>>>) {
         self.lock().client = client;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, Shared<C>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The transactions of a source.
-pub struct Transactions {
-    pairing: Arc<Pairing>,
+pub struct Transactions<C: ProducerContext + 'static> {
+    pairing: Arc<Pairing<C>>,
     /// The transactional id: a process that takes it over ends what the one before has open.
     id: String,
-    state: Mutex<Open>,
+    state: Mutex<Open<C>>,
     /// Batches that were handed over and have not settled, well or badly.
     under_way: Mutex<usize>,
     settled: Condvar,
 }
 
-#[derive(Default)]
-struct Open {
-    client: Option<Arc<Client>>,
+struct Open<C: ProducerContext + 'static> {
+    client: Option<Arc<ThreadedProducer<C>>>,
     /// When the open transaction began.
     began: Option<Instant>,
     /// Where each partition began in it.
@@ -121,12 +124,23 @@ struct Open {
     revoked: HashSet<Partition>,
 }
 
-impl Transactions {
+impl<C: ProducerContext> Default for Open<C> {
+    fn default() -> Self {
+        let (starts, back, revoked) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Self { client: None, began: None, starts, back, revoked }
+    }
+}
+
+impl<C: ProducerContext> Transactions<C> {
     /// A source takes part in the pairing.
     ///
     /// # Errors
     /// A sentence about what is missing.
-    pub fn join(pairing: Arc<Pairing>, id: String, source: SourceId) -> Result<Self, &'static str> {
+    pub fn join(
+        pairing: Arc<Pairing<C>>,
+        id: String,
+        source: SourceId,
+    ) -> Result<Self, &'static str> {
         if !pairing.join(source) {
             return Err("only one source of a program takes part in transactions");
         }
@@ -193,9 +207,9 @@ impl Transactions {
     ///
     /// # Errors
     /// Why it was aborted. What has to be read again is known to [`Transactions::take_back`].
-    pub fn conclude<C: ConsumerContext>(
+    pub fn conclude<R: ConsumerContext>(
         &self,
-        consumer: &BaseConsumer<C>,
+        consumer: &BaseConsumer<R>,
         progress: &Progress,
     ) -> Result<(), Option<KafkaError>> {
         let mut open = self.lock();
@@ -243,14 +257,14 @@ impl Transactions {
         std::mem::take(&mut self.lock().back)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Open> {
+    fn lock(&self) -> MutexGuard<'_, Open<C>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn commit<C: ConsumerContext>(
-    client: &Client,
-    consumer: &BaseConsumer<C>,
+fn commit<C: ProducerContext, R: ConsumerContext>(
+    client: &ThreadedProducer<C>,
+    consumer: &BaseConsumer<R>,
     done: &[(Partition, i64)],
 ) -> Result<(), KafkaError> {
     let mut offsets = TopicPartitionList::with_capacity(done.len());

@@ -9,7 +9,7 @@ use rdkafka::consumer::{BaseConsumer, Consumer};
 use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
 use tokio::runtime::Runtime;
 
-use crate::{counted, numbered, run, start, told_once, wait_for_lines};
+use crate::{counted, ends_in_peace, numbered, outlives, run, start, wait_for_lines};
 
 /// A name that no other test has.
 fn name(text: &str) -> String {
@@ -214,23 +214,15 @@ fn a_broker_that_dies_is_waited_for() {
          sink f into file \"out.json\";
          lines |> t; k |> f"
     );
-    let mut process = start(&folder, "both.tmb", &program);
-    process.write(numbered(1000));
-    wait_for_lines(&folder, "out.json", 1000);
-    server.kill();
-    process.write("{\"n\":1000}\n");
-    process.wait_for_text("kafka://");
-    server.resume();
-    wait_for_lines(&folder, "out.json", 1001);
+    let process = start(&folder, "both.tmb", &program);
+    let process = outlives(&server, &folder, process, 1000);
     let reader = format!(
         "source k from kafka \"{address}\" with topics = \"t\", group = \"h\" end;
          sink f into file \"second.json\"; k |> f"
     );
     let second = start(&folder, "read.tmb", &reader);
     wait_for_lines(&folder, "second.json", 1001);
-    let ran = process.terminate();
-    told_once(&ran.err);
-    ran.succeeded();
+    ends_in_peace(process);
     // A member that is stopped while its broker is away does not wait for it.
     server.kill();
     let began = Instant::now();
@@ -436,4 +428,81 @@ fn transactions_need_both_ends() {
     );
     let out = run(&folder, &sink, "{\"n\":1}\n").succeeded();
     assert!(out.contains("only what the source of the transactions gives"), "{out}");
+}
+
+/// A program that counts by user behind an internal topic: whole tens of each user come out.
+fn counting(address: &str, from: &str, to: &str, within: &str) -> String {
+    format!(
+        "source k from kafka \"{address}\" with topics = \"{from}\", group = \"{from}\" end;
+         sink o into kafka \"{address}\" with topic = \"{to}\" end;
+         k |> partition by event.n % 200 using \"kafka://{address}\"
+                with topic = \"{within}\", group = \"{within}\", partitions = 12 end
+           |> select {{\"user\": group[0], \"n\": aggr::stats::count(), \"sum\": aggr::stats::sum(event.n)}}
+              over 10 group by event.n % 200
+           |> o"
+    )
+}
+
+/// How many partitions of a topic the members of a group have, as far as the group itself has settled on that.
+fn members(address: &str, group: &str) -> usize {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", address);
+    let consumer: BaseConsumer = config.create().expect("the options are known");
+    let found = consumer.fetch_group_list(Some(group), Duration::from_secs(30));
+    let Ok(found) = found else { return 0 };
+    let is_it = |one: &&rdkafka::groups::GroupInfo| one.name() == group && one.state() == "Stable";
+    found.groups().iter().find(is_it).map_or(0, |one| one.members().len())
+}
+
+#[test]
+fn events_of_one_key_meet_however_many_processes_there_are() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, count) = (Folder::new(), 24_000);
+    let mut results = Vec::new();
+    for processes in [1, 2, 4] {
+        let topic = |part: &str| name(&format!("meet-{processes}-{part}"));
+        let (from, to, within) = (topic("in"), topic("out"), topic("within"));
+        create(&address, &from, 12);
+        create(&address, &to, 3);
+        let program = counting(&address, &from, &to, &within);
+        let running: Vec<_> = (0..processes)
+            .map(|number| start(&folder, &format!("{processes}-{number}.tmb"), &program))
+            .collect();
+        wait_until("all members", || {
+            members(&address, &within) == processes && members(&address, &from) == processes
+        });
+        let sink = format!(
+            "sink out into kafka \"{address}\" with topic = \"{from}\", partition = event.n % 12 end; in |> out"
+        );
+        run(&folder, &sink, &numbered(count)).succeeded();
+        wait_until("all windows", || read_committed(&address, &to, 3).len() >= count / 10);
+        running.into_iter().for_each(|one| drop(one.terminate().succeeded()));
+        let mut lines = read_committed(&address, &to, 3);
+        // Which ten of a user come together depends on the order of partitions; their number does not.
+        let strip = |line: &String| line.split(",\"sum\"").next().unwrap_or_default().to_string();
+        let sums: f64 = lines
+            .iter()
+            .filter_map(|line| {
+                line.split("\"sum\":").nth(1)?.trim_end_matches('}').parse::<f64>().ok()
+            })
+            .sum();
+        lines = lines.iter().map(strip).collect();
+        lines.sort();
+        results.push((lines, sums));
+    }
+    assert_eq!(results[0].0.len(), count / 10);
+    assert!(results[1] == results[0] && results[2] == results[0]);
+}
+
+#[test]
+fn an_internal_topic_with_another_number_of_partitions_is_refused() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, from, within) = (Folder::new(), name("other-in"), name("other-within"));
+    create(&address, &from, 1);
+    create(&address, &within, 3);
+    let program = counting(&address, &from, &from, &within);
+    let mut process = start(&folder, "other.tmb", &program);
+    process.wait_for_text("has 3 partitions, not 12");
+    wait_until("the end", || process.status().is_some());
+    assert!(!process.status().expect("it has ended").success());
 }

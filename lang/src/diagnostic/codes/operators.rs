@@ -151,8 +151,8 @@ pub(super) const PAGES: &[Page] = &[
         "E0447",
         "too many open windows",
         "A select keeps a million windows of event time open at the most, each slide and session of each group counted. Events that would open more fail. Lower `late`, or `idle` where a partition without events holds windows open, take longer windows, or fewer groups.",
-        "select aggr::stats::count() over tumbling 1ns on event.t late 1d",
-        "select aggr::stats::count() over tumbling 1m on event.t late 1d",
+        "in |> select aggr::stats::count() over tumbling 1ns on event.a late 1d |> out",
+        "in |> select aggr::stats::count() over tumbling 1m on event.a late 1d |> out",
     ),
     page(
         "E0521",
