@@ -104,8 +104,9 @@ fn eventgen(args: &EventgenArgs) -> Result<u8, String> {
 }
 
 fn logstash(args: &LogstashArgs) -> Result<u8, String> {
-    let ecs = args.ecs.into();
-    let settings = Settings { ecs, escapes: args.support_escapes, ..Settings::of_environment() };
+    let (ecs, escapes) = (args.ecs.into(), args.support_escapes);
+    let connectors = Some(temblor_catalog::registry());
+    let settings = Settings { ecs, escapes, connectors, ..Settings::of_environment() };
     let texts = load::pipelines(&args.path, &settings)?;
     let title = args.path.display().to_string();
     let (stdin, stdout, exact) = (args.stdin, args.stdout, args.exact);

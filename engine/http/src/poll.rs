@@ -51,6 +51,7 @@ pub(crate) static HTTP_POLL: Connector = Connector {
     ends: Ends::Source,
     address: Some("\"URL\": what is asked for; further ones stand in `urls`"),
     source: &[
+        Setting::new("address", Takes::Text, "A URL; none when all stand in `urls`."),
         Setting::new(
             "urls",
             Takes::Any,

@@ -124,9 +124,12 @@ pub(crate) fn bad_value(option: &str, span: Span, wanted: &str) -> Diagnostic {
     Diagnostic::error("E0710", span, format!("`{option}` must be {wanted}"))
 }
 
+/// The code of an option that must be there.
+pub(crate) const NEEDED: &str = "E0711";
+
 /// An option that must be there.
 pub(crate) fn missing_option(plugin: &str, option: &str, span: Span) -> Diagnostic {
-    Diagnostic::error("E0711", span, format!("`{plugin}` needs the option `{option}`"))
+    Diagnostic::error(NEEDED, span, format!("`{plugin}` needs the option `{option}`"))
 }
 
 /// Text that is no field reference.

@@ -5,7 +5,7 @@ use super::catalog::Stock;
 use super::codec::Encoder;
 use super::complain;
 use super::network::{self, PerEvent};
-use super::options::{Arguments, OptionSpec, Takes, option, required};
+use super::options::{Arguments, OptionSpec, Setting, SettingKind, Takes, option, required};
 use super::settings::Settings;
 use super::syntax::tree::Plugin;
 use chrono::{DateTime, Utc};
@@ -233,6 +233,23 @@ fn file(arguments: &mut Arguments<'_>) -> Option<(Outlet, Destination)> {
     Some((outlet, Destination::Sink(config, post)))
 }
 
+/// What a sink wants to know, as a converted output says it.
+fn told((name, value): (String, Setting)) -> Option<(String, PerEvent)> {
+    let text = |setting: &Setting| setting.text().map(Template::parse);
+    let per_event = match &value.kind {
+        SettingKind::Text(word) if word == "true" => PerEvent::Time,
+        SettingKind::List(names) => PerEvent::Labels(
+            names.iter().filter_map(|one| one.text().map(str::to_string)).collect(),
+        ),
+        SettingKind::Hash(entries) => {
+            let texts = entries.iter().map(|(name, value)| Some((name.clone(), text(value)?)));
+            PerEvent::Texts(texts.collect::<Option<_>>()?)
+        }
+        _ => PerEvent::Text(text(&value)?),
+    };
+    Some((format!("{}{name}", network::TO), per_event))
+}
+
 /// The permissions that an option says, whose digits are octal; -1 leaves them to the system.
 fn permissions(arguments: &mut Arguments<'_>, name: &str) -> Option<u32> {
     let text = arguments.text(name).filter(|text| text != "-1")?;
@@ -267,20 +284,32 @@ impl Outlet {
             option("command", Takes::Text, ""),
             option("place", Takes::Text, ""),
             option("otherwise", Takes::Text, ""),
+            option("tell", Takes::Hash, ""),
         ];
-        let mut arguments = Arguments::new(plugin, OWN, COMMON, settings, diagnostics);
+        let writes = network::find(&plugin.name.text, Ends::Sink).and_then(|row| {
+            let writes = row.writes?;
+            Some((network::declared(row), writes))
+        });
+        let declared: Vec<_> =
+            writes.map_or(&[][..], |(own, _)| own).iter().chain(OWN).copied().collect();
+        let mut said = Vec::new();
+        let mut arguments = Arguments::new(plugin, &declared, COMMON, settings, &mut said);
         let command = arguments.text("command").map(|text| Encoder::Shell(Template::parse(&text)));
-        let encoder = match arguments.get("codec") {
-            Some(_) => Encoder::of(&mut arguments, "json"),
-            None => command,
+        let encoder = match (writes, arguments.get("codec")) {
+            (Some((_, writes)), _) => writes(&mut arguments).flatten(),
+            (None, Some(_)) => Encoder::of(&mut arguments, "json"),
+            (None, None) => command,
         };
-        Self {
+        let outlet = Self {
             ports: Vec::new(),
-            encoder,
+            encoder: encoder.filter(|encoder| !encoder.is_plain_json()),
             place: arguments.text("place").map(|text| Template::parse(&text)),
             otherwise: arguments.text("otherwise").unwrap_or_default(),
-            told: Vec::new(),
-        }
+            told: arguments.pairs("tell").into_iter().filter_map(told).collect(),
+        };
+        // Where events go is said elsewhere.
+        diagnostics.extend(said.into_iter().filter(|one| one.code != complain::NEEDED));
+        outlet
     }
 
     /// What leaves, and its metadata.

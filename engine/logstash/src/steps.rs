@@ -192,6 +192,8 @@ static FILTERS_AS_WRITTEN: OperatorKind = OperatorKind {
 const ANY: Takes = Takes::Any;
 const FLAG: Takes = Takes::Flag;
 
+const OPTIONS: Setting = Setting::new("options", ANY, "Other options of the plugin, as a record.");
+
 /// What an input plugin does to frames.
 static INPUT: OperatorKind = OperatorKind {
     path: "logstash::input",
@@ -210,6 +212,7 @@ static INPUT: OperatorKind = OperatorKind {
         Setting::new("message", TEXT, "The message of `heartbeat`."),
         Setting::new("sequence", TEXT, "What `heartbeat` counts."),
         Setting::new("threads", ANY, "How many events each of its beats is."),
+        OPTIONS,
         Setting::new("ecs_compatibility", TEXT, "Which field names (v8)."),
     ],
     ports: &[],
@@ -236,18 +239,29 @@ static OUTPUT: OperatorKind = OperatorKind {
     word: None,
     doc: "Writes an event as the codec of a Logstash output does: what comes out is the text or the \
           bytes for a sink with the codec `raw`. With `place` the metadata field `$place` says where \
-          the event goes; a place that would leave the folder is `otherwise`.",
+          the event goes; a place that would leave the folder is `otherwise`. With `tell` the \
+          metadata fields `$to_…` have what a sink wants to know of the event.",
     examples: &[r#"in |> logstash::input |> logstash::output with codec = "rubydebug" end |> out"#],
     settings: &[
+        Setting::new("plugin", TEXT, "The output, where it writes in its own way: `syslog`.")
+            .in_chain(InChain::Positional),
         Setting::new("codec", ANY, "A name, or a record of a name and its options."),
+        OPTIONS,
         Setting::new("command", TEXT, "Instead of a codec: what a shell runs."),
         Setting::new("place", TEXT, "Where it goes; may hold `%{field}`."),
         Setting::new("otherwise", TEXT, "The place of events whose own is elsewhere."),
+        Setting::new(
+            "tell",
+            ANY,
+            "What `$to_NAME` is, by name: a text that may hold `%{field}`, a record of such texts, a \
+             list of the fields that are labels (all when it is empty), or `true` for the time of \
+             the event in nanoseconds.",
+        ),
     ],
     ports: &[],
     fallbacks: &[],
     build: |settings, _| {
-        let plugin = plugin_of("output", settings);
+        let plugin = plugin_of(settings.optional_text("plugin").unwrap_or("output"), settings);
         let surroundings = Surroundings::of_environment();
         let mut diagnostics = Vec::new();
         let outlet = Outlet::of_settings(&plugin, &surroundings, &mut diagnostics);
@@ -311,7 +325,10 @@ fn plugin_of(name: &str, settings: &Settings) -> Plugin {
             Given::Flag(flag) => Value::Bool(*flag),
             _ => continue,
         };
-        if value != Value::Null && !matches!(name, "plugin" | TABLE) {
+        if name == OPTIONS.name {
+            let ValueKind::Hash(others) = tree_of(value, span, &arena).kind else { continue };
+            options.extend(others);
+        } else if value != Value::Null && !matches!(name, "plugin" | TABLE) {
             let tree = if name == "codec" { codec_of } else { tree_of };
             options.push((Word { text: name.to_string(), span }, tree(value, span, &arena)));
         }

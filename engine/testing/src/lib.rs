@@ -15,7 +15,7 @@ pub mod peer;
 
 pub use command::{Ran, Temblor, command_path, temblor};
 pub use folder::{Folder, repository};
-pub use network::{free_port, wait_for_listener};
+pub use network::{free_port, wait_for_datagrams, wait_for_listener};
 pub use peer::{OwnPeer, peer, peers};
 pub use process::Process;
 pub use proxy::{Fault, Proxy};

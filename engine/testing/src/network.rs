@@ -15,6 +15,20 @@ pub fn free_port() -> u16 {
     }
 }
 
+/// Waits until somebody takes datagrams at a port of this machine, which only the system knows.
+pub fn wait_for_datagrams(port: u16) {
+    let wanted = format!(":{port:04X}");
+    let is_bound = |table: &str| {
+        let table = std::fs::read_to_string(table).unwrap_or_default();
+        table
+            .lines()
+            .any(|line| line.split_whitespace().nth(1).is_some_and(|one| one.ends_with(&wanted)))
+    };
+    wait_until(&format!("a socket for datagrams at port {port}"), || {
+        is_bound("/proc/net/udp") || is_bound("/proc/net/udp6")
+    });
+}
+
 /// Waits until somebody accepts TCP connections at `address`.
 pub fn wait_for_listener(address: &str) {
     wait_until(&format!("a listener at {address}"), || TcpStream::connect(address).is_ok());

@@ -316,6 +316,108 @@ fn differences_are_shown_and_counted() {
     assert!(good && out.ends_with("2 compared, 0 differ\n"), "{out}");
 }
 
+/// Inputs over the network, and what the source of each must say.
+const NETWORK_INPUTS: [(&str, &str); 13] = [
+    ("beats { port => 5044 type => \"b\" }", "from beats \"0.0.0.0:5044\""),
+    (
+        "tcp { host => \"127.0.0.1\" port => \"${PORT:5000}\" codec => json_lines tags => [\"t\"] }",
+        "#{env::PORT ?? \"5000\"}",
+    ),
+    (
+        "udp { port => 5001 source_ip_fieldname => \"from\" }",
+        "options = {\"source_ip_fieldname\": \"from\"}",
+    ),
+    (
+        "syslog { port => 5002 grok_pattern => \"<%{POSINT:priority}>%{SYSLOGLINE}\" }",
+        "from udp \"0.0.0.0:5002\"",
+    ),
+    ("http { port => 5003 user => \"u\" password => \"${SECRET:x}\" }", "env::SECRET ?? \"x\""),
+    (
+        "http_poller { urls => { a => \"http://127.0.0.1:1/\" } schedule => { every => \"5s\" } target => \"got\" }",
+        "from http_poll",
+    ),
+    (
+        "kafka { bootstrap_servers => \"127.0.0.1:9092\" topics => [\"a\", \"b\"] codec => json }",
+        "topics = [\n  \"a\",\n  \"b\"\n]",
+    ),
+    (
+        "rabbitmq { host => \"127.0.0.1\" queue => \"q\" }",
+        "from rabbitmq \"amqp://127.0.0.1:5672/%2F\"",
+    ),
+    ("redis { data_type => \"list\" key => \"k\" }", "list = \"k\""),
+    ("relp { port => 5004 }", "from relp"),
+    ("graphite { port => 5005 }", "from tcp"),
+    ("websocket { url => \"ws://127.0.0.1:1/\" }", "from websocket"),
+    ("s3 { bucket => \"b\" endpoint => \"http://127.0.0.1:1\" }", "from s3 \"b\""),
+];
+
+/// Outputs over the network, and what the conversion of each must say.
+const NETWORK_OUTPUTS: [(&str, &str); 14] = [
+    (
+        "elasticsearch { hosts => [\"http://127.0.0.1:9200\"] index => \"web-%{+YYYY.MM.dd}\" user => \"u\" password => \"${SECRET:x}\" }",
+        "index = $to_index",
+    ),
+    (
+        "elasticsearch { hosts => [\"http://127.0.0.1:9200\"] }",
+        "#{event.data_stream.type ?? \"logs\"}",
+    ),
+    (
+        "opensearch { hosts => [\"http://127.0.0.1:9200\"] index => \"fixed\" document_id => \"%{id}\" }",
+        "id = $to_id",
+    ),
+    (
+        "tcp { host => \"127.0.0.1\" port => 1 codec => line { format => \"%{message}\" } }",
+        "into tcp \"127.0.0.1:1\"",
+    ),
+    ("udp { host => \"127.0.0.1\" port => 1 }", "into udp"),
+    (
+        "syslog { host => \"127.0.0.1\" port => 1 facility => \"local4\" severity => \"%{sev}\" }",
+        "logstash::output \"syslog\"",
+    ),
+    (
+        "http { url => \"http://127.0.0.1:1/%{path}\" http_method => \"post\" mapping => { a => \"%{b}\" } }",
+        "url = $to_url",
+    ),
+    (
+        "kafka { bootstrap_servers => \"127.0.0.1:9092\" topic_id => \"%{topic}\" codec => json }",
+        "topic = $to_topic",
+    ),
+    (
+        "rabbitmq { host => \"127.0.0.1\" exchange => \"e\" exchange_type => \"direct\" key => \"%{k}\" }",
+        "routing_key = $to_routing_key",
+    ),
+    ("redis { data_type => \"list\" key => \"%{k}\" }", "list = $to_list"),
+    ("statsd { host => \"127.0.0.1\" increment => [\"a.%{b}\"] }", "logstash::output \"statsd\""),
+    (
+        "graphite { host => \"127.0.0.1\" metrics => { \"a.b\" => \"%{n}\" } }",
+        "logstash::output \"graphite\"",
+    ),
+    ("loki { url => \"http://127.0.0.1:1/loki/api/v1/push\" }", "labels = $to_labels"),
+    ("websocket { port => 5006 }", "into websocket"),
+];
+
+#[test]
+fn plugins_over_the_network_become_sources_and_sinks() {
+    let folder = temblor_testing::Folder::new();
+    let inputs = NETWORK_INPUTS.iter().map(|(block, says)| (format!("input {{ {block} }}"), says));
+    let outputs = NETWORK_OUTPUTS
+        .iter()
+        .map(|(block, says)| (format!("input {{ stdin {{ }} }} output {{ {block} }}"), says));
+    let mut faults = Vec::new();
+    for (text, says) in inputs.chain(outputs) {
+        let (conf, tmb) = (folder.file("a.conf"), folder.file("a.tmb"));
+        fs::write(&conf, &text).expect("the folder can be written");
+        let (conf, tmb) = (conf.display().to_string(), tmb.display().to_string());
+        let (_, said, good) = temblor(&["convert", "logstash", &conf, "-o", &tmb], b"");
+        let made = fs::read_to_string(&tmb).unwrap_or_default();
+        let (_, complaint, passes) = temblor(&["check", &tmb], b"");
+        if !good || !passes || !made.contains(says) {
+            faults.push(format!("{text}\nwants {says}\n{said}{complaint}{made}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n----\n"));
+}
+
 #[test]
 fn what_cannot_be_converted_fails_check_until_somebody_decides() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("undecided");

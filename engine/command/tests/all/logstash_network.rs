@@ -1,11 +1,12 @@
 //! Plugins of Logstash configurations that talk to other machines, with plain sockets as the other side.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use temblor_testing::{
-    Folder, Process, Ran, free_port, repository, temblor, wait_for_listener, wait_until,
+    Folder, Process, Ran, free_port, repository, temblor, wait_for_datagrams, wait_for_listener,
+    wait_until,
 };
 
 /// Runs a configuration whose input is what is given.
@@ -233,27 +234,70 @@ fn data(name: &str) -> String {
     std::fs::read_to_string(path).expect("the examples have data")
 }
 
-/// Starts one of the examples over the network, which listens at `port`.
-fn example(name: &str, port: u16, target: &str) -> Process {
-    let path = repository().join("examples/logstash/network").join(format!("{name}.conf"));
-    let (_, target_port) = target.rsplit_once(':').expect("it is an address");
-    temblor(["run".as_ref(), "-q".as_ref(), "--logstash".as_ref(), path.as_os_str()])
-        .env("PORT", port.to_string())
-        .env("TARGET", target)
-        .env("TARGET_PORT", target_port)
-        .start()
+/// How an example is run.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// As it is.
+    Configuration,
+    /// As the Temblor file that `temblor convert logstash` makes of it.
+    Conversion,
 }
 
-/// Lines that come over connections until a program that sends them has been stopped.
-fn lines_of(name: &str, send: impl FnOnce(u16)) -> Vec<String> {
+const WAYS: [Way; 2] = [Way::Configuration, Way::Conversion];
+
+/// Starts one of the examples over the network, which listens at `port`.
+fn example((name, way): (&str, Way), port: u16, target: &str) -> Process {
+    let path = repository().join("examples/logstash/network").join(format!("{name}.conf"));
+    let path = path.display().to_string();
+    let (_, target_port) = target.rsplit_once(':').expect("it is an address");
+    let command = |arguments: &[&str]| {
+        temblor(arguments)
+            .env("PORT", port.to_string())
+            .env("TARGET", target)
+            .env("TARGET_PORT", target_port)
+    };
+    match way {
+        Way::Configuration => command(&["run", "-q", "--logstash", &path]).start(),
+        Way::Conversion => {
+            let folder = Folder::new();
+            let converted = command(&["convert", "logstash", &path]).run();
+            assert_eq!(converted.code, Some(0), "{}", converted.err);
+            // What the environment says is not written down.
+            assert!(!converted.out.contains(target), "{}", converted.out);
+            let file = folder.write("converted.tmb", &converted.out).display().to_string();
+            let process = command(&["run", "-q", &file]).start();
+            // It has been read once the process listens; the file goes with the folder.
+            wait_until("the program", || is_bound(port));
+            process
+        }
+    }
+}
+
+/// Whether somebody listens at a port, for connections or datagrams.
+fn is_bound(port: u16) -> bool {
+    TcpListener::bind(("127.0.0.1", port)).is_err() || UdpSocket::bind(("127.0.0.1", port)).is_err()
+}
+
+/// Lines that come over connections from a program that has been sent something, once there are so many.
+fn lines_of(name: (&str, Way), count: usize, send: impl FnOnce(u16)) -> Vec<String> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
     let target = listener.local_addr().expect("it is bound").to_string();
     let port = free_port();
     let process = example(name, port, &target);
-    let reader = std::thread::spawn(move || taken(listener));
+    let (line, lines) = std::sync::mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().expect("somebody connects");
+        let texts = BufReader::new(stream).lines().map(|text| text.expect("it is text"));
+        texts.for_each(|text| line.send(text).expect("somebody waits for it"));
+    });
     send(port);
+    let limit = Duration::from_secs(60);
+    let mut all: Vec<String> =
+        (0..count).map(|_| lines.recv_timeout(limit).expect("a line comes")).collect();
     process.terminate();
-    reader.join().expect("it reads").lines().map(str::to_string).collect()
+    reader.join().expect("it reads");
+    all.extend(lines.try_iter());
+    all
 }
 
 fn over_tcp(port: u16, text: &str) {
@@ -264,33 +308,39 @@ fn over_tcp(port: u16, text: &str) {
 
 #[test]
 fn examples_take_their_data_over_the_network_and_send_it_on() {
-    let java = lines_of("java", |port| over_tcp(port, &data("java.log")));
-    assert_eq!(java.len(), 6, "{java:?}");
-    assert!(
-        java.iter().any(|line| line.contains("PaymentException: card was refused")),
-        "{java:?}"
-    );
-    let syslog = lines_of("syslog", |port| over_tcp(port, &data("syslog.log")));
-    assert_eq!(syslog.len(), 30, "of 41 lines 11 are of no weight: {syslog:?}");
-    assert!(syslog.iter().all(|line| line.starts_with('<') && line.contains(">1 ")), "{syslog:?}");
-    let firewall = lines_of("firewall", |port| {
-        let (socket, _) = udp();
-        // Nobody says when a socket for datagrams is there.
-        std::thread::sleep(Duration::from_millis(1500));
-        for line in data("firewall.log").lines() {
-            socket.send_to(line.as_bytes(), ("127.0.0.1", port)).expect("it is sent");
-        }
-        std::thread::sleep(Duration::from_millis(500));
-    });
-    assert_eq!(firewall.len(), data("firewall.log").lines().count(), "{firewall:?}");
+    for way in WAYS {
+        let java = lines_of(("java", way), 6, |port| over_tcp(port, &data("java.log")));
+        assert_eq!(java.len(), 6, "{java:?}");
+        assert!(
+            java.iter().any(|line| line.contains("PaymentException: card was refused")),
+            "{java:?}"
+        );
+        let syslog = lines_of(("syslog", way), 30, |port| over_tcp(port, &data("syslog.log")));
+        assert_eq!(syslog.len(), 30, "of 41 lines 11 are of no weight: {syslog:?}");
+        let is_modern = |line: &String| line.starts_with('<') && line.contains(">1 ");
+        assert!(syslog.iter().all(is_modern), "{syslog:?}");
+        let count = data("firewall.log").lines().count();
+        let firewall = lines_of(("firewall", way), count, |port| {
+            let (socket, _) = udp();
+            wait_for_datagrams(port);
+            for line in data("firewall.log").lines() {
+                socket.send_to(line.as_bytes(), ("127.0.0.1", port)).expect("it is sent");
+            }
+        });
+        assert_eq!(firewall.len(), count, "{firewall:?}");
+    }
 }
 
 #[test]
 fn examples_take_requests_and_make_requests() {
+    WAYS.into_iter().for_each(takes_and_makes_requests);
+}
+
+fn takes_and_makes_requests(way: Way) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("the loopback address has free ports");
     let target = listener.local_addr().expect("it is bound").to_string();
     let port = free_port();
-    let process = example("access", port, &target);
+    let process = example(("access", way), port, &target);
     let search = std::thread::spawn(move || {
         let mut documents = 0;
         while documents < 38 {

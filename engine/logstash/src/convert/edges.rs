@@ -3,10 +3,12 @@
 
 use super::condition;
 use super::filters::{Filters, step_text};
+use super::network::Declared;
 use super::notation::{setting, text};
 use super::report::Coverage;
-use crate::input::{self, Origin};
+use crate::input::{self, Input, Origin};
 use crate::load::Pipeline;
+use crate::network;
 use crate::options::{Arguments, OptionSpec, Setting, SettingKind};
 use crate::output::{self, Destination};
 use crate::settings::Settings;
@@ -16,6 +18,7 @@ use temblor_connect::sink::{FileMode, SinkConfig};
 use temblor_connect::source::SourceConfig;
 use temblor_connect::source::command::{CommandConfig, Rhythm};
 use temblor_connect::source::repeat::RepeatConfig;
+use temblor_declare::Ends;
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_runtime::framing::Framing;
 
@@ -91,8 +94,8 @@ impl Filters<'_, '_> {
         self.page.comments_until(plugin.span, plugin.span.end);
         let (what, place) = (format!("input {name}"), self.page.place(plugin.span));
         let mut diagnostics = Vec::new();
-        let alone = without_connectors(&pipeline.settings);
-        let Some(made) = input::compile((name, plugin), &alone, &mut diagnostics) else {
+        let Some(made) = input::compile((name, plugin), &pipeline.settings, &mut diagnostics)
+        else {
             self.page.begin("in");
             return self.undecided_edge(plugin, &what, &diagnostics);
         };
@@ -100,8 +103,7 @@ impl Filters<'_, '_> {
             self.page.begin("in");
             return self.undecided(plugin.span, &what, Coverage::NeedsHand, reason);
         }
-        let declared = input::INPUTS.iter().find(|one| one.name == name).map(|one| one.options);
-        let options = self.kept(plugin, (declared.unwrap_or(&[]), input::COMMON), INTAKE, pipeline);
+        let options = self.intake_options(plugin, pipeline);
         let start = match &made.origin {
             Origin::Address(address) => self.page.shared_stream(&link(address)),
             Origin::Source(config, _) => {
@@ -110,7 +112,7 @@ impl Filters<'_, '_> {
                 self.page.note_head(&statements.replace("{place}", &place));
                 source
             }
-            Origin::Network(_) => unreachable!("{NO_CONNECTORS}"),
+            Origin::Network(_) => self.network_sources(plugin, &made, pipeline),
         };
         let remark = match &made.origin {
             Origin::Source(config, _) => source_remark(config),
@@ -126,12 +128,64 @@ impl Filters<'_, '_> {
         self.page.step(&step_text(&format!("logstash::input {}", text(name)), &options));
     }
 
+    /// The sources of an input over the network; gives the name that its chain begins with.
+    fn network_sources(&mut self, plugin: &Plugin, made: &Input, pipeline: &Pipeline) -> String {
+        let name = &*plugin.name.text;
+        let own = format!("{name}_{}", self.page.line(plugin.span));
+        let place = self.page.place(plugin.span);
+        let row = network::here(plugin, Ends::Source, &pipeline.settings);
+        let declared = row.and_then(|row| Declared::of(row, plugin, &pipeline.settings));
+        let declared = declared.expect("it was read as a plugin over the network");
+        let framing = made.intake.framing();
+        let several = declared.kinds().len() > 1;
+        let mut sources = Vec::new();
+        for connector in declared.kinds() {
+            let kind = connector.kind;
+            let wanted = if several { format!("{own}_{kind}") } else { own.clone() };
+            let source = self.page.name(&wanted);
+            let statement = declared.source(&source, connector, &framing);
+            self.page.note_head(&statement.replace("{place}", &place));
+            sources.push(source);
+        }
+        if let ([only], false) = (sources.as_slice(), several) {
+            return only.clone();
+        }
+        let stream = self.page.stream(&own);
+        for source in &sources {
+            self.page.begin(source);
+            self.page.end_into(&stream);
+        }
+        stream
+    }
+
+    /// The options of an input that its step takes.
+    fn intake_options(&self, plugin: &Plugin, pipeline: &Pipeline) -> Vec<(String, Setting)> {
+        if let Some(row) = network::here(plugin, Ends::Source, &pipeline.settings) {
+            let declared = network::declared(row);
+            let all = self.options(plugin, (declared, input::COMMON), |_| true, pipeline);
+            return super::network::intake_options(row, all);
+        }
+        let name = &*plugin.name.text;
+        let declared = input::INPUTS.iter().find(|one| one.name == name).map(|one| one.options);
+        self.kept(plugin, (declared.unwrap_or(&[]), input::COMMON), INTAKE, pipeline)
+    }
+
     /// The options of a plugin that are named, with codecs as records.
     fn kept(
         &self,
         plugin: &Plugin,
-        (declared, common): (&[OptionSpec], &[OptionSpec]),
+        lists: (&[OptionSpec], &[OptionSpec]),
         names: &[&str],
+        pipeline: &Pipeline,
+    ) -> Vec<(String, Setting)> {
+        self.options(plugin, lists, |name| names.contains(&name), pipeline)
+    }
+
+    fn options(
+        &self,
+        plugin: &Plugin,
+        (declared, common): (&[OptionSpec], &[OptionSpec]),
+        is_wanted: impl Fn(&str) -> bool,
         pipeline: &Pipeline,
     ) -> Vec<(String, Setting)> {
         let open = Settings { keeps_variables: true, ..pipeline.settings.clone() };
@@ -139,7 +193,7 @@ impl Filters<'_, '_> {
         let arguments = Arguments::new(plugin, declared, common, &open, &mut diagnostics);
         let mut options: Vec<(String, Setting)> = arguments
             .entries()
-            .filter(|(name, _)| names.contains(name))
+            .filter(|(name, _)| is_wanted(name))
             .map(|(name, setting)| (name.to_string(), codec_record(setting, &open)))
             .collect();
         if let Some(word) = super::filters::mode_word(pipeline.settings.ecs)
@@ -312,8 +366,7 @@ impl Filters<'_, '_> {
         self.page.comments_until(plugin.span, plugin.span.end);
         let (what, place) = (format!("output {name}"), self.page.place(plugin.span));
         let mut diagnostics = Vec::new();
-        let alone = without_connectors(&pipeline.settings);
-        let made = output::compile((name, plugin), &alone, &mut diagnostics);
+        let made = output::compile((name, plugin), &pipeline.settings, &mut diagnostics);
         let Some((outlet, destination)) = made else {
             self.begin_at(from);
             self.undecided_edge(plugin, &what, &diagnostics);
@@ -321,7 +374,7 @@ impl Filters<'_, '_> {
         };
         self.page.note(plugin.span, &what, Coverage::Exact, "");
         match destination {
-            Destination::Network(_) => unreachable!("{NO_CONNECTORS}"),
+            Destination::Network(_) => self.network_sink(plugin, &outlet, (from, pipeline)),
             Destination::Addresses(addresses) => {
                 let all = self.page.several(from, addresses.len());
                 for address in addresses {
@@ -354,6 +407,47 @@ impl Filters<'_, '_> {
                 self.page.end_into(&sink);
             }
         }
+    }
+
+    /// An output over the network.
+    fn network_sink(
+        &mut self,
+        plugin: &Plugin,
+        outlet: &output::Outlet,
+        (from, pipeline): (Option<&str>, &Pipeline),
+    ) {
+        let name = &*plugin.name.text;
+        let place = self.page.place(plugin.span);
+        let row = network::here(plugin, Ends::Sink, &pipeline.settings);
+        let row = row.expect("it was read as a plugin over the network");
+        let declared = Declared::of(row, plugin, &pipeline.settings);
+        let declared = declared.expect("it was read as a plugin over the network");
+        let sink = self.page.name(&format!("{name}_{}", self.page.line(plugin.span)));
+        for connector in declared.kinds() {
+            let statement = declared.sink(&sink, connector, outlet.encoder.is_some());
+            self.page.note_head(&statement.replace("{place}", &place));
+        }
+        let lists = (network::declared(row), output::COMMON);
+        let mut head = "logstash::output".to_string();
+        let mut given = self.kept(plugin, lists, &["codec"], pipeline);
+        let usual = row.codec.filter(|_| given.is_empty() && outlet.encoder.is_some());
+        if row.writes.is_some() && outlet.encoder.is_some() {
+            head = format!("{head} {}", text(name));
+            let all = self.options(plugin, lists, |_| true, pipeline);
+            given.extend(declared.options(all).map(|options| ("options".to_string(), options)));
+        } else if let Some(usual) = usual {
+            let kind = SettingKind::Text(usual.to_string());
+            given.push(("codec".to_string(), Setting { span: plugin.span, kind }));
+        } else if outlet.encoder.is_none() {
+            given.clear();
+        }
+        given.extend(declared.tell().map(|tell| ("tell".to_string(), tell)));
+        self.begin_at(from);
+        self.page.place_remark(&format!("{place}: {name}"));
+        if !given.is_empty() || row.writes.is_some() && outlet.encoder.is_some() {
+            self.page.step(&step_text(&head, &given));
+        }
+        self.page.end_into(&sink);
     }
 
     /// `logstash::output with codec = … end`, when the sink cannot write the event by itself.
@@ -523,14 +617,6 @@ fn source_text(name: &str, config: &SourceConfig) -> String {
         }
     };
     format!("# {{place}}\nsource {name} from {kind} with {settings} end;\n")
-}
-
-/// Why no plugin is a connector here.
-const NO_CONNECTORS: &str = "edges are read without connectors";
-
-/// Plugins over the network are for a person to convert.
-fn without_connectors(settings: &Settings) -> Settings {
-    Settings { connectors: None, ..settings.clone() }
 }
 
 /// Why a source cannot be said in a Temblor file.

@@ -9,6 +9,7 @@ mod filters;
 mod idiom;
 mod limit;
 mod kept;
+mod network;
 mod notation;
 mod page;
 pub mod report;

@@ -49,6 +49,26 @@ struct OverNetwork {
     target: Option<FieldRef>,
 }
 
+/// The options by which inputs over the network make their events, besides those that every input has and those
+/// that name a field.
+const OVER_NETWORK: [&str; 10] = [
+    "include_codec_tag",
+    "target",
+    "metadata_target",
+    "grok_pattern",
+    "syslog_field",
+    "locale",
+    "timezone",
+    "use_labels",
+    "facility_labels",
+    "severity_labels",
+];
+
+/// Whether an input over the network makes other events with this option.
+pub(crate) fn is_of_intake(arrival: &Arrival, option: &str) -> bool {
+    OVER_NETWORK.contains(&option) || arrival.notes.iter().any(|note| note.option == option)
+}
+
 /// The tag of a poller's event whose request had no answer.
 const NOT_ANSWERED: &str = "_http_request_failure";
 

@@ -7,7 +7,7 @@ mod origin;
 mod files;
 
 pub use declaration::{COMMON, INPUTS};
-pub(crate) use intake::Intake;
+pub(crate) use intake::{Intake, is_of_intake};
 pub(crate) use origin::Origin;
 
 use super::catalog::Stock;
@@ -58,8 +58,19 @@ pub(crate) fn intake_of(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Intake> {
     let name = &*plugin.name.text;
+    let over_network = network::find(name, Ends::Source);
+    if let Some((row, arrival)) = over_network.and_then(|row| Some((row, row.arrival?))) {
+        let mut said = Vec::new();
+        let declared = network::declared(row);
+        let mut arguments = Arguments::new(plugin, declared, COMMON, settings, &mut said);
+        let codec = row.codec.unwrap_or("plain");
+        let intake = Intake::of_network(arrival, codec, &mut arguments);
+        // Where frames come from is said elsewhere.
+        diagnostics.extend(said.into_iter().filter(|one| one.code != complain::NEEDED));
+        return intake;
+    }
     let Some(declaration) = INPUTS.iter().find(|one| one.name == name) else {
-        let known = INPUTS.iter().map(|one| one.name);
+        let known = INPUTS.iter().map(|one| one.name).chain(network::names(Ends::Source));
         diagnostics.push(complain::unknown_plugin("input", name, plugin.name.span, known));
         return None;
     };

@@ -200,6 +200,11 @@ impl<'d, 'c> Draft<'d, 'c> {
         self.arguments.complain(complain::bad_value(option, place, wanted));
     }
 
+    /// The settings, and those that depend on the event.
+    pub(crate) fn into_parts(self) -> (Vec<(String, Node)>, Vec<(&'static str, PerEvent)>) {
+        (self.root, self.per_event)
+    }
+
     /// All settings, as a value of the language.
     pub(crate) fn value<'a>(&self, arena: &'a Arena) -> Value<'a> {
         Node::Record(self.root.clone()).value(arena)

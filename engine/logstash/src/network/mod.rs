@@ -13,8 +13,8 @@ mod collectors;
 mod rows;
 
 pub(crate) use arrival::{Arrival, Arrives, found, is_json, note};
-pub(crate) use draft::PerEvent;
-pub(crate) use rows::{NetworkPlugin, find};
+pub(crate) use draft::{Node, PerEvent};
+pub(crate) use rows::{NetworkPlugin, find, names};
 pub(crate) use syslog::reader as syslog;
 pub(crate) use written::graphite_lines as graphite;
 
@@ -26,8 +26,9 @@ use crate::options::{Arguments, OptionSpec};
 use crate::output::{self, Outlet};
 use crate::settings::Settings;
 use crate::syntax::tree::Plugin;
-use draft::{Draft, Node};
-use rows::{Becomes, Row};
+use draft::Draft;
+pub(crate) use rows::Becomes;
+use rows::Row;
 use std::sync::Arc;
 use temblor_codec::{Encoding, Format, InputCodec, OutputCodec};
 use temblor_declare::{
@@ -46,7 +47,7 @@ use temblor_runtime::framing::Framing;
 use temblor_runtime::source::OpenSource;
 
 /// What stands in front of a setting's name in the metadata of an event on its way to a sink.
-const TO: &str = "to_";
+pub(crate) const TO: &str = "to_";
 
 /// Sources of an input, and how their frames are read.
 #[derive(Debug)]
@@ -83,7 +84,8 @@ fn connector(kind: &str, settings: &Settings) -> Option<&'static Connector> {
     settings.connectors?.connector(kind, Notation::Temblor)
 }
 
-fn declared(row: &NetworkPlugin) -> &'static [OptionSpec] {
+/// The options that Logstash's manual gives a plugin.
+pub(crate) fn declared(row: &NetworkPlugin) -> &'static [OptionSpec] {
     let kind = if row.end == Ends::Source { "input" } else { "output" };
     catalog::find(kind, row.name).map_or(&[], |known| &known.options)
 }
@@ -154,7 +156,47 @@ pub(crate) fn output(
     })
 }
 
-/// What became of one connector of a plugin.
+/// The settings of a plugin's connectors, with what is wrong with them left out.
+#[derive(Debug)]
+pub(crate) struct Drawn {
+    /// The connectors; all of them have the same settings.
+    pub kinds: Vec<&'static Connector>,
+    /// The address.
+    pub address: Option<Node>,
+    /// Settings by name.
+    pub settings: Vec<(String, Node)>,
+    /// Settings that depend on the event.
+    pub per_event: Vec<(&'static str, PerEvent)>,
+}
+
+/// What a plugin over the network becomes, for those who write it down: [`input`] and [`output`] say what is wrong
+/// with it.
+pub(crate) fn drawn(
+    row: &'static NetworkPlugin,
+    plugin: &Plugin,
+    settings: &Settings,
+) -> Option<Drawn> {
+    let common = if row.end == Ends::Source { input::COMMON } else { output::COMMON };
+    let mut unheard = Vec::new();
+    let mut arguments = Arguments::new(plugin, declared(row), common, settings, &mut unheard);
+    let mut draft = sketch(row, &mut arguments);
+    let address = draft.take("address");
+    let kinds: Option<_> = row.kinds.iter().map(|kind| connector(kind, settings)).collect();
+    let (settings, per_event) = draft.into_parts();
+    Some(Drawn { kinds: kinds?, address, settings, per_event })
+}
+
+/// The options of a plugin as settings.
+fn sketch<'d, 'c>(row: &NetworkPlugin, arguments: &'d mut Arguments<'c>) -> Draft<'d, 'c> {
+    let mut draft = Draft::new(arguments);
+    for (option, becomes) in row.options.iter().flat_map(|rows| rows.iter()) {
+        apply(option, *becomes, &mut draft);
+    }
+    (row.shape)(&mut draft);
+    draft
+}
+
+/// What becomes of one connector of a plugin.
 type Made = (Built, Connected, Vec<(&'static str, PerEvent)>, &'static Connector);
 
 /// Whether there is an error among these.
@@ -171,12 +213,8 @@ fn build(
     (arguments, before): (&mut Arguments<'_>, usize),
 ) -> Option<Vec<Made>> {
     let span = arguments.span;
-    let mut draft = Draft::new(arguments);
+    let mut draft = sketch(row, arguments);
     let known: Vec<Row> = row.options.iter().flat_map(|rows| rows.iter().copied()).collect();
-    for (option, becomes) in &known {
-        apply(option, *becomes, &mut draft);
-    }
-    (row.shape)(&mut draft);
     complain_of_others(&known, row, draft.arguments);
     if draft.arguments.with_diagnostics(|all| fails(&all[before..])) {
         // A connector would only find the same mistakes again.

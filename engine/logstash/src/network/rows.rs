@@ -516,6 +516,11 @@ pub(crate) fn find(name: &str, end: Ends) -> Option<&'static NetworkPlugin> {
     plugins().find(|one| one.name == name && one.end == end)
 }
 
+/// The names of all plugins of an end.
+pub(crate) fn names(end: Ends) -> impl Iterator<Item = &'static str> {
+    plugins().filter(move |one| one.end == end).map(|one| one.name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::plugins;

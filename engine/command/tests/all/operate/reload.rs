@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use temblor_testing::{Folder, Process, free_port, temblor, wait_for_listener, wait_until};
 
 /// A run of a program that can be asked by its socket.
@@ -120,10 +121,15 @@ fn sources_and_sinks_come_and_go() {
 fn changed_files_are_taken_up_where_that_is_wanted() {
     let folder = Folder::new();
     let (mut run, _) = start(&folder, "source in from stdin;\nin |> out\n", &["--watch"]);
-    // The files are looked at for the first time before they change.
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    folder.write("p.tmb", "source in from stdin;\nin |> set event.b = 1 |> out\n");
-    run.wait_for_text("note: reloaded");
+    // Nobody says when the files have been looked at for the first time: they change until it is noticed.
+    let mut changed = None;
+    wait_until("the change to be noticed", || {
+        if changed.is_none_or(|at: Instant| at.elapsed() > Duration::from_secs(1)) {
+            folder.write("p.tmb", "source in from stdin;\nin |> set event.b = 1 |> out\n");
+            changed = Some(Instant::now());
+        }
+        run.err().contains("note: reloaded")
+    });
     run.write("{\"a\":1}\n");
     run.wait_for_text("{\"a\":1,\"b\":1}");
     run.terminate();
@@ -215,7 +221,7 @@ fn send(over: &AtomicBool, by: &str, mut write: impl FnMut(&[u8])) -> usize {
     while !over.load(Ordering::Acquire) {
         write(format!("{{\"by\":\"{by}\",\"n\":{number}}}\n").as_bytes());
         number += 1;
-        std::thread::sleep(std::time::Duration::from_micros(300));
+        std::thread::sleep(Duration::from_micros(300));
     }
     number
 }
