@@ -225,7 +225,8 @@ impl Source for Reading {
         loop {
             let made = self.make_topic(feed);
             if let Err(Some(error)) = made {
-                // No attempt would find another topic.
+                // No attempt would find another topic, and the program makes no sense without it.
+                feed.stop.ask();
                 return Err(error);
             }
             let Err(error) = self.session(feed) else { return Ok(()) };

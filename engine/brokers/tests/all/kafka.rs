@@ -400,7 +400,7 @@ fn what_a_broker_refuses_does_not_hold_up_the_transactions() {
     let program = format!(
         "source k from kafka \"{address}\" with topics = \"{from}\", group = \"{from}\", exactly_once = true end;
          sink o into kafka \"{address}\"
-           with topic = \"{to}\", exactly_once = true, partition = match event.n of case 7 => 9 case _ => 0 end end;
+           with topic = \"{to}\", exactly_once = true, partition = (match event.n of case 7 => 9 case _ => 0 end) end;
          sink bad into file \"bad.json\";
          k |> o; o/err |> bad"
     );
