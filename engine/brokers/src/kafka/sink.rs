@@ -165,11 +165,11 @@ impl UnderWay {
             std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(error) = failed {
             let help = help(error.rdkafka_error_code());
-            parcel.fail(Error::output(
-                &*self.name,
-                format!("messages were given up: {error}"),
-                help,
-            ));
+            let what = match &self.pairing {
+                Some(_) => "the transaction is made again",
+                None => "messages were given up",
+            };
+            parcel.fail(Error::output(&*self.name, format!("{what}: {error}"), help));
         } else if refused.is_empty() {
             parcel.confirm();
         } else {

@@ -13,14 +13,13 @@ use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, Reb
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
 use rdkafka::message::{BorrowedMessage, Headers};
 use rdkafka::types::RDKafkaRespErr;
-use rdkafka::{ClientConfig, ClientContext, Message, Offset, TopicPartitionList};
+use rdkafka::{ClientConfig, ClientContext, Message, Offset, Statistics, TopicPartitionList};
 use temblor_declare::Wrong;
 use temblor_runtime::batch::Origin;
 use temblor_runtime::checkpoint::FileMark;
 use temblor_runtime::error::Error;
 use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
-use temblor_runtime::stop::Stop;
 use temblor_wire::retry::{self, Retry};
 
 use super::client::{Complaints, config, help};
@@ -42,6 +41,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("fetch.message.max.bytes", "1048576"),
     ("queued.max.messages.kbytes", "65536"),
     ("allow.auto.create.topics", "false"),
+    ("statistics.interval.ms", "5000"),
     ("topic.metadata.refresh.interval.ms", "30000"),
 ];
 /// Time between two looks at whether the run stops.
@@ -52,6 +52,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const CLOSE_MAX: Duration = Duration::from_secs(3);
 /// Time between two questions to brokers that were away.
 const ASK_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the start of a run waits for brokers that are to make a topic.
+const START_MAX: Duration = Duration::from_secs(5);
 /// How long a transaction may be open before users are told.
 const KEPT_MAX: Duration = Duration::from_secs(30);
 /// How long a question to the brokers may take.
@@ -83,6 +85,7 @@ impl Reading {
 
 impl OpenSource for Reading {
     fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
+        self.make_topic()?;
         Ok(Box::new(self.clone()))
     }
 }
@@ -92,7 +95,7 @@ struct Calls {
     complaints: Complaints,
     start: Start,
     progress: Arc<Progress>,
-    stop: Arc<Stop>,
+    feed: Feed,
     /// Commits go with what a sink writes.
     transactions: Option<Arc<Transactions<sink::Calls>>>,
     /// The consumer is being closed: nothing is waited for any more.
@@ -103,7 +106,7 @@ type Client = BaseConsumer<Calls>;
 
 impl Calls {
     fn is_stopping(&self) -> bool {
-        self.stop.is_asked()
+        self.feed.stop.is_asked()
     }
 
     /// Where a group begins by time, for partitions without a commit.
@@ -167,6 +170,12 @@ impl ClientContext for Calls {
     fn error(&self, error: KafkaError, reason: &str) {
         self.complaints.hear(&error, reason);
     }
+
+    fn stats(&self, statistics: Statistics) {
+        let partitions = statistics.topics.values().flat_map(|topic| topic.partitions.values());
+        let lags = partitions.filter_map(|one| u64::try_from(one.consumer_lag).ok());
+        self.feed.counters().set_lag(lags.sum());
+    }
 }
 
 impl ConsumerContext for Calls {
@@ -223,12 +232,6 @@ impl Source for Reading {
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let mut retry = self.cluster.retry.clone();
         loop {
-            let made = self.make_topic(feed);
-            if let Err(Some(error)) = made {
-                // No attempt would find another topic, and the program makes no sense without it.
-                feed.stop.ask();
-                return Err(error);
-            }
             let Err(error) = self.session(feed) else { return Ok(()) };
             let Some(wait) = retry.fail(retry::chance()) else { return Err(error) };
             feed.trouble(error);
@@ -250,18 +253,21 @@ impl Reading {
         Error::input(self.name(), error.to_string(), help(error.rdkafka_error_code()))
     }
 
-    /// Makes the topic that has to be there. A broker that does not answer is complained about by the session.
-    fn make_topic(&self, feed: &Feed) -> Result<(), Option<Error>> {
+    /// Makes the topic that has to be there. Brokers that do not answer yet are no reason not to begin.
+    fn make_topic(&self) -> Result<(), Error> {
         let Some(create) = &self.cluster.create else { return Ok(()) };
-        let handle = feed.network.handle().map_err(Some)?;
-        handle.block_on(topics::ensure(&self.config, create)).map_err(|lacks| match lacks {
-            Lacks::Answer(_) => None,
-            Lacks::Partitions(reason) => {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Error::bug("kafka", error.to_string()))?;
+        let making =
+            async { tokio::time::timeout(START_MAX, topics::ensure(&self.config, create)).await };
+        match runtime.block_on(making) {
+            Ok(Err(Lacks::Partitions(reason))) => {
                 let help = "keys meet only in topics that all programs divide alike; say its number of \
                             partitions, or take another topic";
-                Some(Error::input(self.name(), reason, help))
+                Err(Error::input(self.name(), reason, help))
             }
-        })
+            _ => Ok(()),
+        }
     }
 
     /// Takes part in the transactions of the run, where the program asks for that.
@@ -283,7 +289,7 @@ impl Reading {
         let calls = Calls {
             complaints: Complaints::of_source(self.name(), feed),
             transactions: transactions.clone(),
-            stop: Arc::clone(&feed.stop),
+            feed: feed.clone(),
             start: self.subscription.from,
             progress: Arc::clone(&progress),
             closing: AtomicBool::new(false),
