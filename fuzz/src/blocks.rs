@@ -23,6 +23,7 @@ pub fn ruby(data: &[u8]) {
         let mut fields = Map::default();
         fields.insert("message", Datum::Str(message));
         let mut machine = Machine::new(LogEvent::new(fields, now), &mut memory, &arena, now);
+        machine.collect_while_running();
         if let Ok(value) = machine.run(&script) {
             let _ = value.inspect(machine.heap());
         }

@@ -10,6 +10,7 @@ pub mod segment;
 pub mod mark;
 pub mod scan;
 pub mod bell;
+pub mod holdings;
 pub mod log;
 pub mod reader;
 pub mod parcel;

@@ -16,7 +16,10 @@ use temblor_runtime::clock::system_time;
 use temblor_runtime::disk;
 
 use crate::bell::Bell;
-use crate::mark::{Mark, Marker};
+use crate::holdings::{
+    Fate, PAUSE_FIRST, PAUSE_MAX, Segment, State, begin, free, list, next_sequence,
+};
+use crate::mark::Marker;
 use crate::record::{BODY_BYTES_MAX, Packer};
 use crate::scan;
 use crate::seal::Key;
@@ -28,14 +31,8 @@ pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 pub const BYTES_MIN: u64 = 64 << 10;
 /// A buffer has room for so many segments, so that what is settled is soon freed.
 const SEGMENTS_WANTED: u64 = 8;
-/// Segments that are set aside and kept; older ones are removed.
-pub const SET_ASIDE_MAX: usize = 8;
 /// Bytes that are written between two looks at the free space.
 const LOOK_BYTES: u64 = 4 << 20;
-/// The first pause before a record that failed is given out again; each is twice the one before.
-const PAUSE_FIRST: Duration = Duration::from_millis(100);
-/// The longest of these pauses.
-const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// When a record counts as kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,60 +114,6 @@ struct Appender {
     unlooked: u64,
     /// The disk had no room the last time.
     is_short: bool,
-}
-
-/// What is known of the segments.
-#[derive(Debug)]
-pub(crate) struct State {
-    /// The oldest first.
-    pub segments: VecDeque<Segment>,
-    /// The number of the next record that is written.
-    pub next: u64,
-    /// Where reading goes on.
-    pub read: Mark,
-    /// Records that were given out, the oldest first.
-    pub account: VecDeque<Given>,
-    /// What has been settled.
-    mark: Mark,
-    marker: Marker,
-    /// Nothing more is written.
-    pub closed: bool,
-    /// Nobody reads any more.
-    pub abandoned: bool,
-    /// When records that failed are given out again, and the pause after that.
-    pub retry_at: Option<Instant>,
-    pause: Duration,
-    /// When a record was settled last.
-    progress: Instant,
-}
-
-/// A segment, as the list of them knows it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Segment {
-    /// The number of its first record.
-    pub first: u64,
-    /// Its length in bytes, whole records only where this run writes it.
-    pub bytes: u64,
-    /// A part of it could not be read.
-    pub damaged: bool,
-}
-
-/// A record that was given out.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Given {
-    /// Where it is.
-    pub place: Mark,
-    /// Its length as a body, in bytes.
-    pub bytes: u64,
-    pub fate: Fate,
-}
-
-/// What became of a record that was given out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    UnderWay,
-    Settled,
-    Failed,
 }
 
 /// How much a buffer holds.
@@ -463,70 +406,6 @@ impl Log {
     }
 }
 
-impl State {
-    fn bytes(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.bytes).sum()
-    }
-
-    fn is_drained(&self) -> bool {
-        self.account.is_empty() && self.read.sequence >= self.next
-    }
-
-    /// Where the segment behind this one begins; where the next one will, if there is none.
-    pub(crate) fn start_of_next(&self, segment: u64) -> Mark {
-        let next =
-            self.segments.iter().find(|one| one.first > segment).map_or(self.next, |one| one.first);
-        Mark { sequence: next, segment: next, offset: HEAD_BYTES }
-    }
-
-    /// Moves the mark over what is settled, and frees the segments that lie before it.
-    pub(crate) fn advance(&mut self, directory: &Path) {
-        while self.account.front().is_some_and(|given| given.fate == Fate::Settled) {
-            self.account.pop_front();
-        }
-        let mark = self.account.front().map_or(self.read, |given| given.place);
-        if mark == self.mark {
-            return;
-        }
-        self.mark = mark;
-        // A mark that is not written is an old one: what lies behind it is given out again.
-        let _ = self.marker.write(mark);
-        while let Some(oldest) = self.segments.front().copied()
-            && oldest.first < mark.segment
-        {
-            self.segments.pop_front();
-            free(directory, oldest);
-        }
-    }
-
-    /// Frees all segments: nothing in them is wanted any more.
-    fn free_all(&mut self, directory: &Path) {
-        self.read = Mark { sequence: self.next, segment: self.next, offset: HEAD_BYTES };
-        for segment in self.segments.iter().filter(|segment| !segment.damaged) {
-            // A reader may still have it open: its bytes are to be free at once, not when that closes it.
-            let path = segment::path(directory, segment.first);
-            let _ = OpenOptions::new().write(true).open(path).and_then(|file| file.set_len(0));
-        }
-        self.advance(directory);
-        self.segments.drain(..).for_each(|segment| free(directory, segment));
-    }
-}
-
-/// Removes a segment; one that could not be read wholly is set aside.
-fn free(directory: &Path, segment: Segment) {
-    if !segment.damaged || segment::set_aside(directory, segment.first).is_err() {
-        // What cannot be removed lies before the mark: the next run tries again.
-        let _ = std::fs::remove_file(segment::path(directory, segment.first));
-        return;
-    }
-    let mut aside = names(directory).unwrap_or_default();
-    aside.retain(|path| segment::is_set_aside(path));
-    aside.sort();
-    for path in aside.iter().take(aside.len().saturating_sub(SET_ASIDE_MAX)) {
-        let _ = std::fs::remove_file(path);
-    }
-}
-
 fn lock(directory: &Path) -> Result<File, OpenError> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(false).open(directory.join("lock"))?;
@@ -535,58 +414,4 @@ fn lock(directory: &Path) -> Result<File, OpenError> {
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse),
         Err(TryLockError::Error(error)) => Err(OpenError::Io(error)),
     }
-}
-
-fn names(directory: &Path) -> Result<Vec<PathBuf>, IoError> {
-    std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
-}
-
-/// The segments of a directory, by their names.
-fn list(directory: &Path) -> Result<VecDeque<Segment>, IoError> {
-    let mut segments = Vec::new();
-    for path in names(directory)? {
-        if let Some(first) = segment::first_of(&path) {
-            let bytes = std::fs::metadata(&path)?.len();
-            segments.push(Segment { first, bytes, damaged: false });
-        }
-    }
-    segments.sort_by_key(|segment| segment.first);
-    Ok(segments.into())
-}
-
-/// Where reading begins; segments that lie before are freed.
-fn begin(
-    directory: &Path,
-    segments: &mut VecDeque<Segment>,
-    mark: Option<Mark>,
-) -> Result<Mark, IoError> {
-    let Some(mark) = mark else {
-        let first = segments.front().map_or(0, |segment| segment.first);
-        return Ok(Mark { sequence: first, segment: first, offset: HEAD_BYTES });
-    };
-    while let Some(oldest) = segments.front().copied()
-        && oldest.first < mark.segment
-    {
-        std::fs::remove_file(segment::path(directory, oldest.first))?;
-        segments.pop_front();
-    }
-    Ok(match segments.front() {
-        Some(front) if front.first > mark.segment => {
-            Mark { sequence: front.first, segment: front.first, offset: HEAD_BYTES }
-        }
-        _ => mark,
-    })
-}
-
-/// The number that the next record gets: behind all that may be there.
-fn next_sequence(
-    directory: &Path,
-    segments: &VecDeque<Segment>,
-    mark: Mark,
-) -> Result<u64, IoError> {
-    let Some(last) = segments.back() else { return Ok(mark.sequence) };
-    let file = File::open(segment::path(directory, last.first))?;
-    let seen = scan::heads(&file, HEAD_BYTES, last.bytes, last.first)?;
-    // A segment of this number is there, even when it holds nothing.
-    Ok(seen.next.max(last.first + 1).max(mark.sequence))
 }

@@ -7,7 +7,8 @@ use std::io::Result;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::log::{Fate, Given, Log, Segment};
+use crate::holdings::{Fate, Given, Segment};
+use crate::log::Log;
 use crate::mark::Mark;
 use crate::record::{self, Unreadable};
 use crate::scan;

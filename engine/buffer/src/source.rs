@@ -65,6 +65,14 @@ impl Source for Opened {
         self.inner.name()
     }
 
+    fn listens(&self) -> bool {
+        self.inner.listens()
+    }
+
+    fn try_listen(&self) -> Result<(), Error> {
+        self.inner.try_listen()
+    }
+
     fn prepare(&mut self, feed: &Feed) {
         self.inner.prepare(feed);
     }

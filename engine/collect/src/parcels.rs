@@ -74,17 +74,9 @@ impl Parcels {
 /// Says that an attempt failed, and waits until the next. False when there is to be none: then `retry`
 /// begins anew, for the next parcels.
 pub(crate) async fn wait(retry: &mut Retry, desk: &Desk, error: &Error) -> bool {
-    let is_first = retry.is_fresh();
     match retry.fail(retry::chance()) {
         Some(wait) => {
-            // It is no error of the run: nothing is lost, and the first attempts after a pause often fail.
-            desk.stats.add_errors("retries", 1);
-            desk.counters().fail_attempt(&error.to_string());
-            if is_first {
-                let text = error.to_string();
-                let text = text.lines().next().unwrap_or_default();
-                desk.console.message(&format!("warning: {}: {text}; it is tried again", desk.name));
-            }
+            desk.warn_attempt(error);
             tokio::time::sleep(wait).await;
             true
         }

@@ -1,5 +1,7 @@
 //! `temblor buffer`: what buffers on disk hold, whether they are whole, and how to get events out of them.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use clap::{Args, Subcommand};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,6 +12,7 @@ use temblor_buffer::{arrival, letters, parcel};
 use temblor_declare::Secret;
 use temblor_lang::value::push_json_string;
 use temblor_runtime::framing::FrameCursor;
+use temblor_runtime::outputs::Chunk;
 
 /// Exit code when a buffer is damaged or cannot be used.
 const UNUSABLE: u8 = 6;
@@ -48,6 +51,9 @@ struct ExportArgs {
     /// Print those that were delivered and are still there, too
     #[arg(long)]
     all: bool,
+    /// Print each event as a line of JSON with its buffer, record, place and bytes
+    #[arg(long)]
+    json: bool,
     /// The key of a sealed buffer: env:NAME, file:PATH or itself
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
@@ -197,8 +203,13 @@ fn export(args: &ExportArgs) -> Result<u8, String> {
     };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for directory in buffers(&args.directory)? {
+        let buffer = directory.display().to_string();
         let written = tool::export(&directory, key.as_ref(), args.all, |record, body| {
-            print_body(&body, record.events, &mut out)
+            let (record, events) = (record.sequence, record.events);
+            match args.json {
+                true => print_json(&buffer, record, &body, events, &mut out),
+                false => print_body(&body, events, &mut out),
+            }
         });
         let written = written.and_then(|()| out.flush());
         match written {
@@ -207,6 +218,73 @@ fn export(args: &ExportArgs) -> Result<u8, String> {
         }
     }
     Ok(0)
+}
+
+/// Prints the events of a record as lines of JSON: `{"buffer", "record", "place", "event"}`, or `event_base64` for
+/// bytes that are no text.
+fn print_json(
+    buffer: &str,
+    record: u64,
+    body: &[u8],
+    events: u32,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let mut place = String::new();
+    let mut all: Vec<Vec<u8>> = Vec::new();
+    match body.first() {
+        Some(&parcel::KIND) => {
+            let Some((goes_to, chunk)) = parcel::read(body, events) else { return Ok(()) };
+            place = goes_to;
+            let mut start = 0;
+            for end in ends(&chunk, events) {
+                all.push(chunk.bytes[start..end].trim_ascii_end().to_vec());
+                start = end;
+            }
+        }
+        Some(&arrival::KIND) => {
+            let Some((arrival, _)) = arrival::read(body) else { return Ok(()) };
+            let mut cursor = FrameCursor::new(arrival.framing, arrival.range.clone());
+            while let Some(frame) = cursor.next(&arrival.buffer) {
+                all.push(arrival.buffer[frame].to_vec());
+            }
+        }
+        Some(&letters::KIND) => all.push(body[1..].trim_ascii_end().to_vec()),
+        _ => {}
+    }
+    let mut line = Vec::new();
+    for event in all {
+        line.clear();
+        line.extend_from_slice(b"{\"buffer\":");
+        push_json_string(&mut line, buffer);
+        line.extend_from_slice(format!(",\"record\":{record},\"place\":").as_bytes());
+        push_json_string(&mut line, &place);
+        match std::str::from_utf8(&event) {
+            Ok(text) => {
+                line.extend_from_slice(b",\"event\":");
+                push_json_string(&mut line, text);
+            }
+            Err(_) => {
+                line.extend_from_slice(b",\"event_base64\":");
+                push_json_string(&mut line, &STANDARD.encode(&event));
+            }
+        }
+        line.extend_from_slice(b"}\n");
+        out.write_all(&line)?;
+    }
+    Ok(())
+}
+
+/// Where the events of a chunk end. A sink of bytes does not tell them apart: then lines are, if there are as many.
+fn ends(chunk: &Chunk, events: u32) -> Vec<usize> {
+    if !chunk.ends.is_empty() {
+        return chunk.ends.clone();
+    }
+    let lines = chunk.bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let lines: Vec<usize> = lines.map(|(at, _)| at + 1).collect();
+    match lines.len() == events as usize && lines.last() == Some(&chunk.bytes.len()) {
+        true => lines,
+        false => vec![chunk.bytes.len()],
+    }
 }
 
 /// Prints the events of a record as they are, one a line where they have no ends of their own.

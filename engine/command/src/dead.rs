@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use temblor_buffer::letters;
-use temblor_pipeline::load::LoadOptions;
+use temblor_pipeline::load::{LoadOptions, Loaded};
 
 use crate::letter::{Letter, SharedFates, WhichArgs, lock};
+use crate::logstash::ReadingArgs;
 use crate::replay;
 
 /// Exit code when letters cannot be used.
@@ -44,6 +45,8 @@ struct ReplayArgs {
     /// Directory with module files; may be repeated
     #[arg(long, value_name = "DIR")]
     path: Vec<PathBuf>,
+    #[command(flatten)]
+    logstash: ReadingArgs,
 }
 
 /// Does what is asked; gives the exit code.
@@ -91,6 +94,16 @@ fn time(time_ns: u64) -> String {
     format!("{:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z", year + era * 400)
 }
 
+/// The program: a configuration of Logstash by its ending, or a folder of them; else by the notation of the file.
+fn load(args: &ReplayArgs, file: &Path) -> Result<Loaded, String> {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    if file.is_dir() || matches!(ending, Some("conf" | "cfg" | "config" | "yml" | "yaml")) {
+        return args.logstash.at(file);
+    }
+    let options = LoadOptions::new(temblor_catalog::registry()).with_path(&args.path);
+    LoadOptions { errors_leave: true, ..options }.file(file)
+}
+
 fn replay(args: &ReplayArgs) -> Result<u8, String> {
     let (mut inputs, mut programs) = (BTreeSet::new(), BTreeSet::new());
     let (mut count, mut lacking) = (0_u64, 0_u64);
@@ -116,11 +129,10 @@ fn replay(args: &ReplayArgs) -> Result<u8, String> {
     }
     let file = match (&args.through, programs.len(), programs.first()) {
         (Some(file), _, _) => file.clone(),
-        (None, 1, Some(program)) if Path::new(program).is_file() => PathBuf::from(program),
+        (None, 1, Some(program)) if Path::new(program).exists() => PathBuf::from(program),
         _ => return Err("which program? give it with --through FILE".to_string()),
     };
-    let options = LoadOptions::new(temblor_catalog::registry()).with_path(&args.path);
-    let loaded = LoadOptions { errors_leave: true, ..options }.file(&file)?;
+    let loaded = load(args, &file)?;
     if loaded.has_errors() {
         eprint!("{}", loaded.report(false));
         return Ok(crate::check::FAULTY);

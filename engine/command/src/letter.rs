@@ -8,17 +8,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use temblor_buffer::letters::{self, OnFull};
-use temblor_codec::{Encoding, OutputCodec};
+use temblor_codec::OutputCodec;
 use temblor_lang::value::{Arena, Key, Value};
-use temblor_pipeline::dead_letters::{BYTES_DEFAULT, letters as folder};
-use temblor_pipeline::endpoint::SinkEndpoint;
-use temblor_pipeline::load::{Language, Loaded};
+use temblor_pipeline::dead_letters::{BYTES_DEFAULT, keep, letters as folder};
+use temblor_pipeline::load::Loaded;
 use temblor_pipeline::operator::ERR;
 use temblor_pipeline::pipeline::Output;
-use temblor_runtime::outlet::QueuePolicy;
 use temblor_runtime::outputs::SinkId;
 use temblor_runtime::run::{NamedSink, RunPlan};
-use temblor_runtime::sink::OpenSink;
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WhichArgs {
@@ -104,11 +101,9 @@ impl WhichArgs {
     }
 }
 
-/// Gives a program the sink `err` for its dead letters, unless it has one, or cannot have one.
+/// Gives a program the sink `err` for its dead letters, unless it has one.
 pub(crate) fn keep_letters(loaded: &mut Loaded, directory: &Path) {
-    if !loaded.endpoints.sinks.iter().any(|sink| sink.port == ERR) {
-        give_err(loaded, Arc::new(folder_at(directory)));
-    }
+    keep(loaded, directory.to_path_buf(), BYTES_DEFAULT, true);
 }
 
 fn folder_at(directory: &Path) -> letters::Letters {
@@ -133,25 +128,6 @@ pub(crate) fn letters_of(
     let directory = directory?;
     plan.sinks.push(NamedSink::new("dead letters", folder_at(directory)));
     Some(plan.sinks.len() - 1)
-}
-
-/// Gives a program the sink of its port `err`, which takes letters; false, when it has no such port.
-pub(crate) fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) -> bool {
-    if loaded.language != Language::Temblor || loaded.graph.output(ERR).is_none() {
-        return false;
-    }
-    loaded.graph.tell_codes();
-    loaded.endpoints.sinks.retain(|one| one.port != ERR);
-    loaded.endpoints.sinks.push(SinkEndpoint {
-        port: ERR.to_string(),
-        config: sink,
-        path: None,
-        encoding: Encoding { codec: OutputCodec::Letter, post: None },
-        each_member: true,
-        attributes: Some(Box::default()),
-        queue: QueuePolicy::default(),
-    });
-    true
 }
 
 /// The letters that a replay has to do with.

@@ -2,9 +2,10 @@
 //! cannot be run is refused unless the user wants to do without them.
 
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use temblor_logstash::complain;
 use temblor_logstash::configuration::{self, Configuration, Wishes};
+use temblor_logstash::load;
 use temblor_logstash::settings::{Ecs, Settings};
 use temblor_pipeline::load::Loaded;
 
@@ -14,15 +15,25 @@ pub(super) struct ConfigurationArgs {
     /// Logstash configuration: a file, or a folder of files
     #[arg(long, value_name = "PATH")]
     pub logstash: Option<PathBuf>,
-    /// Field names of Logstash plugins after the Elastic Common Schema
-    #[arg(long, value_enum, default_value_t, requires = "logstash")]
-    ecs: EcsArg,
-    /// Read backslash escapes in the texts of a Logstash configuration
-    #[arg(long, requires = "logstash")]
-    support_escapes: bool,
+    #[command(flatten)]
+    reading: ReadingArgs,
     /// Take what Logstash does as it is, without explaining what nobody would expect
     #[arg(long, requires = "logstash")]
     strict_logstash: bool,
+}
+
+/// How configurations are read.
+#[derive(Clone, Debug, Args)]
+pub(super) struct ReadingArgs {
+    /// Field names of Logstash plugins after the Elastic Common Schema [default: v8]
+    #[arg(long, value_enum)]
+    ecs: Option<EcsArg>,
+    /// Read backslash escapes in the texts of a Logstash configuration
+    #[arg(long)]
+    support_escapes: bool,
+    /// Folder with the logstash.yml of a Logstash configuration, or that file: `queue.type`, `dead_letter_queue.enable` …
+    #[arg(long, value_name = "PATH")]
+    path_settings: Option<PathBuf>,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -63,11 +74,27 @@ impl From<EcsArg> for Ecs {
 
 impl ConfigurationArgs {
     /// How configurations are read.
-    pub(super) fn settings(&self) -> Settings {
-        let (ecs, escapes) = (self.ecs.into(), self.support_escapes);
-        let explains = !self.strict_logstash;
+    pub(super) fn settings(&self) -> Result<Settings, String> {
+        Ok(Settings { explains: !self.strict_logstash, ..self.reading.settings()? })
+    }
+}
+
+impl ReadingArgs {
+    fn settings(&self) -> Result<Settings, String> {
         let connectors = Some(temblor_catalog::registry());
-        Settings { ecs, escapes, explains, connectors, ..Settings::of_environment() }
+        let mut settings = Settings { connectors, ..Settings::of_environment() };
+        if let Some(path) = &self.path_settings {
+            load::adjust_by(&mut settings, path)?;
+        }
+        settings.ecs = self.ecs.map_or(settings.ecs, Ecs::from);
+        settings.escapes |= self.support_escapes;
+        Ok(settings)
+    }
+
+    /// The program of the configuration at a path.
+    pub(super) fn at(&self, path: &Path) -> Result<Loaded, String> {
+        let wishes = Wishes { settings: self.settings()?, ..Wishes::default() };
+        Ok(configuration::load(path, &wishes)?.loaded)
     }
 }
 
@@ -82,9 +109,13 @@ impl LogstashArgs {
     /// Reads the configuration, if there is one.
     pub(super) fn read(&self) -> Option<Result<Configuration, String>> {
         let path = self.configuration.logstash.as_ref()?;
+        let (stdin, stdout) = (self.stdin, self.stdout);
         let settings = self.configuration.settings();
-        let wishes = Wishes { settings, stdin: self.stdin, stdout: self.stdout };
-        Some(configuration::load(path, &wishes))
+        Some(
+            settings.and_then(|settings| {
+                configuration::load(path, &Wishes { settings, stdin, stdout })
+            }),
+        )
     }
 
     /// The program of the configuration, if there is one, for running it.

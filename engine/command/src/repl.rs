@@ -54,7 +54,14 @@ pub(crate) fn repl(args: &ReplArgs) -> u8 {
         eprintln!("{reason}");
         return FAULTY;
     }
-    let wishes = Wishes { settings: args.configuration.settings(), ..Wishes::default() };
+    let settings = match args.configuration.settings() {
+        Ok(settings) => settings,
+        Err(reason) => {
+            eprintln!("error: {reason}");
+            return FAULTY;
+        }
+    };
+    let wishes = Wishes { settings, ..Wishes::default() };
     if let Some(path) = &args.configuration.logstash {
         faulty |= !tell(&session.load_configuration(path, wishes));
     } else {

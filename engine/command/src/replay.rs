@@ -3,18 +3,20 @@
 //! Invariant: each letter is a batch of its own, numbered by the letter, so that what fails again is known by its
 //! number.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use temblor_pipeline::endpoint::wire_sinks;
+use temblor_pipeline::dead_letters::give_err;
+use temblor_pipeline::endpoint::{SourceEndpoint, wire_sinks};
+use temblor_pipeline::graph::Graph;
 use temblor_pipeline::load::Loaded;
 use temblor_pipeline::operator::ERR;
 use temblor_pipeline::pipeline::{ErrorInput, Input, Pipeline};
 use temblor_runtime::ack::{Token, Witness};
 use temblor_runtime::batch::Origin;
 use temblor_runtime::checkpoint::FileMark;
-use temblor_runtime::error::Error;
+use temblor_runtime::error::{Error, ErrorKind};
 use temblor_runtime::intake::Messages;
 use temblor_runtime::outputs::Chunk;
 use temblor_runtime::run::{NamedSink, RunPlan, Summary};
@@ -22,7 +24,7 @@ use temblor_runtime::sink::{Delivered, OpenSink, Sink, WriteFailure};
 use temblor_runtime::source::feed::Feed;
 use temblor_runtime::source::{OpenSource, Source};
 
-use crate::letter::{Letter, SharedFates, WhichArgs, give_err, letters_of, lock};
+use crate::letter::{Letter, SharedFates, WhichArgs, letters_of, lock};
 
 /// Runs a program over letters instead of its sources.
 ///
@@ -34,13 +36,11 @@ pub(crate) fn run(
     ports: &BTreeSet<String>,
     fates: &SharedFates,
 ) -> Result<Summary, Error> {
-    if !give_err(&mut loaded, Arc::new(Again(Arc::clone(fates)))) {
-        let reason = "letters are replayed through Temblor files (.tmb)";
-        return Err(Error::config("--through", reason));
-    }
+    give_err(&mut loaded, Arc::new(Again(Arc::clone(fates))));
     let Loaded { graph, endpoints, sources, .. } = loaded;
     let mut plan = RunPlan { signals: true, started: Instant::now(), ..RunPlan::default() };
     let letters = graph.output(ERR);
+    let ports = &places(ports, &endpoints.sources, &graph)?;
     let mut inputs = Vec::new();
     for source in endpoints.sources {
         let is_back = source.is_feedback();
@@ -49,11 +49,12 @@ pub(crate) fn run(
         if is_back && let Some(node) = node.or(refused) {
             plan.sources.push(source.config);
             inputs.push(Input::new(node, source.codec));
-        } else if ports.contains(&source.port)
-            && let Some(node) = node
+        } else if let Some(node) = node
+            && let Some(came_by) = ports.get(&source.port)
         {
             plan.sources.push(Arc::new(Letters {
                 port: source.port.clone(),
+                came_by: came_by.clone(),
                 which: which.clone(),
                 fates: Arc::clone(fates),
             }));
@@ -61,10 +62,6 @@ pub(crate) fn run(
                 letters.map(|node| ErrorInput { node, source: source.port, with_frame: true });
             inputs.push(Input { node, codec: source.codec, errors });
         }
-    }
-    if let Some(port) = ports.iter().find(|port| graph.input(port).is_none()) {
-        let reason = "the program has no source of this name, and letters came by it";
-        return Err(Error::config(port.clone(), reason));
     }
     let rest = NamedSink::new("stdout", temblor_connect::sink::SinkConfig::Stdout);
     let rest = (rest, temblor_codec::Encoding::default());
@@ -87,10 +84,40 @@ pub(crate) fn run(
     temblor_runtime::run::run(plan, |_| Ok(pipeline.worker(true)))
 }
 
+/// The sources that stand in for those by which letters came, and which: the one of the same name, or the only one
+/// that the program has.
+fn places(
+    ports: &BTreeSet<String>,
+    sources: &[SourceEndpoint],
+    graph: &Graph,
+) -> Result<BTreeMap<String, BTreeSet<String>>, Error> {
+    let is_real = |one: &&SourceEndpoint| !one.is_feedback() && graph.input(&one.port).is_some();
+    let own: Vec<&str> = sources.iter().filter(is_real).map(|one| one.port.as_str()).collect();
+    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for port in ports {
+        let place = match &own[..] {
+            names if names.contains(&port.as_str()) => port.as_str(),
+            [only] => only,
+            names => {
+                let reason = "the program has no source of this name, and letters came by it";
+                let help = match names.is_empty() {
+                    true => "name a program that has sources with --through".to_string(),
+                    false => format!("it has {}; name one of them so", names.join(", ")),
+                };
+                return Err(Error::new(ErrorKind::Config, port.clone(), reason, help));
+            }
+        };
+        places.entry(place.to_string()).or_default().insert(port.clone());
+    }
+    Ok(places)
+}
+
 /// The letters of one input port.
 #[derive(Clone, Debug)]
 struct Letters {
     port: String,
+    /// The ports by which they came.
+    came_by: BTreeSet<String>,
     which: WhichArgs,
     fates: SharedFates,
 }
@@ -109,7 +136,7 @@ impl Source for Letters {
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let read = self.which.each(|number, letter, _| {
             let is_over = || feed.stop.is_asked() || feed.queue.is_aborted();
-            if letter.input.as_deref() == Some(&self.port) && !is_over() {
+            if letter.input.as_ref().is_some_and(|port| self.came_by.contains(port)) && !is_over() {
                 self.send(number, letter, feed);
             }
             Ok(())

@@ -28,8 +28,8 @@ pub(crate) fn run(args: RunArgs) -> u8 {
     if let Some(name) = &args.instance {
         temblor_stdlib::functions::name_instance(name);
     }
-    let errors_leave = args.ends.shows_ports() || args.dead_letters.is_some();
-    let mut loaded = match args.program.load_with_errors(errors_leave) {
+    let read = args.program.load_with_errors(errors_leave(&args));
+    let loaded = match read.map(|loaded| keeping_letters(loaded, &args)) {
         Ok(loaded) => loaded,
         Err(reason) => return refuse(&reason),
     };
@@ -44,9 +44,6 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         eprintln!("note: no flow with a source is deployed; there is nothing to do");
         return 0;
     }
-    if let Some(directory) = &args.dead_letters {
-        letter::keep_letters(&mut loaded, directory);
-    }
     let has_endpoints = !loaded.endpoints.is_empty();
     let planned = match planned(loaded, &args, started) {
         Ok(planned) => planned,
@@ -59,6 +56,19 @@ pub(crate) fn run(args: RunArgs) -> u8 {
             error.exit_code()
         }
     }
+}
+
+/// Whether what fails leaves by the port `err`, even without a sink there.
+pub(crate) fn errors_leave(args: &RunArgs) -> bool {
+    args.ends.shows_ports() || args.dead_letters.is_some()
+}
+
+/// The program with the folder of dead letters that the command line names.
+pub(crate) fn keeping_letters(mut loaded: Loaded, args: &RunArgs) -> Loaded {
+    if let Some(directory) = args.dead_letters.as_deref().filter(|_| !loaded.has_errors()) {
+        letter::keep_letters(&mut loaded, directory);
+    }
+    loaded
 }
 
 /// Runs the program, with everything that watches and steers it.

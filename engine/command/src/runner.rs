@@ -4,7 +4,7 @@
 
 use super::RunArgs;
 use super::layout::{Difference, Layout};
-use super::run::{Planned, planned};
+use super::run::{Planned, errors_leave, keeping_letters, planned};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -187,13 +187,17 @@ impl Runner {
         let difference =
             layout.change_to(&plan, &sources, &mut pipeline.inputs, &mut pipeline.outputs);
         let lost = pipeline.would_lose(&current.pipeline);
-        let Difference { begins, ends, .. } = difference;
+        let Difference { begins, ends, sources, closed_sources, .. } = difference;
+        sources.iter().try_for_each(|source| {
+            source.try_opening(&view.stats, &closed_sources).map_err(|error| error.to_string())
+        })?;
         Ok(Change { begins, ends, loses: lost.iter().map(sentence).collect() })
     }
 
     /// Reads, checks and builds the program.
     fn read(&self, file: Option<&std::path::Path>) -> Result<Planned, String> {
-        let loaded = self.args.program.load_again(file, self.args.ends.shows_ports())?;
+        let loaded = self.args.program.load_again(file, errors_leave(&self.args))?;
+        let loaded = keeping_letters(loaded, &self.args);
         if loaded.has_errors() {
             return Err(loaded.report(false).trim_end().to_string());
         }

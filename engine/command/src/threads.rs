@@ -23,7 +23,8 @@ enum OrderArg {
     /// The order of the input
     #[default]
     Source,
-    /// Whatever is ready first
+    /// Whatever is ready first (also: none)
+    #[value(alias = "none")]
     Any,
 }
 

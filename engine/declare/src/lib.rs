@@ -6,9 +6,10 @@
 pub mod secret;
 pub mod setting;
 pub mod settings;
+pub mod connector;
+pub mod order;
 pub mod queue;
 pub mod read;
-pub mod connector;
 pub mod codec;
 pub mod interceptor;
 pub mod shared;

@@ -2,10 +2,11 @@
 //!
 //! Invariant: all sinks take the same settings here, and none of them has a meaning of its own.
 
+use crate::order;
 use crate::setting::{Setting, Takes};
 
 /// Settings of every sink: how much may wait for it, where, and what happens beyond that.
-pub static SINK: [Setting; 10] = [
+pub static SINK: [Setting; 11] = [
     Setting::new("queue_bytes", Takes::Bytes, "How much may wait for the sink in memory. 8MiB when not set."),
     Setting::new(
         "queue_events",
@@ -32,6 +33,7 @@ pub static SINK: [Setting; 10] = [
     COMPRESSION,
     KEY,
     DURABILITY,
+    order::OF_STREAMS,
 ];
 
 /// Settings of every source that can have a queue on disk behind it.

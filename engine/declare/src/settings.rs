@@ -95,6 +95,14 @@ pub struct PerEvent {
     pub as_json: bool,
 }
 
+impl PerEvent {
+    /// The text that it is for all events, if it is one.
+    #[must_use]
+    pub fn constant(&self) -> Option<&str> {
+        self.formula.expr.as_constant()?.as_str()
+    }
+}
+
 /// Checked settings.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {

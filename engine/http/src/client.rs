@@ -13,6 +13,7 @@ use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use temblor_declare::{Setting, Settings, Takes, Wrong};
+use temblor_wire::admission::Fault;
 use temblor_wire::tls;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
@@ -157,6 +158,15 @@ impl Got {
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         let seconds = self.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
         Some(Duration::from_secs(seconds).min(RETRY_AFTER_MAX))
+    }
+
+    /// What an answer that is for now says of the server.
+    #[must_use]
+    pub(crate) fn fault(&self) -> Fault {
+        match self.status {
+            StatusCode::TOO_MANY_REQUESTS => Fault::Busy(self.retry_after()),
+            _ => Fault::Broken(self.retry_after()),
+        }
     }
 
     /// The beginning of the body, for messages.

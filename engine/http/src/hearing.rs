@@ -91,6 +91,10 @@ impl Source for Listening {
         true
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        temblor_wire::inbound::try_listen(&self.address)
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         feed.network.handle()?.block_on(async {
             let listener = listen(&self.address).await?;

@@ -15,8 +15,9 @@ use temblor_runtime::error::Error;
 use temblor_runtime::intake::Messages;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet};
 use temblor_runtime::sink::{OpenSink, Sink};
+use temblor_wire::admission::{Admission, Attempts, Fault, Turn};
 use temblor_wire::outbound::{Task, TaskSink};
-use temblor_wire::retry::{self, Retry};
+use temblor_wire::retry::Retry;
 
 use crate::answering::details;
 use crate::bulk::{self, Action, Fate, Head, action_of, tremors};
@@ -93,10 +94,12 @@ impl OpenSink for Bulk {
         let work = move |outlet: Arc<Outlet>, desk: Desk| -> Task {
             Box::pin(async move {
                 let portions = bulk.portions;
-                let indexer = Arc::new(Indexer { bulk, desk });
+                let admission = Admission::new(portions.concurrency, &bulk.retry, &desk);
+                let admitted = Arc::clone(&admission);
+                let indexer = Arc::new(Indexer { bulk, desk, admission });
                 let greeter = Arc::clone(&indexer);
                 let greeting = tokio::spawn(async move { greeter.greet().await });
-                drive(outlet, portions, indexer).await;
+                drive(outlet, portions, admitted, indexer).await;
                 greeting.abort();
             })
         };
@@ -108,12 +111,13 @@ impl OpenSink for Bulk {
 struct Indexer {
     bulk: Bulk,
     desk: Desk,
+    admission: Arc<Admission>,
 }
 
 /// A load on its way.
 struct Way {
     load: Load,
-    retry: Retry,
+    attempts: Attempts,
     /// Whether something of it may have been sent before.
     again: bool,
 }
@@ -133,7 +137,9 @@ impl Deliver for Indexer {
         let items = load.items();
         // An earlier run may have sent it.
         let again = self.bulk.idempotent;
-        let mut way = Way { load, retry: self.bulk.retry.clone(), again };
+        // The nodes stand for one peer.
+        let attempts = self.admission.attempts("");
+        let mut way = Way { load, attempts, again };
         let mut waiting: Vec<Vec<Item>> = way
             .load
             .portions(&items, self.bulk.portions)
@@ -154,7 +160,7 @@ impl Deliver for Indexer {
                         way.load.refuse(item, reason, details(&got));
                     }
                 }
-                Err(Stuck::GivenUp(error)) => return way.load.fail(&error),
+                Err(Stuck::GivenUp(error)) => return way.load.fail(&error, &self.bulk.errors),
             }
         }
         way.load.settle(&self.bulk.errors).await;
@@ -208,20 +214,22 @@ impl Indexer {
             if items.is_empty() {
                 break;
             }
-            let got = self.ask(way, body, &items).await?;
+            let (turn, got) = self.ask(way, body, &items).await?;
             let is_first = !way.again;
             way.again = true;
             if self.bulk.answers.feed().is_none() && bulk::all_went_well(&got.body) {
-                way.retry.succeed();
+                way.attempts.succeed();
+                turn.answered();
                 return Ok(());
             }
             let (left, reason) = self.sort(way, &items, &got, !is_first).await;
             if left.is_empty() {
-                way.retry.succeed();
+                way.attempts.succeed();
+                turn.answered();
             } else {
                 let help = "only the events that were refused are sent again";
                 let reason = format!("{} of {} events: {reason}", left.len(), items.len());
-                self.pause(way, &reason, help, None).await?;
+                self.pause(way, turn, Fault::Busy(None), (&reason, help)).await?;
             }
             items = left;
         }
@@ -256,7 +264,12 @@ impl Indexer {
     }
 
     /// Sends a body until a node answers it with status 2xx.
-    async fn ask(&self, way: &mut Way, body: Vec<u8>, items: &[Item]) -> Result<Got, Stuck> {
+    async fn ask(
+        &self,
+        way: &mut Way,
+        body: Vec<u8>,
+        items: &[Item],
+    ) -> Result<(Turn, Got), Stuck> {
         let mut headers = self.bulk.headers.clone();
         headers.extend(
             header("content-type", "application/x-ndjson").map(|(name, value)| (Some(name), value)),
@@ -267,53 +280,56 @@ impl Indexer {
         } else {
             Bytes::from(body)
         };
-        loop {
-            let (node, _) = self.bulk.nodes.choose(Instant::now());
-            let target = self.bulk.nodes.target(node);
-            let uri = target.below("/_bulk").expect("the URL was read before");
-            let sent = self.bulk.client.send(&Method::POST, &uri, &headers, body.clone()).await;
-            let (reason, help, asked) = match sent {
-                Ok(got) if got.status.is_success() => {
-                    self.bulk.nodes.succeeded(node);
-                    return Ok(got);
-                }
-                Ok(got) if got.status == StatusCode::PAYLOAD_TOO_LARGE && items.len() > 1 => {
-                    return Err(Stuck::TooLarge(items.to_vec()));
-                }
-                Ok(got) if matches!(got.status.as_u16(), 401 | 403) => {
-                    (got.sentence(), "set `auth` to credentials that may write there", None)
-                }
-                Ok(got) if !got.is_for_now() => {
-                    return Err(Stuck::Refused(items.to_vec(), got));
-                }
-                Ok(got) if got.status == StatusCode::TOO_MANY_REQUESTS => (
-                    got.sentence(),
-                    "the cluster has too much to do; it is sent again",
-                    got.retry_after(),
-                ),
-                Ok(got) => {
-                    let others = self.bulk.nodes.failed(node, Instant::now());
-                    way.again = true;
-                    if others {
-                        continue;
+        'turn: loop {
+            let turn = way.attempts.turn().await.map_err(Stuck::GivenUp)?;
+            loop {
+                let (node, _) = self.bulk.nodes.choose(Instant::now());
+                let target = self.bulk.nodes.target(node);
+                let uri = target.below("/_bulk").expect("the URL was read before");
+                let sent = self.bulk.client.send(&Method::POST, &uri, &headers, body.clone()).await;
+                let (reason, help, fault) = match sent {
+                    Ok(got) if got.status.is_success() => {
+                        self.bulk.nodes.succeeded(node);
+                        return Ok((turn, got));
                     }
-                    (
-                        got.sentence(),
-                        "it is sent again; look at the log of the node",
-                        got.retry_after(),
-                    )
-                }
-                Err(reason) => {
+                    Ok(got) if got.status == StatusCode::PAYLOAD_TOO_LARGE && items.len() > 1 => {
+                        turn.answered();
+                        return Err(Stuck::TooLarge(items.to_vec()));
+                    }
+                    Ok(got) if matches!(got.status.as_u16(), 401 | 403) => {
+                        let help = "set `auth` to credentials that may write there";
+                        (got.sentence(), help, Fault::Broken(None))
+                    }
+                    Ok(got) if !got.is_for_now() => {
+                        turn.answered();
+                        return Err(Stuck::Refused(items.to_vec(), got));
+                    }
+                    Ok(got) if got.status == StatusCode::TOO_MANY_REQUESTS => {
+                        let help = "the cluster has too much to do; it is sent again";
+                        (got.sentence(), help, got.fault())
+                    }
                     // The request may have been dealt with, although its answer was lost.
-                    way.again = true;
-                    if self.bulk.nodes.failed(node, Instant::now()) {
-                        self.desk.stats.add_error("node_failed");
-                        continue;
+                    other => {
+                        way.again = true;
+                        if self.bulk.nodes.failed(node, Instant::now()) {
+                            self.desk.stats.add_error("node_failed");
+                            continue;
+                        }
+                        match other {
+                            Ok(got) => {
+                                let help = "it is sent again; look at the log of the node";
+                                (got.sentence(), help, got.fault())
+                            }
+                            Err(reason) => {
+                                let help = "it is sent again; is the node running?";
+                                (format!("{target}: {reason}"), help, Fault::Broken(None))
+                            }
+                        }
                     }
-                    (format!("{target}: {reason}"), "it is sent again; is the node running?", None)
-                }
-            };
-            self.pause(way, &reason, help, asked).await?;
+                };
+                self.pause(way, turn, fault, (&reason, help)).await?;
+                continue 'turn;
+            }
         }
     }
 
@@ -321,15 +337,12 @@ impl Indexer {
     async fn pause(
         &self,
         way: &mut Way,
-        reason: &str,
-        help: &str,
-        asked: Option<std::time::Duration>,
+        turn: Turn,
+        fault: Fault,
+        (reason, help): (&str, &str),
     ) -> Result<(), Stuck> {
         let error = Error::output(&*self.desk.name, reason, help);
-        let Some(wait) = way.retry.fail(retry::chance()) else { return Err(Stuck::GivenUp(error)) };
-        self.desk.trouble(error);
-        tokio::time::sleep(asked.map_or(wait, |asked| asked.max(wait))).await;
-        Ok(())
+        way.attempts.failed(turn, fault, error).await.map_err(Stuck::GivenUp)
     }
 
     /// Gives an answer to the program, if it takes answers.

@@ -4,6 +4,7 @@
 //! again does no harm.
 
 use hyper::header::{HeaderMap, HeaderValue};
+use temblor_declare::order::OF_REQUESTS;
 use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
 use temblor_runtime::outlet::Feedback;
 use temblor_wire::retry::{RETRY, Retry};
@@ -48,6 +49,7 @@ pub(crate) static LOKI: Connector = Connector {
         BATCH_EVENTS,
         BATCH_BYTES,
         CONCURRENCY,
+        OF_REQUESTS,
         Setting::new("compression", Takes::Word(&["none", "gzip"]), "How requests are compressed.")
             .or("gzip"),
         Setting::new("auth", Takes::Record(AUTH), "The credentials that each request shows."),
@@ -77,16 +79,17 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     if what.ends == Ends::Source {
         return loki_source::build(what);
     }
-    collector(what, None, PATH, Form::Loki, "application/json")
+    collector(what, (LOKI.sink, None), PATH, Form::Loki, "application/json")
 }
 
-/// A sink that sends to a collector of logs; `auth` stands for the setting, if it is given.
+/// A sink that sends to a collector of logs, with the rows of its settings; `auth` stands for the setting, if it is
+/// given.
 ///
 /// # Errors
 /// A setting that is wrong.
 pub(crate) fn collector(
     what: &Build<'_>,
-    auth: Option<Credentials>,
+    (rows, auth): (&[Setting], Option<Credentials>),
     path: &str,
     form: Form,
     kind: &'static str,
@@ -114,7 +117,7 @@ pub(crate) fn collector(
         method: hyper::Method::POST,
         headers,
         form,
-        portions: Portions::of_settings(settings),
+        portions: Portions::of_settings(settings, rows)?,
         gzip: settings.text("compression") == "gzip",
         retry: Retry::of_settings(settings.record("retry")),
         manner: Manner::Collector,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hyper::header::HeaderMap;
+use temblor_declare::order::OF_REQUESTS;
 use temblor_declare::setting::POSITION;
 use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
 use temblor_runtime::outlet::Feedback;
@@ -59,6 +60,7 @@ const SETTINGS: &[Setting] = &[
     BATCH_EVENTS,
     BATCH_BYTES,
     CONCURRENCY,
+    OF_REQUESTS,
     Setting::new("compression", Takes::Word(&["none", "gzip"]), "How requests are compressed.")
         .or("none"),
     Setting::new("auth", Takes::Record(AUTH), "The credentials that each request shows."),
@@ -128,7 +130,7 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         upsert: settings.flag("doc_as_upsert"),
         idempotent: settings.flag("idempotent"),
         gzip: settings.text("compression") == "gzip",
-        portions: Portions::of_settings(settings),
+        portions: Portions::of_settings(settings, SETTINGS)?,
         retry: Retry::of_settings(settings.record("retry")),
         manner: Manner::Own,
         errors: Feedback::new(),

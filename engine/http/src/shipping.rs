@@ -94,6 +94,10 @@ impl<P: Protocol> Source for Shipping<P> {
         self.server.address.to_string()
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        temblor_wire::inbound::try_listen(&self.server.address)
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let bounds = self.server.bounds;
         let desk = Desk {

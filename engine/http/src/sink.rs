@@ -9,13 +9,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hyper::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderValue};
 use hyper::{Method, StatusCode, Uri};
+use temblor_declare::order::OF_REQUESTS;
 use temblor_declare::{Build, BuiltSink, Setting, Takes, Wrong};
 use temblor_runtime::batch::Origin;
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet};
 use temblor_runtime::sink::{OpenSink, Sink};
+use temblor_wire::admission::{Admission, Fault};
 use temblor_wire::outbound::{Task, TaskSink};
-use temblor_wire::retry::{self, RETRY, Retry};
+use temblor_wire::retry::{RETRY, Retry};
 use temblor_wire::tls::TLS;
 
 use crate::auth::{AUTH, Credentials};
@@ -45,6 +47,7 @@ pub(crate) const SETTINGS: &[Setting] = &[
     BATCH_EVENTS,
     BATCH_BYTES,
     CONCURRENCY,
+    OF_REQUESTS,
     Setting::new("compression", Takes::Word(&["none", "gzip"]), "How bodies are compressed.").or("none"),
     Setting::new("content_type", Takes::Text, "The type of the content, unless `headers` has it."),
     Setting::new("auth", Takes::Record(AUTH), "The credentials that each request shows."),
@@ -131,7 +134,7 @@ pub(crate) fn build(what: &Build<'_>) -> Result<(BuiltSink, Vec<String>), Wrong>
     headers.extend(header("content-type", &kind).map(|(name, value)| (Some(name), value)));
     let mut warnings = add_auth(auth.as_ref(), &[&target], &mut headers);
     warnings.extend(Client::warning(settings, &[&target]));
-    let mut portions = Portions::of_settings(settings);
+    let mut portions = Portions::of_settings(settings, SETTINGS)?;
     if form == Form::Single {
         portions.events_max = 1;
     }
@@ -187,8 +190,10 @@ impl OpenSink for Requests {
         let requests = self.clone();
         let work = move |outlet: Arc<Outlet>, desk: Desk| -> Task {
             let portions = requests.portions;
-            let sender = Arc::new(Sender { requests, desk });
-            Box::pin(drive(outlet, portions, sender))
+            let admission = Admission::new(portions.concurrency, &requests.retry, &desk);
+            let (desk, admitted) = (desk, Arc::clone(&admission));
+            let sender = Arc::new(Sender { requests, desk, admission });
+            Box::pin(drive(outlet, portions, admitted, sender))
         };
         Ok(Box::new(TaskSink::new(work)))
     }
@@ -198,6 +203,7 @@ impl OpenSink for Requests {
 struct Sender {
     requests: Requests,
     desk: Desk,
+    admission: Arc<Admission>,
 }
 
 /// Where and how a request goes.
@@ -236,7 +242,7 @@ impl Deliver for Sender {
                         load.refuse(item, reason.clone(), details.clone());
                     }
                 }
-                Outcome::GivenUp(error) => return load.fail(&error),
+                Outcome::GivenUp(error) => return load.fail(&error, &self.requests.errors),
             }
         }
         load.settle(&self.requests.errors).await;
@@ -326,52 +332,73 @@ impl Sender {
         } else {
             Bytes::from(body)
         };
-        let mut retry = requests.retry.clone();
+        let peer = way.uri.authority().map_or("", |peer| peer.as_str());
+        let mut attempts = self.admission.attempts(peer);
         loop {
+            let turn = match attempts.turn().await {
+                Ok(turn) => turn,
+                Err(error) => return Outcome::GivenUp(error),
+            };
             let sent = requests.client.send(&way.method, &way.uri, &headers, body.clone()).await;
-            let (reason, asked) = match sent {
-                Ok(got) if got.status.is_success() => match &requests.indexing {
-                    Some(indexing) => match indexing.wait(&requests.client, way, &got).await {
-                        Ok(()) => return Outcome::Done,
-                        Err(reason) => (reason, None),
-                    },
-                    None => {
-                        self.answer(way, items, load, &got).await;
-                        return Outcome::Done;
+            let (reason, fault) = match sent {
+                Ok(got) if !got.is_for_now() => match self.end(way, items, load, &got).await {
+                    Ok(outcome) => {
+                        turn.answered();
+                        return outcome;
                     }
+                    Err(reason) => (reason, Fault::Broken(None)),
                 },
-                Ok(got) if got.status == StatusCode::PAYLOAD_TOO_LARGE && items.len() > 1 => {
-                    return Outcome::TooLarge;
-                }
                 // What the status means is for the program to say.
                 Ok(got) if requests.manner == Manner::Tremor => {
+                    turn.answered();
                     self.answer(way, items, load, &got).await;
                     return Outcome::Done;
                 }
-                // One bad event spoils a request to a collector: it is found by halves.
-                Ok(got) if requests.is_spoilt(&got) && items.len() > 1 => return Outcome::TooLarge,
-                Ok(got) if !got.is_for_now() => {
-                    return Outcome::Refused(
-                        format!("the server {}", got.sentence()),
-                        answering::details(&got),
-                    );
-                }
-                Ok(got) => (got.sentence(), got.retry_after()),
+                Ok(got) => (got.sentence(), got.fault()),
                 Err(reason) if requests.manner == Manner::Tremor => {
+                    turn.answered();
                     return Outcome::Refused(format!("{}: {reason}", way.uri), String::new());
                 }
-                Err(reason) => (reason, None),
+                Err(reason) => (reason, Fault::Broken(None)),
             };
             let help = "it is sent again; look at the server's log";
             let error = Error::output(way.uri.to_string(), reason, help);
-            match retry.fail(retry::chance()) {
-                Some(wait) => {
-                    self.desk.trouble(error);
-                    tokio::time::sleep(asked.map_or(wait, |asked| asked.max(wait))).await;
-                }
-                None => return Outcome::GivenUp(error),
+            if let Err(error) = attempts.failed(turn, fault, error).await {
+                return Outcome::GivenUp(error);
             }
         }
+    }
+
+    /// What an answer means for a request that will not be sent as it was again.
+    ///
+    /// # Errors
+    /// It is to be sent again: what was taken is not where it should be.
+    async fn end(
+        &self,
+        way: &Way,
+        items: &[Item],
+        load: &Load,
+        got: &Got,
+    ) -> Result<Outcome, String> {
+        let requests = &self.requests;
+        if got.status.is_success() {
+            match &requests.indexing {
+                Some(indexing) => indexing.wait(&requests.client, way, got).await?,
+                None => self.answer(way, items, load, got).await,
+            }
+            return Ok(Outcome::Done);
+        }
+        // One bad event spoils a request to a collector: it is found by halves.
+        let is_too_large = got.status == StatusCode::PAYLOAD_TOO_LARGE || requests.is_spoilt(got);
+        if is_too_large && items.len() > 1 {
+            return Ok(Outcome::TooLarge);
+        }
+        if requests.manner == Manner::Tremor {
+            self.answer(way, items, load, got).await;
+            return Ok(Outcome::Done);
+        }
+        let reason = format!("the server {}", got.sentence());
+        Ok(Outcome::Refused(reason, answering::details(got)))
     }
 
     fn body(&self, items: &[Item], load: &Load) -> Vec<u8> {

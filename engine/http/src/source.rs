@@ -217,6 +217,10 @@ impl Source for Intake {
         true
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        temblor_wire::inbound::try_listen(&self.server.address)
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let requests = Semaphore::new(self.server.bounds.requests_max.min(Semaphore::MAX_PERMITS));
         let desk = Arc::new(Reception {

@@ -2,6 +2,7 @@
 //!
 //! Invariant: an event whose request was cut off is sent again, and may be in the index twice.
 
+use temblor_declare::order::OF_REQUESTS;
 use temblor_declare::{Build, Built, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong};
 use temblor_wire::retry::RETRY;
 use temblor_wire::tls::TLS;
@@ -66,6 +67,7 @@ pub(crate) static SPLUNK_HEC: Connector = Connector {
         BATCH_EVENTS,
         BATCH_BYTES,
         CONCURRENCY,
+        OF_REQUESTS,
         Setting::new("compression", Takes::Word(&["none", "gzip"]), "How requests are compressed.")
             .or("none"),
         Setting::new(
@@ -100,5 +102,5 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     if auth.header().is_err() {
         return Err(Wrong::at("token", "the token cannot be written into a header", ""));
     }
-    collector(what, Some(auth), PATH, Form::Hec, "application/json")
+    collector(what, (SPLUNK_HEC.sink, Some(auth)), PATH, Form::Hec, "application/json")
 }

@@ -169,7 +169,7 @@ impl Writing {
                 );
                 match self.retry.fail(retry::chance()) {
                     Some(wait) => {
-                        desk.trouble(error);
+                        desk.warn_attempt(&error);
                         tokio::time::sleep(wait).await;
                     }
                     None => return parcel.fail(error),

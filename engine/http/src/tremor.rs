@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hyper::Method;
 use hyper::header::{HeaderMap, HeaderValue};
+use temblor_declare::order::Order;
 use temblor_declare::{
     Build, Built, BuiltSink, CodecUse, Connector, Ends, Given, Notation, Setting, Settings, Takes,
     Wrong,
@@ -215,6 +216,7 @@ fn build_client(what: &Build<'_>) -> Result<Built, Wrong> {
             concurrency: settings.size("concurrency"),
             events_max: 1,
             bytes_max: usize::MAX,
+            order: Order::None,
         },
         gzip: false,
         retry: Retry::default(),
@@ -251,6 +253,7 @@ fn build_elastic(what: &Build<'_>) -> Result<Built, Wrong> {
             concurrency: settings.size("concurrency"),
             events_max: BULK_EVENTS_MAX,
             bytes_max: BULK_BYTES_MAX,
+            order: Order::None,
         },
         retry: Retry::default(),
         manner: indexer::Manner::Tremor {

@@ -19,10 +19,12 @@ use temblor_lang::coverage::Coverage;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::{Source, Sources};
 use temblor_pipeline::connected;
+use temblor_pipeline::dead_letters;
 use temblor_pipeline::endpoint::{Endpoints, SinkEndpoint, SourceEndpoint};
 use temblor_pipeline::graph::{Graph, Network};
 use temblor_pipeline::load::{Language, Loaded};
 use temblor_pipeline::operator::{IN, OUT};
+use temblor_pipeline::queueing::on_disk;
 
 /// What the command line says about a configuration.
 #[derive(Clone, Debug, Default)]
@@ -84,7 +86,10 @@ pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Con
         }
     };
     let missing = diagnostics.iter().filter(|one| one.code == complain::MISSING).count();
-    let loaded = Loaded {
+    let keeping = pipelines.iter().map(|one| &one.settings.keeping);
+    let letters = keeping.map(|one| (one.letters(), one.drops_older));
+    let letters = letters.filter_map(|(folder, drops_older)| Some((folder?, drops_older))).next();
+    let mut loaded = Loaded {
         language: Language::Temblor,
         graph,
         endpoints,
@@ -94,6 +99,9 @@ pub fn compile(read: super::load::Pipelines, name: &str, wishes: &Wishes) -> Con
         coverage: Coverage::default(),
         risks: Vec::new(),
     };
+    if let Some(((folder, bytes_max), drops_older)) = letters {
+        dead_letters::keep(&mut loaded, folder, bytes_max, drops_older);
+    }
     Configuration { loaded, missing }
 }
 
@@ -201,7 +209,12 @@ impl<'w> Weaver<'w> {
                 Origin::Network(network::Sources { open, codec }) => {
                     operator.intakes.push((name.clone(), intake));
                     self.network.inputs.push((name.clone(), number));
-                    let endpoint = |source| SourceEndpoint::new(name.clone(), source, codec);
+                    let keeping = &pipeline.settings.keeping;
+                    let kept = |source| match keeping.queue_on_disk {
+                        true => on_disk(&name, source, keeping.queue_bytes(), keeping.syncs_each),
+                        false => source,
+                    };
+                    let endpoint = |source| SourceEndpoint::new(name.clone(), kept(source), codec);
                     self.endpoints.sources.extend(open.into_iter().map(endpoint));
                 }
                 Origin::Source(config, codec) => {

@@ -6,6 +6,7 @@
 pub mod complain;
 pub mod syntax;
 mod libraries;
+mod keeping;
 pub mod settings;
 mod charset;
 mod saved;

@@ -205,7 +205,27 @@ fn named(path: &Path, settings: &Settings) -> Result<Pipelines, String> {
     Ok(all)
 }
 
+/// Adjusts settings by a `logstash.yml`: the file, or the folder that holds it. The error is a sentence.
+pub fn adjust_by(settings: &mut Settings, path: &Path) -> Result<(), String> {
+    let file = if path.is_dir() { path.join("logstash.yml") } else { path.to_path_buf() };
+    let name = file.display();
+    match yaml::read(&read(&file)?) {
+        Ok(Node::Map(entries)) => {
+            entries.iter().for_each(|(key, value)| adjust(settings, key, value));
+            Ok(())
+        }
+        Ok(_) => Ok(()),
+        Err(line) => Err(format!("{name}:{line}: is no `key: value` that is understood")),
+    }
+}
+
 fn adjust(settings: &mut Settings, key: &str, value: &Node) {
+    if let Node::Map(entries) = value {
+        // `queue: {type: …}` says the same as `queue.type: …`.
+        for (below, value) in entries {
+            adjust(settings, &format!("{key}.{below}"), value);
+        }
+    }
     let Node::Text(text) = value else { return };
     let text = settings.substitute(text).unwrap_or_else(|_| text.clone());
     match key {
@@ -213,7 +233,7 @@ fn adjust(settings: &mut Settings, key: &str, value: &Node) {
             settings.ecs = Ecs::named(&text).unwrap_or(settings.ecs);
         }
         "config.support_escapes" => settings.escapes = text == "true",
-        _ => {}
+        _ => settings.keeping.adjust(key, &text),
     }
 }
 

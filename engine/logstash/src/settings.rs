@@ -1,6 +1,7 @@
 //! What holds for a whole configuration: field names after the Elastic Common Schema or not, escapes,
 //! and where variables come from.
 
+use super::keeping::Keeping;
 use super::libraries::Libraries;
 use std::collections::HashMap;
 use temblor_pipeline::registry::Registry;
@@ -47,6 +48,8 @@ pub struct Settings {
     pub variables: HashMap<String, String>,
     /// Whether what Logstash does, but nobody would expect, is explained.
     pub explains: bool,
+    /// What is kept on disk.
+    pub keeping: Keeping,
     /// Whether `${NAME}` stays as it is, for whoever reads the text next.
     pub keeps_variables: bool,
     /// The patterns of grok that plugins share.

@@ -3,6 +3,7 @@
 //! Invariant: a run that is not ready says why.
 
 use serde_json::{Value, json};
+use temblor_runtime::pacing::Paced;
 use temblor_runtime::stats::Health;
 
 use crate::operations::Operations;
@@ -87,6 +88,8 @@ pub fn status(operations: &dyn Operations) -> Value {
             "failed": one.row.failed,
             "held_events": one.held_events,
             "held_bytes": one.held_bytes,
+            "retries": one.retries,
+            "requests": one.paced.map(requests),
         })
     });
     json!({
@@ -102,6 +105,22 @@ pub fn status(operations: &dyn Operations) -> Value {
             "failed": reading.reloads.failed,
             "last_error": reading.reloads.last_error,
         },
+    })
+}
+
+/// What the requests of a sink wait for.
+fn requests(paced: Paced) -> Value {
+    let circuit = match paced {
+        Paced { open: 0, .. } => "closed",
+        Paced { trying: 0, .. } => "open",
+        _ => "half_open",
+    };
+    json!({
+        "limit": paced.limit,
+        "under_way": paced.under_way,
+        "circuit": circuit,
+        "peers_down": paced.open,
+        "circuit_opened": paced.opened,
     })
 }
 

@@ -11,6 +11,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
+use temblor_runtime::pacing::Paced;
 use temblor_runtime::stats::{Health, Reasons};
 
 use crate::reading::{Reading, SinkSeen, SourceSeen};
@@ -163,6 +164,13 @@ pub static METRICS: &[Metric] = &[
             known.map(|(name, bytes)| (vec![name], Value::Whole(bytes))).collect()
         },
     ),
+    counter(
+        "temblor_source_reconnects",
+        Measure::None,
+        &["source"],
+        "Times that the source worked again after it had failed.",
+        |seen| of_sources(seen, |one| Value::Whole(one.reconnects)),
+    ),
     gauge(
         "temblor_source_lag_messages",
         Measure::None,
@@ -291,6 +299,41 @@ pub static METRICS: &[Metric] = &[
         "Attempts to connect or to deliver that failed and were made again.",
         |seen| of_sinks(seen, |one| Value::Whole(one.retries)),
     ),
+    counter(
+        "temblor_sink_reconnects",
+        Measure::None,
+        &["sink"],
+        "Times that the sink's peer took events again after attempts had failed.",
+        |seen| of_sinks(seen, |one| Value::Whole(one.reconnects)),
+    ),
+    gauge(
+        "temblor_sink_requests_limit",
+        Measure::None,
+        &["sink"],
+        "Requests of the sink that may be under way now, within its `concurrency`.",
+        |seen| of_requests(seen, |one| one.limit),
+    ),
+    gauge(
+        "temblor_sink_requests",
+        Measure::None,
+        &["sink"],
+        "Requests of the sink that are under way.",
+        |seen| of_requests(seen, |one| one.under_way),
+    ),
+    gauge(
+        "temblor_sink_circuits_open",
+        Measure::None,
+        &["sink"],
+        "Peers of the sink that get nothing but one trial at a time.",
+        |seen| of_requests(seen, |one| one.open),
+    ),
+    counter(
+        "temblor_sink_circuit_openings",
+        Measure::None,
+        &["sink"],
+        "Times that the circuit to a peer of the sink has opened.",
+        |seen| of_requests(seen, |one| one.opened),
+    ),
     gauge(
         "temblor_sink_held_events",
         Measure::None,
@@ -378,6 +421,12 @@ fn of_sources(seen: &Reading, value: impl Fn(&SourceSeen) -> Value) -> Series {
 
 fn of_sinks(seen: &Reading, value: impl Fn(&SinkSeen) -> Value) -> Series {
     seen.sinks.iter().map(|one| (vec![one.row.name.clone()], value(one))).collect()
+}
+
+fn of_requests(seen: &Reading, value: fn(&Paced) -> u64) -> Series {
+    let paced =
+        seen.sinks.iter().filter_map(|one| Some((one.row.name.clone(), one.paced.as_ref()?)));
+    paced.map(|(name, paced)| (vec![name], Value::Whole(value(paced)))).collect()
 }
 
 fn of_steps(seen: &Reading, value: fn(&crate::operations::StepSeen) -> u64) -> Series {

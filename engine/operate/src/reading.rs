@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use temblor_runtime::latency::Latency;
 use temblor_runtime::overseer::View;
+use temblor_runtime::pacing::Paced;
 use temblor_runtime::queue::Fill;
 use temblor_runtime::stats::{Counts, Health, Reasons, Row};
 
@@ -23,6 +24,8 @@ pub struct SourceSeen {
     pub dropped: Reasons,
     /// How it is.
     pub health: Health,
+    /// Times that it worked again after failures.
+    pub reconnects: u64,
     /// How long it has waited for room in the queue.
     pub waited: Duration,
     /// How long its batches took until they were where they should be.
@@ -47,8 +50,12 @@ pub struct SinkSeen {
     pub held_bytes: u64,
     /// Attempts that failed and were made again.
     pub retries: u64,
+    /// Times that it worked again after failures.
+    pub reconnects: u64,
     /// The writer's time in it.
     pub busy: Duration,
+    /// What its requests wait for, where it sends some.
+    pub paced: Option<Paced>,
 }
 
 /// What is seen of a run at one moment.
@@ -126,6 +133,7 @@ fn source(view: &View, at: usize, row: Row) -> SourceSeen {
         errors: stats.errors(),
         dropped: stats.dropped(),
         health: stats.condition.get(),
+        reconnects: stats.reconnects(),
         waited: view.queue.waited(at),
         latency,
         in_flight,
@@ -143,7 +151,9 @@ fn sink(view: &View, at: usize, row: Row) -> SinkSeen {
         held_events: held.events,
         held_bytes: held.bytes,
         retries: stats.retries(),
+        reconnects: stats.reconnects(),
         busy: stats.busy(),
+        paced: stats.pacing.seen(),
     }
 }
 

@@ -2,13 +2,19 @@
 //!
 //! Invariant: a letter is on disk before its event counts as done.
 
+use crate::endpoint::SinkEndpoint;
+use crate::load::Loaded;
+use crate::operator::ERR;
 use std::path::PathBuf;
 use std::sync::Arc;
 use temblor_buffer::letters::{Letters, OnFull};
 use temblor_buffer::log::{BYTES_MIN, Durability, Settings as Kept};
+use temblor_codec::{Encoding, OutputCodec};
 use temblor_declare::{
     Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Takes, Wrong,
 };
+use temblor_runtime::outlet::QueuePolicy;
+use temblor_runtime::sink::OpenSink;
 
 /// Bytes of letters, unless the program or the command line says otherwise.
 pub const BYTES_DEFAULT: u64 = 1 << 30;
@@ -71,4 +77,29 @@ pub fn letters(directory: PathBuf, bytes_max: u64, on_full: OnFull, compresses: 
     let (reserve_bytes, durability, key) = (0, Durability::System, None);
     let settings = Kept { bytes_max, reserve_bytes, compresses, durability, key };
     Letters { directory, settings, on_full, stores: Arc::default() }
+}
+
+/// Gives a program of any kind a folder for its dead letters, unless it has a sink for them.
+pub fn keep(loaded: &mut Loaded, directory: PathBuf, bytes_max: u64, drops_oldest: bool) {
+    let on_full = if drops_oldest { OnFull::DropOldest } else { OnFull::DropNewest };
+    let bytes_max = bytes_max.max(BYTES_MIN);
+    if !loaded.endpoints.sinks.iter().any(|sink| sink.port == ERR) {
+        give_err(loaded, Arc::new(letters(directory, bytes_max, on_full, true)));
+    }
+}
+
+/// Gives a program the sink of its port `err`, which takes letters.
+pub fn give_err(loaded: &mut Loaded, sink: Arc<dyn OpenSink>) {
+    loaded.graph.add_output(ERR);
+    loaded.graph.tell_codes();
+    loaded.endpoints.sinks.retain(|one| one.port != ERR);
+    loaded.endpoints.sinks.push(SinkEndpoint {
+        port: ERR.to_string(),
+        config: sink,
+        path: None,
+        encoding: Encoding { codec: OutputCodec::Letter, post: None },
+        each_member: true,
+        attributes: Some(Box::default()),
+        queue: QueuePolicy::default(),
+    });
 }

@@ -12,12 +12,16 @@ use temblor_buffer::sink::Buffered;
 use temblor_buffer::source::BufferedSource;
 use temblor_buffer::waiting::Measure;
 use temblor_codec::{InputCodec, OutputCodec};
+use temblor_declare::order::Order;
 use temblor_declare::{Connector, Setting, Settings};
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::Compiler;
 use temblor_runtime::feedback::FeedbackConfig;
 use temblor_runtime::outlet::{Feedback, QueuePolicy, WhenFull};
 use temblor_runtime::source::OpenSource;
+
+/// Bytes of the disk that a queue leaves to others where no program says how many.
+const RESERVE_BYTES: u64 = 64 << 20;
 
 /// Sources that can be read again as they are.
 const READ_AGAIN: [&str; 5] = ["file", "generator", "metrics", "metronome", "repeat"];
@@ -135,6 +139,25 @@ pub(crate) fn source(
     Arc::new(BufferedSource { name: name.to_string(), inner, settings })
 }
 
+/// A source with a queue on disk of so many bytes, where no program says more of it; `syncs` says whether each batch
+/// waits for the disk.
+#[must_use]
+pub fn on_disk(
+    name: &str,
+    inner: Arc<dyn OpenSource>,
+    bytes_max: u64,
+    syncs: bool,
+) -> Arc<dyn OpenSource> {
+    let settings = Kept {
+        bytes_max: bytes_max.max(BYTES_MIN),
+        reserve_bytes: RESERVE_BYTES,
+        compresses: false,
+        durability: if syncs { Durability::Disk } else { Durability::System },
+        key: None,
+    };
+    Arc::new(BufferedSource { name: name.to_string(), inner, settings })
+}
+
 /// How a buffer on disk is kept.
 fn kept(settings: &Settings, compiler: &mut Compiler<'_>) -> Kept {
     let mut wrong = |name: &str, message: String| {
@@ -171,6 +194,10 @@ fn kept(settings: &Settings, compiler: &mut Compiler<'_>) -> Kept {
 /// Settings that have a meaning only beside others.
 fn check(settings: &Settings, own_rows: &[Setting], compiler: &mut Compiler<'_>) {
     let words = (settings.optional_text("when_full"), settings.optional_text("buffer"));
+    let has_own_order = own_rows.iter().any(|row| row.name == "order");
+    if !has_own_order && let Err(wrong) = Order::of_settings(settings, &[]) {
+        compiler.diagnostics.push(wrong.diagnostic(settings));
+    }
     let mut refuse = |name: &str, message: String, help: &str| {
         let complaint = Diagnostic::error("E0510", settings.span_of(name), message).with_help(help);
         compiler.diagnostics.push(complaint);

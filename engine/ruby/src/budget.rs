@@ -15,6 +15,8 @@ pub(crate) const STEP_ITEMS: usize = 16;
 pub(crate) const EVENT_BYTES_MAX: usize = 64 << 20;
 /// Bytes that the values of one filter may take, with those that it keeps from event to event.
 pub(crate) const HEAP_BYTES_MAX: usize = 1 << 30;
+/// With less than this part of an event's bytes left, code runs into its bound without a further collection.
+const RELIEF_PARTS: usize = 16;
 /// Items of a list and bytes of a text that code may make at once.
 pub(crate) const SIZE_MAX: usize = 1 << 20;
 /// Lists and hashes nest no deeper when they are printed, compared or put into an event.
@@ -80,6 +82,10 @@ pub(crate) struct Budget {
     /// Bytes that values take, of this event and of those before.
     held: Cell<usize>,
     held_max: Cell<usize>,
+    /// Bytes of copies that live as long as the event, which no collection frees.
+    copies: Cell<usize>,
+    /// With so many bytes held, a collection is worth while.
+    relief_at: Cell<usize>,
     breach: Cell<Option<Breach>>,
 }
 
@@ -94,6 +100,23 @@ impl Budget {
         self.steps.set(0);
         self.breach.set(None);
         self.held_max.set((self.held.get() + event_bytes).min(heap_bytes));
+        self.plan_relief();
+    }
+
+    /// Whether half of the room was used up since the last collection.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.held.get() > self.relief_at.get()
+    }
+
+    /// The next collection comes when half of the room that is left has been used up; with little room left, none does,
+    /// as it would come too often.
+    pub(crate) fn plan_relief(&self) {
+        let room = self.held_max.get().saturating_sub(self.held.get());
+        let at = match room > self.limits.event_bytes / RELIEF_PARTS {
+            true => self.held.get() + room / 2,
+            false => usize::MAX,
+        };
+        self.relief_at.set(at);
     }
 
     /// Pays for work; false when nothing is left.
@@ -130,6 +153,17 @@ impl Budget {
         }
     }
 
+    /// Notes bytes of a copy that lives as long as the event.
+    pub(crate) fn hold_for_event(&self, bytes: usize) {
+        self.copies.set(self.copies.get().saturating_add(bytes));
+        self.hold(bytes);
+    }
+
+    /// The event has ended, and with it what was copied for it.
+    pub(crate) fn drop_copies(&self) {
+        self.release(self.copies.take());
+    }
+
     /// Notes bytes that a value no longer takes.
     pub(crate) fn release(&self, bytes: usize) {
         self.held.set(self.held.get().saturating_sub(bytes));
@@ -142,7 +176,7 @@ impl Budget {
 
     /// Bytes that values take, counted anew.
     pub(crate) fn set_held(&self, bytes: usize) {
-        self.held.set(bytes);
+        self.held.set(bytes + self.copies.get());
     }
 
     /// Bytes that values may still take before the filter has no more.

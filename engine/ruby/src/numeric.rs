@@ -115,6 +115,13 @@ fn power_of_ten(power: i64) -> BigInt {
     BigInt::from(10).pow(u32::try_from(power).unwrap_or(0))
 }
 
+impl Value {
+    /// Whether it is the number 0.
+    pub(crate) fn equals_zero(&self) -> bool {
+        order(self, &Value::Int(0)) == Some(std::cmp::Ordering::Equal)
+    }
+}
+
 /// A whole number as the smallest kind that holds it.
 pub(crate) fn whole(number: BigInt) -> Value {
     match i64::try_from(&number) {

@@ -42,8 +42,15 @@ pub fn leading_digits(text: &str) -> String {
 pub fn leading_float(text: &str) -> f64 {
     let text = text.trim_start();
     let bytes = text.as_bytes();
-    let digits =
-        |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // An underscore may stand between two digits.
+    let digits = |from: usize| {
+        let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+        let mut end = from;
+        while is_digit(end) || (end > from && bytes.get(end) == Some(&b'_') && is_digit(end + 1)) {
+            end += 1;
+        }
+        end - from
+    };
     let sign = usize::from(text.starts_with(['+', '-']));
     let mut end = sign + digits(sign);
     if bytes.get(end) == Some(&b'.') && digits(end + 1) > 0 {
@@ -56,7 +63,7 @@ pub fn leading_float(text: &str) -> f64 {
             end += 1 + exponent_sign + exponent;
         }
     }
-    text[..end].parse().unwrap_or(0.0)
+    text[..end].replace('_', "").parse().unwrap_or(0.0)
 }
 
 /// Ruby's split by a text: empty pieces at the end are dropped, a blank stands for any blanks.

@@ -4,7 +4,7 @@ use super::budget::{Breach, SIZE_MAX};
 use super::heap::{HashRef, Heap};
 use super::text::Content;
 use super::value::{Clock, Object, STRUCT, Value};
-use chrono::Utc;
+use chrono::{Datelike, Timelike, Utc};
 use temblor_lang::value::push_json_string;
 use temblor_logstash_event::datum::{float_text, iso8601};
 
@@ -21,6 +21,10 @@ impl Value {
             Value::Error(error) => error.1.clone(),
             Value::Constant(name) => name.to_string(),
             Value::Time(time, Clock::Stamp) => iso8601(time.with_timezone(&Utc)),
+            Value::Time(time, clock @ (Clock::Time | Clock::Utc)) => {
+                let zone = if *clock == Clock::Utc { "UTC" } else { "%z" };
+                time.format(&format!("%Y-%m-%d %H:%M:%S {zone}")).to_string()
+            }
             Value::Time(time, Clock::Date) => time.format("%Y-%m-%d").to_string(),
             Value::Time(time, Clock::DateTime) => time.format("%Y-%m-%dT%H:%M:%S%:z").to_string(),
             Value::Address(address, _) => address.to_string(),
@@ -34,25 +38,19 @@ impl Value {
     /// Ruby's `inspect`.
     #[must_use]
     pub fn inspect(&self, heap: &Heap) -> String {
-        let mut writer = Writer { heap, out: String::new(), open: Vec::new() };
+        let mut writer = Writer::new(heap);
         writer.inspect(self);
         writer.out
     }
 
-    /// Ruby's `to_json`.
-    #[must_use]
-    pub fn json(&self, heap: &Heap) -> String {
-        let mut writer = Writer { heap, out: String::new(), open: Vec::new() };
-        writer.json(self, false);
-        writer.out
-    }
-
-    /// Ruby's `JSON.pretty_generate`.
-    #[must_use]
-    pub(crate) fn pretty_json(&self, heap: &Heap) -> String {
-        let mut writer = Writer { heap, out: String::new(), open: Vec::new() };
-        writer.json(self, true);
-        writer.out
+    /// Ruby's `to_json`, or `JSON.pretty_generate`.
+    ///
+    /// # Errors
+    /// A number that JSON does not have: `NaN`, `Infinity`.
+    pub(crate) fn json(&self, heap: &Heap, pretty: bool) -> Result<String, f64> {
+        let mut writer = Writer { no_json: None, ..Writer::new(heap) };
+        writer.json(self, pretty);
+        writer.no_json.map_or(Ok(writer.out), Err)
     }
 }
 
@@ -62,6 +60,8 @@ struct Writer<'h> {
     out: String,
     /// What is being written: who finds it within itself does not write it again.
     open: Vec<Container>,
+    /// A number that JSON does not have.
+    no_json: Option<f64>,
 }
 
 /// Something that values are in.
@@ -72,7 +72,11 @@ enum Container {
     Range,
 }
 
-impl Writer<'_> {
+impl<'h> Writer<'h> {
+    fn new(heap: &'h Heap) -> Self {
+        Self { heap, out: String::new(), open: Vec::new(), no_json: None }
+    }
+
     /// Whether there is room for more.
     fn has_room(&self) -> bool {
         if self.out.len() > SIZE_MAX {
@@ -115,15 +119,39 @@ impl Writer<'_> {
                     self.open.pop();
                 }
             }
-            Value::Time(time, Clock::Time) => {
-                let zone = if time.offset().local_minus_utc() == 0 { " UTC" } else { " %z" };
-                let format = format!("%Y-%m-%d %H:%M:%S{zone}");
-                self.out.push_str(&time.format(&format).to_string());
+            Value::Time(time, clock @ (Clock::Time | Clock::Utc)) => {
+                self.out.push_str(&time.format("%Y-%m-%d %H:%M:%S").to_string());
+                let nanos = time.timestamp_subsec_nanos();
+                if nanos > 0 {
+                    let fraction = format!(".{nanos:09}");
+                    self.out.push_str(fraction.trim_end_matches('0'));
+                }
+                let zone = if *clock == Clock::Utc { " UTC" } else { " %z" };
+                self.out.push_str(&time.format(zone).to_string());
+            }
+            Value::Time(time, Clock::Date | Clock::DateTime) => {
+                let utc = time.to_utc();
+                let day = utc.num_days_from_ce() + 1_721_425;
+                let (second, nanos) = (utc.num_seconds_from_midnight(), utc.nanosecond());
+                let offset = time.offset().local_minus_utc();
+                let (class, shown) = (value.class(), value.print(heap));
+                self.out.push_str(&format!(
+                    "#<{class}: {shown} (({day}j,{second}s,{nanos}n),{offset:+}s,2299161j)>"
+                ));
             }
             Value::Regex(_, text) => push_regex(&mut self.out, text),
             Value::Match(found) => {
                 self.out.push_str("#<MatchData ");
                 push_quoted(&mut self.out, found.group(0).unwrap_or_default());
+                for at in 1..found.groups.len() {
+                    let name = found.names.iter().find(|(_, group)| *group == at);
+                    let name = name.map_or(at.to_string(), |(name, _)| name.clone());
+                    self.out.push_str(&format!(" {name}:"));
+                    match found.group(at) {
+                        Some(text) => push_quoted(&mut self.out, text),
+                        None => self.out.push_str("nil"),
+                    }
+                }
                 self.out.push('>');
             }
             Value::Error(error) => self.out.push_str(&format!("#<{}: {}>", error.0, error.1)),
@@ -227,6 +255,7 @@ impl Writer<'_> {
     fn json(&mut self, value: &Value, pretty: bool) {
         match value {
             Value::Nil => self.out.push_str("null"),
+            Value::Float(number) if !number.is_finite() => self.no_json = Some(*number),
             Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Big(_) => {
                 self.out.push_str(&value.inspect(self.heap));
             }
@@ -360,7 +389,9 @@ fn push_quoted(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
             '\u{1b}' => out.push_str("\\e"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04X}", c as u32)),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                out.push_str(&format!("\\u{:04X}", c as u32))
+            }
             c => out.push(c),
         }
     }

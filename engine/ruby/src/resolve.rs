@@ -108,7 +108,7 @@ impl Resolver {
     fn parts(&mut self, parts: &mut [Part]) {
         for part in parts {
             match part {
-                Part::Text(_) => {}
+                Part::Text(_) | Part::Bytes(_) => {}
                 Part::Code(node) => self.node(node),
             }
         }

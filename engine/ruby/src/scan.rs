@@ -30,7 +30,7 @@ pub(crate) enum Token {
     /// `/a/i`
     Regex(Vec<Piece>, String),
     /// `%w[a b]`; whether they are symbols
-    Words(Vec<String>, bool),
+    Words(Vec<Vec<Piece>>, bool),
     /// `+`
     Operator(&'static str),
     Newline,
@@ -41,6 +41,8 @@ pub(crate) enum Token {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Piece {
     Text(String),
+    /// Bytes that are no UTF-8: `"\xFF"`
+    Bytes(Vec<u8>),
     /// The code and where it begins.
     Code(String, usize),
 }
@@ -198,19 +200,12 @@ impl<'t> Scanner<'t> {
                 }
                 self.at += 1;
                 let pieces = self.pieces('"', None, Escapes::Read)?;
-                // `"a": 1`
-                match (self.rest().starts_with(':') && !self.rest().starts_with("::"), &*pieces) {
-                    (true, [Piece::Text(text)]) if self.in_braces() => {
-                        self.at += 1;
-                        self.push(Token::Label(text.clone()), start, space);
-                    }
-                    _ => self.push(Token::Text(pieces), start, space),
-                }
+                self.text_or_label(pieces, start, space);
             }
             '\'' => {
                 self.at += 1;
                 let pieces = self.pieces('\'', None, Escapes::OfQuotes)?;
-                self.push(Token::Text(pieces), start, space);
+                self.text_or_label(pieces, start, space);
             }
             '/' if self.wants_value(space) => {
                 self.at += 1;
@@ -225,6 +220,17 @@ impl<'t> Scanner<'t> {
             _ => self.operator(start, space)?,
         }
         Ok(true)
+    }
+
+    /// A text, or the key of a pair: `"a": 1`.
+    fn text_or_label(&mut self, pieces: Vec<Piece>, start: usize, space: bool) {
+        match (self.rest().starts_with(':') && !self.rest().starts_with("::"), &*pieces) {
+            (true, [Piece::Text(text)]) if self.in_braces() => {
+                self.at += 1;
+                self.push(Token::Label(text.clone()), start, space);
+            }
+            _ => self.push(Token::Text(pieces), start, space),
+        }
     }
 
     /// Whether the text before `:` can be a key.
@@ -250,6 +256,15 @@ impl<'t> Scanner<'t> {
     fn character(&mut self, start: usize, space: bool) -> bool {
         let mut characters = self.rest()[1..].chars();
         let (Some(character), after) = (characters.next(), characters.next()) else { return false };
+        if let ('\\', Some(escaped @ ('n' | 't' | 'r' | 's' | 'e' | '0' | '\\'))) =
+            (character, after)
+        {
+            self.at += 2;
+            let mut text = String::new();
+            let read = self.escape(&mut text).is_ok() && escaped != '\0';
+            self.push(Token::Text(vec![Piece::Text(text)]), start, space);
+            return read;
+        }
         if character.is_whitespace() || after.is_some_and(|after| after.is_alphanumeric()) {
             return false;
         }
@@ -336,14 +351,31 @@ impl<'t> Scanner<'t> {
         // `:@data` is a symbol, too.
         let sigil = rest.len() - rest.trim_start_matches('@').len();
         let named = rest[sigil..].starts_with(|c: char| c.is_alphabetic() || c == '_');
-        let operator = ["+", "-", "*", "<=>", "==", "[]"]
-            .into_iter()
-            .find(|one| rest.starts_with(one) && !rest[one.len()..].starts_with([' ', '1', '2']));
+        let operators = [
+            "<=>", "===", "==", "=~", "[]=", "[]", "**", "<<", ">>", "<=", ">=", "+", "-", "*",
+            "/", "%", "<", ">", "&", "|", "^",
+        ];
+        let ends = |after: &str| {
+            after.is_empty()
+                || after.starts_with([')', ',', ']', '}', '.', ';', '\n'])
+                || after.starts_with(" =>")
+        };
+        let wants_value = self.wants_value(space);
+        let is_named = |one: &&str| {
+            rest.strip_prefix(*one).is_some_and(|after| {
+                ends(after) || (after.starts_with(' ') && wants_value && one.len() > 1)
+            })
+        };
+        let operator = operators.into_iter().find(is_named);
         let length = match (named, operator) {
             (true, _) => {
                 let end = rest[sigil..].find(|c: char| !(c.is_alphanumeric() || c == '_'));
                 let end = end.map_or(rest.len(), |end| sigil + end);
-                end + usize::from(rest[end..].starts_with(['?', '!']))
+                let sets = rest[end..].starts_with('=')
+                    && !["=>", "==", "=~"].iter().any(|operator| {
+                        rest[end..].starts_with(operator) && !rest[end..].starts_with("==>")
+                    });
+                end + usize::from(rest[end..].starts_with(['?', '!']) || sets)
             }
             (false, Some(operator)) => operator.len(),
             (false, None) => return Ok(false),

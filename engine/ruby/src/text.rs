@@ -85,6 +85,8 @@ pub(crate) enum Encoding {
     Binary,
     /// `UTF-8` with bytes that are none.
     Utf8,
+    /// `US-ASCII`
+    Ascii,
     /// `ISO-8859-1`, `Windows-1252`
     Latin1,
     /// `UTF-16LE`
@@ -98,7 +100,8 @@ impl Encoding {
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_uppercase().replace('_', "-").as_str() {
             "ASCII-8BIT" | "BINARY" => Encoding::Binary,
-            "UTF-8" | "US-ASCII" | "ASCII" => Encoding::Utf8,
+            "UTF-8" => Encoding::Utf8,
+            "US-ASCII" | "ASCII" => Encoding::Ascii,
             "ISO-8859-1" | "ISO8859-1" | "LATIN1" | "WINDOWS-1252" | "CP1252" => Encoding::Latin1,
             "UTF-16LE" => Encoding::Utf16Little,
             "UTF-16BE" | "UTF-16" => Encoding::Utf16Big,
@@ -110,6 +113,7 @@ impl Encoding {
         match self {
             Encoding::Binary => "ASCII-8BIT",
             Encoding::Utf8 => "UTF-8",
+            Encoding::Ascii => "US-ASCII",
             Encoding::Latin1 => "ISO-8859-1",
             Encoding::Utf16Little => "UTF-16LE",
             Encoding::Utf16Big => "UTF-16BE",
@@ -129,7 +133,7 @@ impl Content {
         let plain = match encoding {
             Encoding::Utf8 => std::str::from_utf8(bytes).ok(),
             Encoding::Utf16Little | Encoding::Utf16Big => None,
-            Encoding::Binary | Encoding::Latin1 => {
+            Encoding::Binary | Encoding::Latin1 | Encoding::Ascii => {
                 std::str::from_utf8(bytes).ok().filter(|text| text.is_ascii())
             }
         };
@@ -163,7 +167,9 @@ pub(crate) fn decoded(bytes: &[u8], encoding: Encoding) -> String {
         text
     };
     match encoding {
-        Encoding::Binary | Encoding::Latin1 => bytes.iter().copied().map(char::from).collect(),
+        Encoding::Binary | Encoding::Latin1 | Encoding::Ascii => {
+            bytes.iter().copied().map(char::from).collect()
+        }
         Encoding::Utf8 => String::from_utf8_lossy(bytes).into_owned(),
         Encoding::Utf16Little => wide(u16::from_le_bytes),
         Encoding::Utf16Big => wide(u16::from_be_bytes),
@@ -174,7 +180,7 @@ pub(crate) fn decoded(bytes: &[u8], encoding: Encoding) -> String {
 pub(crate) fn encoded(text: &str, encoding: Encoding) -> Option<Vec<u8>> {
     match encoding {
         Encoding::Utf8 => Some(text.as_bytes().to_vec()),
-        Encoding::Binary => text.is_ascii().then(|| text.as_bytes().to_vec()),
+        Encoding::Binary | Encoding::Ascii => text.is_ascii().then(|| text.as_bytes().to_vec()),
         Encoding::Latin1 => text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect(),
         Encoding::Utf16Little => Some(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
         Encoding::Utf16Big => Some(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),

@@ -69,6 +69,8 @@ impl Node {
 pub enum Part {
     /// `abc`
     Text(Arc<str>),
+    /// `\xFF`: bytes that are no UTF-8
+    Bytes(Arc<[u8]>),
     /// `#{a}`
     Code(Node),
 }
@@ -123,6 +125,8 @@ pub enum Role {
     Keys,
     /// `&a`
     Block,
+    /// `|; a|`: none; it is a variable of the block alone
+    Own,
 }
 
 /// `rescue A, B => e` and the statements behind it.
@@ -287,7 +291,7 @@ impl Kind {
             | Kind::Number(_) => {}
             Kind::Text(parts) | Kind::OpenRegex(parts, _) => {
                 parts.iter().for_each(|part| match part {
-                    Part::Text(_) => {}
+                    Part::Text(_) | Part::Bytes(_) => {}
                     Part::Code(node) => each(node),
                 });
             }

@@ -90,8 +90,10 @@ pub(crate) struct Range {
 /// The classes of moments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// `Time`, counted in seconds.
+    /// `Time` in the zone of its own, counted in seconds.
     Time,
+    /// `Time` in UTC.
+    Utc,
     /// `LogStash::Timestamp`
     Stamp,
     /// `Date`, counted in days.
@@ -249,7 +251,7 @@ impl Value {
         }
         let text = |text: &str| {
             // The copy lives as long as the event.
-            heap.budget().hold(text.len());
+            heap.budget().hold_for_event(text.len());
             Datum::Str(arena.str(text))
         };
         Some(match self {
@@ -360,7 +362,7 @@ impl Value {
             Value::List(_) => "Array",
             Value::Hash(_) => "Hash",
             Value::Range(_) => "Range",
-            Value::Time(_, Clock::Time) => "Time",
+            Value::Time(_, Clock::Time | Clock::Utc) => "Time",
             Value::Time(_, Clock::Stamp) => "LogStash::Timestamp",
             Value::Time(_, Clock::Date) => "Date",
             Value::Time(_, Clock::DateTime) => "DateTime",

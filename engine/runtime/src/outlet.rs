@@ -16,7 +16,7 @@ use crate::console::Console;
 use crate::drain::Drain;
 use crate::error::Error;
 use crate::intake::Messages;
-use crate::limits::{OUTLET_BYTES_MAX, OUTLET_PARCELS_MAX};
+use crate::limits::{ERRORS_PRINTED_MAX, OUTLET_BYTES_MAX, OUTLET_PARCELS_MAX};
 use crate::network::Network;
 use crate::outputs::{Chunk, Count, ErrorRecord, SinkId};
 use crate::queue::{Closed, Queue};
@@ -64,15 +64,36 @@ impl Desk {
         &self.stats.sinks[self.sink]
     }
 
-    /// An attempt to deliver failed, and is made again.
-    pub fn fail_attempt(&self, reason: &str) {
-        self.stats.add_error("sink");
-        self.counters().fail_attempt(reason);
+    /// An attempt to deliver failed, and is made again. Says whether it is the first that failed in a row.
+    pub fn fail_attempt(&self, reason: &str) -> bool {
+        self.counters().fail_attempt(reason)
+    }
+
+    /// The same, with a warning for the first of a row. It is no error of the run: nothing is lost by it.
+    pub fn warn_attempt(&self, error: &Error) {
+        let text = error.to_string();
+        if self.fail_attempt(&text) && self.counters().reconnects() < ERRORS_PRINTED_MAX {
+            self.counters().tell(true);
+            let name = &self.name;
+            self.console.message(&format!("warning: {name}: {text}\n  note: it is tried again"));
+        }
+    }
+
+    /// The peer has taken something: says so, when attempts had failed before.
+    fn succeed(&self) {
+        let counters = self.counters();
+        if counters.succeed() && counters.tell(false) {
+            let retries = counters.retries();
+            let text =
+                format!("note: {}: works again; {retries} attempts failed so far", self.name);
+            self.console.message(&text);
+        }
     }
 
     /// Reports an error that does not end the run.
     pub fn trouble(&self, error: Error) {
-        self.fail_attempt(&error.to_string());
+        self.stats.add_error("sink");
+        self.counters().fail_attempt(&error.to_string());
         self.troubles.report(&self.console, error);
     }
 }
@@ -353,7 +374,7 @@ impl Parcel {
     pub fn confirm(mut self) {
         let (events, bytes) = (self.events, self.bytes.len() as u64);
         self.desk.counters().add(Count { events, bytes });
-        self.desk.counters().succeed();
+        self.desk.succeed();
         self.tokens.clear();
         self.delivery.succeed();
     }
@@ -387,8 +408,8 @@ impl Parcel {
             bytes -= self.event(one.event).len();
         }
         let events = self.events - refused.len() as u64;
+        self.desk.succeed();
         let counters = self.desk.counters();
-        counters.succeed();
         counters.add(Count { events, bytes: bytes as u64 });
         counters.add_failed(refused.len() as u64);
         self.desk.stats.add_errors("refused", refused.len() as u64);

@@ -45,6 +45,19 @@ pub struct NewSource {
     pub follows: Option<SourceId>,
 }
 
+impl NewSource {
+    /// Whether it can begin, as far as can be told while those that will end are still open.
+    ///
+    /// # Errors
+    /// What it reads is not there, or somebody else has what it listens on.
+    pub fn try_opening(&self, stats: &Stats, closing: &[SourceId]) -> Result<(), Error> {
+        let opened = self.config.open(&[])?;
+        let name = opened.name();
+        let is_handed_over = closing.iter().any(|old| stats.sources[*old].name == name);
+        if is_handed_over { Ok(()) } else { opened.try_listen() }
+    }
+}
+
 /// What changes when a program takes the place of another. Sources, sinks and ports that are not named here
 /// stay what they are.
 pub struct Replacement {

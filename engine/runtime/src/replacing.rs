@@ -53,7 +53,7 @@ impl Run {
         }
         // What is missing is noticed before anything is touched.
         for source in &sources {
-            source.config.open(&[])?;
+            source.try_opening(&self.stats, &closed_sources)?;
         }
         self.open_sinks(&what.sinks)?;
         for port in &what.ports {

@@ -69,11 +69,11 @@ struct Table {
 impl Table {
     fn section(&mut self, kind: &str, rows: &[Row]) {
         for row in rows {
-            let failed = match row.failed {
-                0 => String::new(),
-                failed => format!("{} failed", grouped(failed)),
-            };
-            self.row(kind, &row.name, &grouped(row.events), &scaled(row.bytes), &failed);
+            let notes = [(row.failed, "failed"), (row.retries, "retried")];
+            let notes = notes.iter().filter(|(count, _)| *count > 0);
+            let notes = notes.map(|(count, what)| format!("{} {what}", grouped(*count)));
+            let notes = notes.collect::<Vec<_>>().join(", ");
+            self.row(kind, &row.name, &grouped(row.events), &scaled(row.bytes), &notes);
         }
     }
 
@@ -127,8 +127,12 @@ pub fn json(counts: &Counts) -> String {
 }
 
 fn row_json(row: &Row) -> String {
+    let retries = match row.retries {
+        0 => String::new(),
+        retries => format!(r#","retries":{retries}"#),
+    };
     format!(
-        r#"{{"name":{},"events":{},"bytes":{},"failed":{}}}"#,
+        r#"{{"name":{},"events":{},"bytes":{},"failed":{}{retries}}}"#,
         quoted(&row.name),
         row.events,
         row.bytes,
@@ -188,6 +192,7 @@ mod tests {
             events,
             bytes: events * 100,
             failed,
+            retries: failed / 5,
         };
         Counts {
             elapsed: Duration::from_secs(2),
@@ -214,7 +219,7 @@ mod tests {
         let expected = "                      events     bytes\n\
                         source   a.log     1_234_567  123.5 MB\n\
                         port     out       1_000_000  100.0 MB\n\
-                        sink     file \"x\"    999_990  100.0 MB  10 failed\n\
+                        sink     file \"x\"    999_990  100.0 MB  10 failed, 2 retried\n\
                         dropped  dedup       234_564\n\
                         error    decode            3\n\
                         1_234_567 events in 2.00 s (617_283 events/s, 61.7 MB/s)";
@@ -225,9 +230,9 @@ mod tests {
     fn json_holds_all_counts_and_escapes_names() {
         let text = json(&counts());
         assert!(text.starts_with(r#"{"seconds":2.000000,"events":1234567,"#), "{text}");
-        assert!(
-            text.contains(r#"{"name":"file \"x\"","events":999990,"bytes":99999000,"failed":10}"#)
-        );
+        assert!(text.contains(
+            r#"{"name":"file \"x\"","events":999990,"bytes":99999000,"failed":10,"retries":2}"#
+        ));
         assert!(text.ends_with(r#""dropped":{"dedup":234564},"errors":{"decode":3}}"#), "{text}");
     }
 }

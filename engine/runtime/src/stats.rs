@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::outputs::{Count, Outputs};
+use crate::pacing::Pacing;
 
 /// The counters of one source.
 #[derive(Debug, Default)]
@@ -29,6 +30,8 @@ pub struct SourceStats {
     pub condition: Condition,
     /// Whether the last that happened was a failure. Beside the condition, which takes a lock.
     is_failing: AtomicBool,
+    /// Times that it worked again after failures.
+    reconnects: AtomicU64,
     errors: Mutex<Sums>,
     dropped: Mutex<Sums>,
 }
@@ -83,8 +86,14 @@ pub struct PortStats {
     busy_ns: AtomicU64,
     /// Whether the last attempt failed. Beside the condition, which takes a lock.
     is_failing: AtomicBool,
+    /// Times that it worked again after attempts had failed.
+    reconnects: AtomicU64,
+    /// Whether the user was told that attempts fail.
+    is_told: AtomicBool,
     /// Whether its peer takes events.
     pub condition: Condition,
+    /// What its requests wait for, where it sends some.
+    pub pacing: Pacing,
 }
 
 /// The counters of a run.
@@ -121,6 +130,8 @@ pub struct Row {
     pub bytes: u64,
     /// Events that could not be written.
     pub failed: u64,
+    /// Attempts that failed and were made again.
+    pub retries: u64,
 }
 
 /// All counts at one moment.
@@ -201,19 +212,33 @@ impl PortStats {
         Count { events: load(&self.held_events), bytes: load(&self.held_bytes) }
     }
 
-    /// An attempt failed, for this reason, and is made again.
-    pub fn fail_attempt(&self, reason: &str) {
+    /// An attempt failed, for this reason, and is made again. Says whether it is the first that failed in a row.
+    pub fn fail_attempt(&self, reason: &str) -> bool {
         self.retries.fetch_add(1, Ordering::Relaxed);
-        self.is_failing.store(true, Ordering::Relaxed);
+        let was_failing = self.is_failing.swap(true, Ordering::Relaxed);
         self.condition.set(Health::Failing(reason.to_string()));
+        !was_failing
     }
 
-    /// The peer has taken something.
-    pub fn succeed(&self) {
-        if self.is_failing.load(Ordering::Relaxed) && self.is_failing.swap(false, Ordering::Relaxed)
-        {
+    /// The peer has taken something. Says whether attempts had failed before.
+    pub fn succeed(&self) -> bool {
+        let is_back = self.is_failing.load(Ordering::Relaxed)
+            && self.is_failing.swap(false, Ordering::Relaxed);
+        if is_back {
+            self.reconnects.fetch_add(1, Ordering::Relaxed);
             self.condition.set(Health::Working);
         }
+        is_back
+    }
+
+    /// Notes whether the user was told that attempts fail; says what was noted before.
+    pub(crate) fn tell(&self, is_told: bool) -> bool {
+        self.is_told.swap(is_told, Ordering::Relaxed)
+    }
+
+    /// Times that it worked again after attempts had failed.
+    pub fn reconnects(&self) -> u64 {
+        self.reconnects.load(Ordering::Relaxed)
     }
 
     /// Attempts that failed and were made again.
@@ -238,6 +263,7 @@ impl PortStats {
             events: self.events.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
             failed: self.failed.load(Ordering::Relaxed),
+            retries: self.retries(),
         }
     }
 }
@@ -268,8 +294,14 @@ impl SourceStats {
     pub fn succeed(&self) {
         if self.is_failing.load(Ordering::Relaxed) && self.is_failing.swap(false, Ordering::Relaxed)
         {
+            self.reconnects.fetch_add(1, Ordering::Relaxed);
             self.condition.set(Health::Working);
         }
+    }
+
+    /// Times that it worked again after failures.
+    pub fn reconnects(&self) -> u64 {
+        self.reconnects.load(Ordering::Relaxed)
     }
 
     /// Errors of its events, by kind.
@@ -288,6 +320,7 @@ impl SourceStats {
             events: self.events.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Relaxed),
             failed: 0,
+            retries: 0,
         }
     }
 }

@@ -84,6 +84,18 @@ pub async fn listen_with(
     Err(failed(last))
 }
 
+/// Whether an address can be listened on now, by TCP.
+///
+/// # Errors
+/// The address cannot be had.
+pub fn try_listen(address: &Address) -> Result<(), Error> {
+    let place = (address.host.as_str(), address.port);
+    std::net::TcpListener::bind(place).map(drop).map_err(|error| {
+        let help = "choose a port that is free, and an address of this machine";
+        Error::input(address.to_string(), format!("cannot be listened on: {error}"), help)
+    })
+}
+
 fn bind(place: SocketAddr, backlog: u32, shares_port: bool) -> std::io::Result<TcpListener> {
     let socket = if place.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
     socket.set_reuseaddr(true)?;

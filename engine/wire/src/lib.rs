@@ -6,6 +6,9 @@
 pub mod address;
 pub mod tls;
 pub mod retry;
+pub mod pace;
+pub mod breaker;
+pub mod admission;
 pub mod socket;
 pub mod cutter;
 pub mod stream;

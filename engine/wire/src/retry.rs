@@ -5,10 +5,14 @@ use std::time::Duration;
 
 use temblor_declare::{Setting, Settings, Takes};
 
+/// The longest wait between two attempts where the program does not say: a peer that is back has its events within
+/// five seconds, and one that is away is asked by one request at a time.
+pub const LONGEST: Duration = Duration::from_secs(4);
+
 /// Settings of every sink that tries again.
 pub const RETRY: &[Setting] = &[
     Setting::new("first", Takes::Duration, "The wait before the second attempt.").or("200ms"),
-    Setting::new("longest", Takes::Duration, "No wait is longer than this.").or("30s"),
+    Setting::new("longest", Takes::Duration, "No wait is longer than this.").or("4s"),
     Setting::new("growth", Takes::Number, "By how much each wait is longer than the one before.")
         .or("2.0"),
     Setting::new(
@@ -30,7 +34,7 @@ pub struct Retry {
 
 impl Default for Retry {
     fn default() -> Self {
-        let (first, longest) = (Duration::from_millis(200), Duration::from_secs(30));
+        let (first, longest) = (Duration::from_millis(200), LONGEST);
         Self { first, longest, growth: 2.0, attempts_max: None, attempts: 0 }
     }
 }
@@ -53,6 +57,12 @@ impl Retry {
     #[must_use]
     pub fn at_most(self, attempts: u64) -> Self {
         Self { attempts_max: Some(attempts), ..self }
+    }
+
+    /// The same waits, without an end.
+    #[must_use]
+    pub fn without_end(self) -> Self {
+        Self { attempts_max: None, ..self }
     }
 
     /// Whether nothing has failed since the last success.
@@ -100,7 +110,7 @@ mod tests {
         let waits: Vec<_> = (0..12).filter_map(|_| retry.fail(1.0)).collect();
         assert_eq!(waits[0], Duration::from_millis(200));
         assert_eq!(waits[1], Duration::from_millis(400));
-        assert_eq!(waits[11], Duration::from_secs(30));
+        assert_eq!(waits[11], LONGEST);
         retry.succeed();
         assert_eq!(retry.fail(0.0), Some(Duration::from_millis(100)));
     }

@@ -249,6 +249,13 @@ impl Source for StreamSource {
         matches!(self.shape, Shape::Listening { .. })
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        match &self.shape {
+            Shape::Listening { address, .. } => inbound::try_listen(address),
+            _ => Ok(()),
+        }
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let Self { shape, reading, meta } = self.clone();
         feed.network.handle()?.block_on(async move {

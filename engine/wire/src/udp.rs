@@ -149,6 +149,14 @@ impl Source for DatagramSource {
         true
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        let place = (self.address.host.as_str(), self.address.port);
+        std::net::UdpSocket::bind(place).map(drop).map_err(|error| {
+            let help = "choose a port that is free, and an address of this machine";
+            Error::input(self.address.to_string(), format!("cannot be listened on: {error}"), help)
+        })
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let failed = |error: IoError| {
             let help = "choose a port that is free, and an address of this machine";

@@ -271,7 +271,7 @@ impl Writing {
                     Ok(connected) => break Some(connected),
                     Err(error) => {
                         let failed = Error::output(self.name(), error.to_string(), "");
-                        desk.trouble(failed);
+                        desk.warn_attempt(&failed);
                         let Some(wait) = retry.fail(retry::chance()) else { break None };
                         tokio::time::sleep(wait).await;
                     }
@@ -289,7 +289,7 @@ impl Writing {
                 // A new producer begins a new sequence; what the old one had under way has failed.
                 Some(error) => {
                     let failed = Error::output(self.name(), error.to_string(), "");
-                    desk.trouble(failed);
+                    desk.warn_attempt(&failed);
                     let _ = tokio::task::spawn_blocking(move || drop(connected)).await;
                     let wait = retry.fail(retry::chance());
                     tokio::time::sleep(wait.unwrap_or(Duration::from_secs(1))).await;

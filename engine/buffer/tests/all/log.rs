@@ -8,7 +8,8 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use temblor_buffer::log::{Durability, Log, OpenError, Refused, SET_ASIDE_MAX, Settings};
+use temblor_buffer::holdings::SET_ASIDE_MAX;
+use temblor_buffer::log::{Durability, Log, OpenError, Refused, Settings};
 use temblor_buffer::reader::{Item, Loss, Reader};
 use temblor_buffer::seal::Key;
 use temblor_buffer::segment;

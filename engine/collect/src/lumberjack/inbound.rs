@@ -43,6 +43,10 @@ impl Source for Listening {
         true
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        temblor_wire::inbound::try_listen(&self.listener.address)
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let config = self.clone();
         feed.network.handle()?.block_on(self.listener.serve(feed, move |stream, peer, feed| {

@@ -56,6 +56,10 @@ impl Source for Listening {
         true
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        temblor_wire::inbound::try_listen(&self.listener.address)
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let config = Arc::new(self.clone());
         feed.network.handle()?.block_on(

@@ -14,6 +14,7 @@ mod outbound;
 use std::sync::Arc;
 use std::time::Duration;
 
+use temblor_declare::order::{OF_REQUESTS, Order};
 use temblor_declare::{
     Build, Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Settings, Takes, Wrong,
 };
@@ -34,9 +35,12 @@ const METRICS: Setting =
 const TRACE: Setting = Setting::new("trace", Takes::Flag, "Whether traces are taken.").or("true");
 const BODY_BYTES: Setting =
     Setting::new("max_body", Takes::Bytes, "The longest request, compressed or not.").or("16MiB");
-const CONCURRENCY: Setting =
-    Setting::new("concurrency", Takes::Whole { least: 1, most: 256 }, "Requests at the same time.")
-        .or("4");
+const CONCURRENCY: Setting = Setting::new(
+    "concurrency",
+    Takes::Whole { least: 1, most: 256 },
+    "Requests at the same time, at the most; within that as many as the peer bears.",
+)
+.or("16");
 
 /// The longest request, unless the program sets it.
 const BODY_BYTES_MAX: usize = 16 << 20;
@@ -74,6 +78,7 @@ pub(crate) static OTLP: Connector = Connector {
         METRICS,
         TRACE,
         CONCURRENCY,
+        OF_REQUESTS,
         Setting::new("protocol", Takes::Word(&["grpc", "http"]), "How requests go over the wire.")
             .or("grpc"),
         Setting::new("encoding", Takes::Word(&["protobuf", "json"]), "What bodies of `http` are.")
@@ -189,6 +194,7 @@ fn sink(settings: &Settings, address: &str) -> Result<Built, Wrong> {
         headers: client::headers(settings)?,
         signals: Signals::of_settings(settings),
         concurrency: settings.optional_whole("concurrency").map_or(4, |most| most as usize),
+        order: Order::of_settings(settings, OTLP.sink)?,
         timeout: settings.optional_duration("timeout").unwrap_or(TIMEOUT_MAX),
         retry: Retry::of_settings(settings.record("retry")),
         errors: Arc::clone(&errors),

@@ -3,6 +3,7 @@
 //! Invariant: an event is confirmed when the peer has taken its request, and comes back on `err` when the peer
 //! refused it for good; while the peer cannot take it, it is sent again.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +12,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, TE};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, RETRY_AFTER, TE};
 use hyper::{HeaderMap, Request, StatusCode};
 use serde_json::Value;
+use temblor_declare::order::Order;
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Feedback, Outlet};
 use temblor_runtime::sink::{OpenSink, Sink};
+use temblor_wire::admission::{Admission, Fault};
 use temblor_wire::outbound::{Task, TaskSink};
 use temblor_wire::retry::Retry;
 use tokio::task::JoinSet;
@@ -24,12 +27,14 @@ use tokio::task::JoinSet;
 use super::signal::{Signal, Signals};
 use super::{grpc, schema, shape};
 use crate::client::{Answer, Client};
-use crate::parcels::{self, Parcels};
+use crate::parcels::Parcels;
 
 /// Events that are taken together.
 const EVENTS_MAX: u64 = 256;
 /// Bytes of events that are taken together.
 const BYTES_MAX: usize = 8 << 20;
+/// The longest wait that a peer can ask for.
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(120);
 
 /// How requests go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +61,8 @@ pub(crate) struct Sending {
     pub headers: HeaderMap,
     pub signals: Signals,
     pub concurrency: usize,
+    /// Which events keep their order.
+    pub order: Order,
     pub timeout: Duration,
     pub retry: Retry,
     pub errors: Arc<Feedback>,
@@ -78,27 +85,27 @@ enum Outcome {
     Failed(Error),
 }
 
+/// An event by its parcel and its place there, and what is sent for it.
+type Made = ((usize, usize), Result<(&'static Signal, Bytes), String>);
+
 async fn run(config: Arc<Sending>, outlet: Arc<Outlet>, desk: Desk) {
+    let admission = Admission::new(config.concurrency, &config.retry, &desk);
     while let Some(mut parcels) = Parcels::take(&outlet, EVENTS_MAX, BYTES_MAX).await {
         let mut requests = JoinSet::new();
-        let mut failure = None;
-        let indices: Vec<_> = parcels.indices().collect();
-        for index in indices {
-            while requests.len() >= config.concurrency {
-                note(requests.join_next().await, &mut parcels, &mut failure);
-            }
-            let made = config.request(parcels.event(index));
-            let (config, desk) = (Arc::clone(&config), desk.clone());
-            requests.spawn(async move {
-                let outcome = match made {
-                    Ok((signal, body)) => config.deliver(signal, body, &desk).await,
-                    Err(reason) => Outcome::Refused(reason),
-                };
-                (index, outcome)
-            });
+        for group in config.groups(&parcels) {
+            let (config, admission) = (Arc::clone(&config), Arc::clone(&admission));
+            requests.spawn(async move { config.deliver_all(group, &admission).await });
         }
-        while !requests.is_empty() {
-            note(requests.join_next().await, &mut parcels, &mut failure);
+        let mut failure = None;
+        while let Some(ended) = requests.join_next().await {
+            match ended {
+                Ok(outcomes) => outcomes.into_iter().for_each(|(index, outcome)| match outcome {
+                    Outcome::Taken => {}
+                    Outcome::Refused(reason) => parcels.refuse(index, reason),
+                    Outcome::Failed(error) => failure = Some(error),
+                }),
+                Err(error) => failure = Some(Error::bug("otlp", error.to_string())),
+            }
         }
         match failure {
             None => parcels.confirm(&config.errors).await,
@@ -107,18 +114,48 @@ async fn run(config: Arc<Sending>, outlet: Arc<Outlet>, desk: Desk) {
     }
 }
 
-type Noted = Option<Result<((usize, usize), Outcome), tokio::task::JoinError>>;
-
-fn note(ended: Noted, parcels: &mut Parcels, failure: &mut Option<Error>) {
-    match ended {
-        Some(Ok((_, Outcome::Taken))) | None => {}
-        Some(Ok((index, Outcome::Refused(reason)))) => parcels.refuse(index, reason),
-        Some(Ok((_, Outcome::Failed(error)))) => *failure = Some(error),
-        Some(Err(error)) => *failure = Some(Error::bug("otlp", error.to_string())),
-    }
-}
-
 impl Sending {
+    /// The events whose requests go one after another; different groups go at the same time.
+    fn groups(&self, parcels: &Parcels) -> Vec<Vec<Made>> {
+        let made = |index| (index, self.request(parcels.event(index)));
+        let lane = |index| match self.order {
+            Order::Key(at) => parcels.attribute(index, at).map(str::to_string),
+            _ => None,
+        };
+        match self.order {
+            Order::None => parcels.indices().map(|index| vec![made(index)]).collect(),
+            Order::Source | Order::Key(_) => {
+                let mut groups: BTreeMap<Option<String>, Vec<Made>> = BTreeMap::new();
+                for index in parcels.indices() {
+                    groups.entry(lane(index)).or_default().push(made(index));
+                }
+                groups.into_values().collect()
+            }
+        }
+    }
+
+    /// Sends requests one after another.
+    async fn deliver_all(
+        &self,
+        group: Vec<Made>,
+        admission: &Arc<Admission>,
+    ) -> Vec<((usize, usize), Outcome)> {
+        let mut outcomes = Vec::with_capacity(group.len());
+        for (index, made) in group {
+            let outcome = match made {
+                Ok((signal, body)) => {
+                    let place = admission.place().await;
+                    let outcome = self.deliver(signal, body, admission).await;
+                    drop(place);
+                    outcome
+                }
+                Err(reason) => Outcome::Refused(reason),
+            };
+            outcomes.push((index, outcome));
+        }
+        outcomes
+    }
+
     /// The signal and the body of an event.
     fn request(&self, event: &[u8]) -> Result<(&'static Signal, Bytes), String> {
         let event: Value = serde_json::from_slice(event).map_err(|error| error.to_string())?;
@@ -149,23 +186,54 @@ impl Sending {
         Ok((signal, bytes.into()))
     }
 
-    async fn deliver(&self, signal: &'static Signal, body: Bytes, desk: &Desk) -> Outcome {
-        let mut retry = self.retry.clone();
+    async fn deliver(
+        &self,
+        signal: &'static Signal,
+        body: Bytes,
+        admission: &Arc<Admission>,
+    ) -> Outcome {
+        let mut attempts = admission.attempts("");
         loop {
+            let turn = match attempts.turn().await {
+                Ok(turn) => turn,
+                Err(error) => return Outcome::Failed(error),
+            };
             let answer = match self.http_request(signal, body.clone()) {
                 Ok(request) => self.client.send(request, self.timeout).await,
                 Err(reason) => return Outcome::Refused(reason),
             };
-            let reason = match answer.map(|answer| self.judge(signal, &answer)) {
-                Ok(Ok(None)) => return Outcome::Taken,
-                Ok(Ok(Some(refusal))) => return Outcome::Refused(refusal),
-                Ok(Err(reason)) | Err(reason) => reason,
+            let (reason, fault) = match answer {
+                Ok(answer) => match self.judge(signal, &answer) {
+                    Ok(refusal) => {
+                        turn.answered();
+                        return refusal.map_or(Outcome::Taken, Outcome::Refused);
+                    }
+                    Err(reason) => (reason, self.fault(&answer)),
+                },
+                Err(reason) => (reason, Fault::Broken(None)),
             };
             let help = "check that a collector takes OTLP there, and `protocol`";
             let error = Error::output(self.base.clone(), reason, help);
-            if !parcels::wait(&mut retry, desk, &error).await {
+            if let Err(error) = attempts.failed(turn, fault, error).await {
                 return Outcome::Failed(error);
             }
+        }
+    }
+
+    /// What an answer that is for now says of the peer.
+    fn fault(&self, answer: &Answer) -> Fault {
+        let asked = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let asked = asked.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
+        let asked = asked.map(|asked| asked.min(RETRY_AFTER_MAX));
+        let says_busy = self.protocol == Protocol::Grpc
+            && answer
+                .trailers
+                .get("grpc-status")
+                .or_else(|| answer.headers.get("grpc-status"))
+                .is_some_and(|code| code == "8");
+        match says_busy || answer.status == StatusCode::TOO_MANY_REQUESTS {
+            true => Fault::Busy(asked),
+            false => Fault::Broken(asked),
         }
     }
 

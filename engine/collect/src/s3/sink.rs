@@ -7,16 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use hyper::body::Bytes;
 use serde_json::Value;
 use temblor_runtime::error::Error;
 use temblor_runtime::outlet::{Desk, Outlet, Parcel};
 use temblor_runtime::sink::{OpenSink, Sink};
+use temblor_wire::admission::{Admission, Fault};
 use temblor_wire::outbound::{Task, TaskSink};
 use temblor_wire::retry::{self, Retry};
 
 use super::object::Object;
 use super::store::Store;
-use crate::parcels;
 
 /// Time between two looks at how old objects are.
 const LOOK: Duration = Duration::from_millis(100);
@@ -56,7 +57,8 @@ impl OpenSink for Writing {
         let config = self.clone();
         let work = move |outlet, desk| -> Task {
             let (objects, parcels, count) = (HashMap::new(), HashMap::new(), 0);
-            Box::pin(Gathering { config, objects, parcels, count, desk }.run(outlet))
+            let admission = Admission::new(1, &config.retry, &desk);
+            Box::pin(Gathering { config, objects, parcels, count, desk, admission }.run(outlet))
         };
         Ok(Box::new(TaskSink::new(work)))
     }
@@ -78,6 +80,8 @@ struct Gathering {
     /// Parcels so far.
     count: u64,
     desk: Desk,
+    /// One object is put at a time.
+    admission: Arc<Admission>,
 }
 
 impl Gathering {
@@ -195,18 +199,26 @@ impl Gathering {
     async fn finish(&mut self, key: &str) {
         let Some(object) = self.objects.remove(key) else { return };
         let (bytes, parcels) = object.finish();
-        let (name, body) = (self.name(key), hyper::body::Bytes::from(bytes));
-        let mut retry = self.config.retry.clone();
-        let failure = loop {
-            let Err(failure) = self.config.store.put(&name, body.clone()).await else { break None };
-            let again = failure.is_passing
-                && parcels::wait(&mut retry, &self.desk, &failure.output()).await;
-            if !again {
-                break Some(failure.output());
-            }
-        };
+        let (name, body) = (self.name(key), Bytes::from(bytes));
+        let failure = self.put(&name, body).await.err();
         for id in parcels {
             self.let_go(id, failure.clone());
+        }
+    }
+
+    async fn put(&self, name: &str, body: Bytes) -> Result<(), Error> {
+        let mut attempts = self.admission.attempts("");
+        loop {
+            let turn = attempts.turn().await?;
+            let Err(failure) = self.config.store.put(name, body.clone()).await else {
+                turn.answered();
+                return Ok(());
+            };
+            if !failure.is_passing {
+                turn.answered();
+                return Err(failure.output());
+            }
+            attempts.failed(turn, Fault::Broken(None), failure.output()).await?;
         }
     }
 

@@ -294,3 +294,25 @@ fn the_receiver_of_a_server_is_told_what_an_event_is() {
     let path = "/services/receivers/simple?host=h%261&source=%2Fvar%2Fa%20b&sourcetype=eventgen&index=main";
     assert_eq!(taken, [(path.to_string(), "{\"metric_name\":\"a\"}\n".to_string())]);
 }
+
+#[test]
+fn the_example_makes_what_its_page_shows() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("examples/eventgen/README.md"));
+    let page = page.expect("the example has a page");
+    let mut shown = page.lines().skip_while(|line| !line.starts_with("$ temblor generate"));
+    let mut count = 0;
+    while let Some(command) = shown.find(|line| line.starts_with("$ temblor generate")) {
+        let arguments: Vec<_> = command.split_whitespace().skip(2).map(str::to_string).collect();
+        let (out, said) = run(&arguments, &root);
+        let lines: Vec<_> = page
+            .lines()
+            .skip_while(|line| *line != command)
+            .skip(1)
+            .take_while(|line| !line.starts_with("```") && !line.starts_with('$'))
+            .collect();
+        assert_eq!(out.lines().collect::<Vec<_>>(), lines, "{command}: {said}");
+        count += 1;
+    }
+    assert_eq!(count, 2, "both commands are tried");
+}

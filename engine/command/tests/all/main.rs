@@ -13,6 +13,7 @@ mod editors;
 mod eventgen;
 mod format;
 mod hostile;
+mod kept;
 mod kills;
 mod large;
 mod load;

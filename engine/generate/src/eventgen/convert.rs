@@ -4,9 +4,11 @@
 
 use super::outputs::{Given, Output, SinkUse};
 use super::{Loaded, Stanza};
+use crate::settings::SETTINGS;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use temblor_declare::Takes;
 
 /// The program, and what of the configuration is not in it.
 #[must_use]
@@ -45,7 +47,7 @@ fn write_stanza(
     let seed = stanza.settings.get("seed").map_or_else(|| seed.to_string(), literal);
     let _ = write!(text, "  codec = \"{codec}\",\n  seed = {seed}");
     for (key, value) in stanza.settings.iter().filter(|(key, _)| *key != "seed") {
-        let _ = write!(text, ",\n  {key} = {}", literal(value));
+        let _ = write!(text, ",\n  {key} = {}", setting(key, value));
     }
     text.push_str("\nend;\n");
     let place = format!("{}: [{}]", stanza.place, stanza.section);
@@ -122,6 +124,37 @@ fn name(sample: &str, names: &mut BTreeSet<String>) -> String {
     unique
 }
 
+/// The value of a setting: a duration with its unit, records one below the other.
+fn setting(key: &str, value: &Value) -> String {
+    let takes = SETTINGS.iter().find(|row| row.name == key).map(|row| row.takes);
+    match (takes, value.as_u64(), value.as_array()) {
+        (Some(Takes::Duration), Some(nanoseconds), _) => duration(nanoseconds),
+        (_, _, Some(items)) if items.iter().any(Value::is_object) => {
+            let lines = items.iter().map(|item| format!("    {}", literal(item)));
+            format!("[\n{}\n  ]", lines.collect::<Vec<_>>().join(",\n"))
+        }
+        _ => literal(value),
+    }
+}
+
+/// Nanoseconds in the largest unit that divides them.
+fn duration(nanoseconds: u64) -> String {
+    const UNITS: [(&str, u64); 6] = [
+        ("h", 3_600_000_000_000),
+        ("min", 60_000_000_000),
+        ("s", 1_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1_000),
+        ("ns", 1),
+    ];
+    if nanoseconds == 0 {
+        return "0s".to_string();
+    }
+    let fits = |(_, size): &&(&str, u64)| nanoseconds.is_multiple_of(*size);
+    let (unit, size) = UNITS.iter().find(fits).expect("a nanosecond divides all of them");
+    format!("{}{unit}", nanoseconds / size)
+}
+
 /// A value as the language writes it.
 fn literal(value: &Value) -> String {
     match value {
@@ -141,12 +174,33 @@ fn record(fields: &Map<String, Value>) -> String {
 
 /// A text as the language writes it: as JSON does, but for what begins a formula in it.
 fn quoted(text: &str) -> String {
+    // A regex is read more easily without its backslashes doubled.
+    let is_raw = text.contains('\\') && !text.ends_with('\\');
+    if is_raw && !text.contains(['"', '#']) && !text.contains(char::is_control) {
+        return format!("r\"{text}\"");
+    }
     Value::from(text).to_string().replace("#{", "\\u0023{")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_have_units_and_patterns_no_doubled_backslashes() {
+        let written = |key: &str, value: Value| setting(key, &value);
+        assert_eq!(written("interval", 10_000_000_000_u64.into()), "10s");
+        assert_eq!(written("interval", 0.into()), "0s");
+        assert_eq!(written("interval", 1_500_000_000.into()), "1500ms");
+        assert_eq!(written("amount", 60_000_000_000_u64.into()), "60000000000");
+        assert_eq!(quoted(r"\d+"), r#"r"\d+""#);
+        assert_eq!(quoted("a\"\\d"), r#""a\"\\d""#);
+        let tokens = serde_json::json!([{"token": "a"}, {"token": "b"}]);
+        assert_eq!(
+            setting("tokens", &tokens),
+            "[\n    {\"token\": \"a\"},\n    {\"token\": \"b\"}\n  ]"
+        );
+    }
 
     #[test]
     fn values_and_names_are_those_of_the_language() {

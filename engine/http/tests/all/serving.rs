@@ -250,7 +250,7 @@ in |> there"#;
     OPEN.store(true, std::sync::atomic::Ordering::Relaxed);
     wait_until("room again", || send().is_some_and(|got| got.status == 200));
     let ran = started.process.terminate();
-    assert_eq!(ran.code, Some(5), "the collector was shut for a while: {}", ran.err);
+    assert_eq!(ran.code, Some(0), "the collector was only shut for a while: {}", ran.err);
     let arrived: usize =
         collector.requests().iter().map(|request| request.body.lines().count()).sum();
     assert!(arrived > taken, "{arrived} {taken}");

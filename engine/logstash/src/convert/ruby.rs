@@ -179,7 +179,7 @@ fn literal(node: &Node) -> Option<String> {
     let Kind::Text(parts) = &node.kind else { return None };
     let text_of = |part: &Part| match part {
         Part::Text(text) => Some(text.to_string()),
-        Part::Code(_) => None,
+        Part::Bytes(_) | Part::Code(_) => None,
     };
     parts.iter().map(text_of).collect()
 }

@@ -131,6 +131,7 @@ impl Filter for Ruby {
         let (arena, now) = (turn.arena, turn.now);
         let taken = std::mem::take(event);
         let mut machine = Machine::new(taken, &mut state.memory, arena, now);
+        machine.collect_while_running();
         let result = self.run(&mut machine, &mut state.started);
         let mut made: Vec<Option<LogEvent<'a>>> =
             std::mem::take(&mut machine.events).into_iter().map(Some).collect();

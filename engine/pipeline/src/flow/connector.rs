@@ -5,12 +5,14 @@ use crate::connected::{self, Reading, has_errors};
 use crate::endpoint::{Endpoints, SourceEndpoint};
 use crate::graph::{FlowConnector, Graph, connector_setting};
 use crate::operator::{ERR, IN, OUT};
+use crate::queueing;
 use crate::registry::Registry;
 use temblor_codec::{Encoding, OutputCodec};
 use temblor_declare::interceptor::after::After;
 use temblor_declare::interceptor::{after, before};
+use temblor_declare::queue::SEVERITY;
 use temblor_declare::read::{self, Reader};
-use temblor_declare::shared::FLOW;
+use temblor_declare::shared::{FLOW, QUEUE};
 use temblor_declare::{
     Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Settings, codec,
 };
@@ -46,6 +48,13 @@ pub(super) fn lower(
     let Some(built) = built else { return };
     check_ports(connector, row, &built, compiler);
     let Built { source, sink, .. } = built;
+    check_policy(&settings, compiler);
+    // With both ends in use, what is said of a queue is said of the sink.
+    let is_source_alone = sink.is_none() || connector.takes.is_empty();
+    let source = source.map(|source| match is_source_alone {
+        true => queueing::source(row, name, source, &settings, compiler),
+        false => source,
+    });
     if let Some(config) = source
         && connector.gives.iter().any(|port| [OUT, ERR].contains(&port.name.as_str()))
     {
@@ -56,7 +65,7 @@ pub(super) fn lower(
         endpoints.sources.push(source);
     }
     if let Some(sink) = sink {
-        shape.sinks(connector, row, (sink, &config), endpoints, compiler);
+        shape.sinks(connector, row, (sink, &config, &settings), endpoints, compiler);
     }
     if let Some(interval_s) = settings.optional_whole("metrics_interval_s") {
         for port in connector.gives.iter().chain(&connector.takes) {
@@ -77,7 +86,7 @@ fn unknown(def: &ConnectorDef, registry: &Registry) -> Diagnostic {
 
 /// What `with` says of every connector.
 fn shared(connector: &FlowConnector, def: &ConnectorDef, compiler: &mut Compiler<'_>) -> Settings {
-    let is_known = |name: &str| FLOW.iter().any(|row| row.name == name);
+    let is_known = |name: &str| FLOW.iter().chain(QUEUE).any(|row| row.name == name);
     let (known, others): (Vec<_>, Vec<_>) =
         def.with.iter().cloned().partition(|one| is_known(&one.name.text));
     for binding in others {
@@ -85,7 +94,8 @@ fn shared(connector: &FlowConnector, def: &ConnectorDef, compiler: &mut Compiler
     }
     let span = connector.definition.name.span;
     let args = Some(connector.args.clone());
-    let reader = Reader { rows: &[FLOW], span, scope: &connector.scope, args };
+    let rows = [FLOW, QUEUE, &SEVERITY];
+    let reader = Reader { rows: &rows, span, scope: &connector.scope, args };
     reader.bindings(&known, Settings::new(span), compiler)
 }
 
@@ -156,7 +166,7 @@ impl Shape {
         self,
         connector: &FlowConnector,
         row: &Connector,
-        (mut sink, config): (BuiltSink, &Settings),
+        (mut sink, config, queue): (BuiltSink, &Settings, &Settings),
         endpoints: &mut Endpoints,
         compiler: &mut Compiler<'_>,
     ) {
@@ -175,11 +185,23 @@ impl Shape {
                 continue;
             };
             let attributes = connected::attributes(row.sink, config);
+            let has_queue = sink.has_queue;
             let end = (connector.name.as_str(), port.end.as_str());
             let (encoding, sources) = (encoding.clone(), &mut endpoints.sources);
             let endpoint = connected::sink_endpoint(end, sink, attributes, encoding, sources);
+            let endpoint = queueing::sink(endpoint, queue, (has_queue, &[]), sources, compiler);
             endpoints.sinks.push(endpoint);
         }
+    }
+}
+
+/// Refuses what flows have no port for.
+fn check_policy(settings: &Settings, compiler: &mut Compiler<'_>) {
+    if settings.optional_text("when_full") == Some("divert") {
+        let message = "`when_full = \"divert\"` does not go with connectors of flows";
+        let help = "they have no port `full`; choose `spill`, `shed` or `drop_oldest`, or write the sink in a `.tmb` file";
+        let span = settings.span_of("when_full");
+        compiler.diagnostics.push(Diagnostic::error("E0510", span, message).with_help(help));
     }
 }
 

@@ -165,6 +165,14 @@ impl Graph {
         &self.outputs
     }
 
+    /// Adds an output port that no node leads to yet, unless it is there: events may go in there from outside.
+    pub fn add_output(&mut self, name: &str) {
+        if self.output(name).is_none() {
+            self.outputs.push(name.to_string());
+            self.nodes.push(Node::new(name, Step::Output(self.outputs.len() - 1)));
+        }
+    }
+
     /// The node of an input port.
     #[must_use]
     pub fn input(&self, name: &str) -> Option<usize> {

@@ -1,7 +1,8 @@
 //! Garbage collection, cycles included: marks what can be reached from the roots and frees all
 //! other cells.
 //!
-//! Invariant: it runs between events only, when running code holds no value.
+//! Invariant: whoever calls it names all values that it still holds. Variables of running calls are
+//! roots by themselves.
 
 use super::{CELL_BYTES, ENTRY_BYTES, Heap, Scope, ScopeRef, VALUE_BYTES};
 use crate::value::Value;
@@ -30,46 +31,78 @@ fn mark(marks: &mut [bool], at: u32) -> bool {
 
 impl Heap {
     /// Collects when so much has come in since the last time that the price is small against it.
-    pub(in super::super) fn settle<'v>(&mut self, roots: impl Iterator<Item = &'v Value>) {
-        let lost = self.budget.held().saturating_sub(self.live);
-        if lost > LOST_MIN.max(self.live.min(self.budget.room())) {
+    pub(in super::super) fn settle<'v>(&self, roots: impl Iterator<Item = &'v Value>) {
+        self.budget.drop_copies();
+        let lost = self.budget.held().saturating_sub(self.live.get());
+        if lost > LOST_MIN.max(self.live.get().min(self.budget.room())) {
             self.collect(roots);
         }
     }
 
+    /// Whether running code has made so much that a collection should free some of it.
+    pub(in super::super) fn is_tight(&self) -> bool {
+        self.budget.is_tight()
+    }
+
+    /// Collects while code runs. Its work is paid for, and the next collection comes when half of the room that is left
+    /// has been used up.
+    pub(in super::super) fn relieve<'v>(&self, roots: impl Iterator<Item = &'v Value>) {
+        let cells = [
+            self.texts.borrow().len(),
+            self.lists.borrow().len(),
+            self.hashes.borrow().len(),
+            self.scopes.borrow().len(),
+        ];
+        self.budget.spend_items(cells.iter().sum());
+        self.collect(roots);
+        self.budget.plan_relief();
+    }
+
     /// Frees what the roots do not reach.
-    pub(in super::super) fn collect<'v>(&mut self, roots: impl Iterator<Item = &'v Value>) {
+    pub(in super::super) fn collect<'v>(&self, roots: impl Iterator<Item = &'v Value>) {
         let mut marks = Marks {
-            texts: vec![false; self.texts.get_mut().len()],
-            lists: vec![false; self.lists.get_mut().len()],
-            hashes: vec![false; self.hashes.get_mut().len()],
-            ranges: vec![false; self.ranges.get_mut().len()],
-            closures: vec![false; self.closures.get_mut().len()],
-            scopes: vec![false; self.scopes.get_mut().len()],
+            texts: vec![false; self.texts.borrow().len()],
+            lists: vec![false; self.lists.borrow().len()],
+            hashes: vec![false; self.hashes.borrow().len()],
+            ranges: vec![false; self.ranges.borrow().len()],
+            closures: vec![false; self.closures.borrow().len()],
+            scopes: vec![false; self.scopes.borrow().len()],
             open: Vec::new(),
             bytes: 0,
         };
+        let active = self.scopes.borrow().places(|scope| scope.active);
+        for at in active {
+            self.reach_scope(ScopeRef(at), &mut marks);
+            self.reach_open(&mut marks);
+        }
         for root in roots {
             self.reach(root, &mut marks);
-            while let Some(value) = marks.open.pop() {
-                self.reach_parts(&value, &mut marks);
-            }
+            self.reach_open(&mut marks);
         }
         let mut bytes = marks.bytes;
-        self.texts.get_mut().sweep(&marks.texts, |text| bytes += CELL_BYTES + text.len());
+        self.texts.borrow_mut().sweep(&marks.texts, |text| bytes += CELL_BYTES + text.len());
         self.lists
-            .get_mut()
+            .borrow_mut()
             .sweep(&marks.lists, |list| bytes += CELL_BYTES + list.len() * VALUE_BYTES);
         self.hashes
-            .get_mut()
+            .borrow_mut()
             .sweep(&marks.hashes, |hash| bytes += 2 * CELL_BYTES + hash.len() * ENTRY_BYTES);
-        self.ranges.get_mut().sweep(&marks.ranges, |_| bytes += CELL_BYTES + 2 * VALUE_BYTES);
-        self.closures.get_mut().sweep(&marks.closures, |_| bytes += CELL_BYTES + 2 * VALUE_BYTES);
-        self.scopes.get_mut().sweep(&marks.scopes, |scope: &Scope| {
+        self.ranges.borrow_mut().sweep(&marks.ranges, |_| bytes += CELL_BYTES + 2 * VALUE_BYTES);
+        self.closures
+            .borrow_mut()
+            .sweep(&marks.closures, |_| bytes += CELL_BYTES + 2 * VALUE_BYTES);
+        self.scopes.borrow_mut().sweep(&marks.scopes, |scope: &Scope| {
             bytes += CELL_BYTES + scope.values.len() * VALUE_BYTES;
         });
-        self.live = bytes;
+        self.live.set(bytes);
         self.budget.set_held(bytes);
+    }
+
+    /// Marks what is in the values that were noted.
+    fn reach_open(&self, marks: &mut Marks) {
+        while let Some(value) = marks.open.pop() {
+            self.reach_parts(&value, marks);
+        }
     }
 
     /// Marks a value, and notes it when it has parts.

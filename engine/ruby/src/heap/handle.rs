@@ -261,7 +261,11 @@ impl ScopeRef {
     /// The call has ended; what no closure holds is used again.
     pub(crate) fn leave(self, heap: &Heap) {
         let mut scopes = heap.scopes.borrow_mut();
-        if scopes.get(self.0).is_some_and(|scope| !scope.captured) {
+        let Some(scope) = scopes.get_mut(self.0) else { return };
+        scope.active = false;
+        if !scope.captured {
+            // What it held is lost now, not when the next call takes its place.
+            scope.values.clear();
             scopes.give_back(self.0);
         }
     }

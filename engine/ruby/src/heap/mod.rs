@@ -25,7 +25,7 @@ use super::dictionary::Dictionary;
 use super::text::{Content, Encoding, Stored};
 use super::value::{Closure, Range, Value};
 use slab::Slab;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// The values of one filter.
@@ -39,7 +39,7 @@ pub struct Heap {
     scopes: RefCell<Slab<Scope>>,
     budget: Budget,
     /// Bytes that were held behind the last collection.
-    live: usize,
+    live: Cell<usize>,
 }
 
 /// The variables of one call of a method, a lambda or a block.
@@ -50,6 +50,8 @@ pub(super) struct Scope {
     pub parent: Option<ScopeRef>,
     /// Whether a closure holds them, so that they outlive the call.
     pub captured: bool,
+    /// Whether their call still runs.
+    pub active: bool,
 }
 
 /// Bytes of what a handle stands for, without its items.
@@ -144,7 +146,7 @@ impl Heap {
         if let Some(scope) = scopes.get_mut(at) {
             scope.values.clear();
             scope.values.resize(size, Value::Nil);
-            (scope.parent, scope.captured) = (parent, false);
+            (scope.parent, scope.captured, scope.active) = (parent, false, true);
         }
         ScopeRef(at)
     }

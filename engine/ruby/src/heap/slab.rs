@@ -66,6 +66,13 @@ impl<T> Slab<T> {
         }
     }
 
+    /// The places of the cells that are asked for.
+    pub(super) fn places(&self, is_wanted: impl Fn(&T) -> bool) -> Vec<u32> {
+        let cells = self.cells.iter().enumerate();
+        let wanted = cells.filter(|(_, cell)| cell.as_ref().is_some_and(&is_wanted));
+        wanted.map(|(at, _)| at as u32).collect()
+    }
+
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }

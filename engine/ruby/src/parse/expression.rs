@@ -78,11 +78,13 @@ impl Parser {
                 Token::Operator(operator) => BODY_OPENERS.contains(operator),
                 _ => false,
             };
-        let value = self.nested(Self::expression)?;
-        let value = match single && at_start && self.is_operator(",") {
-            true => self.listed(value)?,
-            false => value,
+        let value = match self.is_operator("*") {
+            true => self.argument()?,
+            false => self.nested(Self::expression)?,
         };
+        let is_list =
+            (single && at_start && self.is_operator(",")) || matches!(value.kind, Kind::Splat(_));
+        let value = if is_list { self.listed(value)? } else { value };
         if !self.is_word("rescue") {
             return Ok(value);
         }
@@ -136,6 +138,12 @@ impl Parser {
     }
 
     fn range(&mut self) -> Parsed {
+        if self.is_operator("..") || self.is_operator("...") {
+            let (at, exclusive) = (self.place(), self.is_operator("..."));
+            self.advance();
+            let (left, right) = (Node::new(at, Kind::Nil), self.level(0)?);
+            return Ok(Node::new(at, Kind::Range(Box::new(left), Box::new(right), exclusive)));
+        }
         let left = self.level(0)?;
         let exclusive = self.is_operator("...");
         if !exclusive && !self.is_operator("..") {
@@ -216,7 +224,10 @@ impl Parser {
         }
         if self.is_operator("-") {
             self.advance();
+            // `-2 ** 2` is `-(2 ** 2)`.
+            let is_power = matches!(self.ahead(1), Token::Operator("**"));
             let number = match self.peek() {
+                _ if is_power => None,
                 Token::Int(number) => Some(Kind::Int(-*number)),
                 Token::Float(number) => Some(Kind::Float(-*number)),
                 _ => None,

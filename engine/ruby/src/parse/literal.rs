@@ -13,6 +13,7 @@ impl Parser {
         for piece in pieces {
             parts.push(match piece {
                 Piece::Text(text) => Part::Text(text.into()),
+                Piece::Bytes(bytes) => Part::Bytes(bytes.into()),
                 Piece::Code(code, at) => {
                     let mut inner = Parser::new(scan(&code, at)?, self.locals.clone());
                     inner.depth = self.depth + 1;
@@ -77,6 +78,12 @@ impl Parser {
         pairs: &mut Vec<(Node, Node)>,
     ) -> Result<(), Problem> {
         let at = self.place();
+        if self.take_operator("**") {
+            let inner = self.nested(Self::ternary)?;
+            let key = Node::new(at, Kind::Splat(Box::new(inner)));
+            pairs.push((key, Node::new(at, Kind::Nil)));
+            return Ok(());
+        }
         if let Token::Label(name) = self.peek() {
             let key = Node::new(at, Kind::Symbol(name.as_str().into()));
             self.advance();

@@ -28,6 +28,8 @@ const STACK_GROWTH: usize = 1 << 20;
 const LEVEL_OF_DEFAULTS: usize = 5;
 /// Words that end a body.
 const ENDS: &[&str] = &["end", "else", "elsif", "when", "rescue", "ensure", "then", "in"];
+/// The variable of a parameter `*`; no code can name it.
+const UNNAMED: &str = " unnamed";
 /// Words that are no names of variables.
 const KEYWORDS: &[&str] = &[
     "if", "unless", "while", "until", "and", "or", "not", "do", "end", "else", "elsif", "when",
@@ -54,13 +56,15 @@ struct Parser {
     depth: usize,
     /// Whether `do` belongs to a loop around.
     no_do: bool,
+    /// In a block: how many of `_1` and `_2` were seen in it.
+    numbered: Option<usize>,
 }
 
 type Parsed = Result<Node, Problem>;
 
 impl Parser {
     fn new(lexemes: Vec<Lexeme>, locals: Vec<Arc<str>>) -> Self {
-        Self { lexemes, at: 0, locals, depth: 0, no_do: false }
+        Self { lexemes, at: 0, locals, depth: 0, no_do: false, numbered: None }
     }
 
     fn lexeme(&self) -> &Lexeme {
@@ -399,15 +403,22 @@ impl Parser {
 
     /// `a, b = 1, *c` between `|` or parentheses.
     fn parameters(&mut self, close: &str) -> Result<Vec<Parameter>, Problem> {
+        let parameters = self.parameters_up_to(&[close])?;
+        self.expect_operator(close)?;
+        Ok(parameters)
+    }
+
+    fn parameters_up_to(&mut self, ends: &[&str]) -> Result<Vec<Parameter>, Problem> {
         let mut parameters = Vec::new();
-        while !self.is_operator(close) {
-            self.skip_newlines();
+        while !ends.iter().any(|end| self.is_operator(end)) {
+            if ends.len() == 1 {
+                self.skip_newlines();
+            }
             parameters.push(self.full_parameter()?);
             if !self.take_operator(",") {
                 break;
             }
         }
-        self.expect_operator(close)?;
         Ok(parameters)
     }
 
@@ -435,6 +446,9 @@ impl Parser {
 
     fn parameter(&mut self) -> Result<Target, Problem> {
         if self.take_operator("*") {
+            if matches!(self.peek(), Token::Operator("," | ")" | "|")) {
+                return Ok(Target::Rest(Box::new(Target::Local(self.declare(UNNAMED)))));
+            }
             return Ok(Target::Rest(Box::new(self.parameter()?)));
         }
         if self.take_operator("(") {

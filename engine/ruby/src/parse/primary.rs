@@ -3,9 +3,13 @@
 use super::{KEYWORDS, Parsed, Parser};
 use crate::Problem;
 use crate::scan::{Piece, Token};
-use crate::tree::{Block, Call, Kind, Node, Parameter, Part, Target, Variable};
+use crate::tree::{Block, Call, Kind, Node, Parameter, Part, Role, Target, Variable};
 use std::sync::Arc;
 use temblor_logstash_event::reference::FieldRef;
+
+/// Operators that may be called by their names.
+const NAMED_OPERATORS: &[&str] =
+    &["+", "-", "*", "/", "%", "**", "==", "<=>", "<", ">", "<=", ">=", "<<", "=~", "&", "|", "!"];
 
 impl Parser {
     pub(super) fn primary(&mut self) -> Parsed {
@@ -34,14 +38,15 @@ impl Parser {
             Token::Symbol(name) => Kind::Symbol(name.into()),
             Token::Regex(pieces, flags) => return self.regex(at, pieces, &flags),
             Token::Words(words, symbols) => {
-                let node = |word: String| {
-                    let kind = match symbols {
-                        true => Kind::Symbol(word.into()),
-                        false => Kind::Text(vec![Part::Text(word.into())]),
+                let mut nodes = Vec::with_capacity(words.len());
+                for word in words {
+                    let kind = match word.as_slice() {
+                        [Piece::Text(word)] if symbols => Kind::Symbol(word.as_str().into()),
+                        _ => Kind::Text(self.parts(word)?),
                     };
-                    Node::new(at, kind)
-                };
-                Kind::List(words.into_iter().map(node).collect())
+                    nodes.push(Node::new(at, kind));
+                }
+                Kind::List(nodes)
             }
             Token::Kept(name) => Kind::Kept(name.into()),
             Token::Constant(name) => return self.constant(at, name),
@@ -104,6 +109,11 @@ impl Parser {
             "then" | "do" | "end" | "redo" | "alias" | "undef" | "BEGIN" | "END" => {
                 return Err(Problem::new(at, format!("`{name}` is not known here")));
             }
+            "_1" | "_2" if self.numbered.is_some() => {
+                let number = if name == "_2" { 2 } else { 1 };
+                self.numbered = self.numbered.max(Some(number));
+                Kind::Local(Variable::named(name))
+            }
             _ if self.is_local(name) && (self.lexeme().space || !self.is_operator("(")) => {
                 Kind::Local(Variable::named(name))
             }
@@ -127,6 +137,11 @@ impl Parser {
                     Token::Operator("(") => {
                         self.at -= 1;
                         "call".to_string()
+                    }
+                    // `a.[](0)`, `a.+(1)`
+                    Token::Operator("[") if self.take_operator("]") => "[]".to_string(),
+                    Token::Operator(operator) if NAMED_OPERATORS.contains(&operator) => {
+                        operator.to_string()
                     }
                     _ => {
                         self.at -= 1;
@@ -253,9 +268,24 @@ impl Parser {
     fn braces(&mut self) -> Result<Arc<Block>, Problem> {
         self.advance();
         let parameters = self.block_parameters()?;
+        let outer = self.numbered.replace(0);
         let body = self.nested(Self::body)?;
         self.expect_operator("}")?;
-        Ok(Arc::new(Block { parameters, body, slots: 0 }))
+        Ok(Arc::new(self.block(parameters, body, outer)))
+    }
+
+    /// A block; without parameters, `_1` and `_2` in its body are them.
+    fn block(&mut self, mut parameters: Vec<Parameter>, body: Node, outer: Option<usize>) -> Block {
+        let used = std::mem::replace(&mut self.numbered, outer).unwrap_or(0);
+        if parameters.is_empty() {
+            let numbered = |name: &&str| Parameter {
+                target: Target::Local(Variable::named(*name)),
+                default: None,
+                role: Role::Position,
+            };
+            parameters = ["_1", "_2"].iter().take(used).map(numbered).collect();
+        }
+        Block { parameters, body, slots: 0 }
     }
 
     /// `do |a| b end`
@@ -263,8 +293,9 @@ impl Parser {
         let at = self.place();
         self.advance();
         let parameters = self.block_parameters()?;
+        let outer = self.numbered.replace(0);
         let body = self.nested(|parser| parser.guarded(at))?;
-        Ok(Arc::new(Block { parameters, body, slots: 0 }))
+        Ok(Arc::new(self.block(parameters, body, outer)))
     }
 
     fn block_parameters(&mut self) -> Result<Vec<Parameter>, Problem> {
@@ -272,7 +303,22 @@ impl Parser {
         if self.take_operator("||") || !self.take_operator("|") {
             return Ok(Vec::new());
         }
-        self.parameters("|")
+        let mut parameters = Vec::new();
+        if self.peek() != &Token::Newline {
+            parameters = self.parameters_up_to(&["|", ";"])?;
+        }
+        // `|a; b|`: `b` is a variable of the block, whatever there is around.
+        if *self.peek() == Token::Newline {
+            self.advance();
+            while let Token::Name(name) = self.peek().clone() {
+                self.advance();
+                let target = Target::Local(self.declare(&name));
+                parameters.push(Parameter { target, default: None, role: Role::Own });
+                let _ = self.take_operator(",");
+            }
+        }
+        self.expect_operator("|")?;
+        Ok(parameters)
     }
 
     /// `->(a) { b }`, `lambda { |a| b }`

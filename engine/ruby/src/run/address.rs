@@ -238,3 +238,11 @@ fn reversed(address: IpAddr) -> String {
         }
     }
 }
+
+/// The address behind another.
+pub(super) fn next(address: IpAddr) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(four) => Some(IpAddr::V4(u32::from(four).checked_add(1)?.into())),
+        IpAddr::V6(six) => Some(IpAddr::V6(u128::from(six).checked_add(1)?.into())),
+    }
+}

@@ -58,6 +58,10 @@ impl Machine<'_, '_> {
             },
             _ => return Err(Stop::raise("IndexError", "this cannot be replaced")),
         };
+        if before > text.chars().count() {
+            let message = format!("index {before} out of string");
+            return Err(Stop::raise("IndexError", message));
+        }
         let at = text.char_indices().nth(before).map_or(text.len(), |(at, _)| at);
         Ok(format!("{}{new}{}", &text[..at], text[at..].strip_prefix(old).unwrap_or(&text[at..])))
     }
@@ -136,9 +140,10 @@ impl Machine<'_, '_> {
             (Value::Hash(hash), [key]) => hash.insert(heap, key.clone(), value),
             (Value::List(items), [Value::Int(at)]) => {
                 let length = items.len(heap) as i64;
-                let at = if *at < 0 { *at + length } else { *at };
-                let Ok(at) = usize::try_from(at) else {
-                    return Err(Stop::raise("IndexError", "the index is too small"));
+                let place = if *at < 0 { *at + length } else { *at };
+                let Ok(at) = usize::try_from(place) else {
+                    let message = format!("index {at} out of array");
+                    return Err(Stop::raise("IndexError", message));
                 };
                 limited(at)?;
                 items.edit(heap, |items| {
@@ -147,6 +152,22 @@ impl Machine<'_, '_> {
                     }
                     items[at] = value;
                 });
+            }
+            (Value::List(items), [Value::Range(range)]) => {
+                let length = items.len(heap) as i64;
+                let Some((from, count)) = super::list::bounds(&range.get(heap), length) else {
+                    let shown = keys[0].inspect(heap);
+                    return Err(Stop::raise("RangeError", format!("{shown} out of range")));
+                };
+                super::list::replace_part(heap, *items, from, count, &value)?;
+            }
+            (Value::List(items), [Value::Int(from), Value::Int(count)]) => {
+                let place = if *from < 0 { from + items.len(heap) as i64 } else { *from };
+                if place < 0 || *count < 0 {
+                    let message = format!("index {from} out of array");
+                    return Err(Stop::raise("IndexError", message));
+                }
+                super::list::replace_part(heap, *items, place, *count, &value)?;
             }
             (Value::Event(_), [_]) => {
                 self.invoke(receiver, "set", &[keys[0].clone(), value], None)?;

@@ -44,8 +44,20 @@ impl Machine<'_, '_> {
         if call.safe && matches!(receiver, Some(Value::Nil)) {
             return Ok(Value::Nil);
         }
-        let arguments = self.values(&call.arguments)?;
-        let given = self.given(call)?;
+        let base = self.held.len();
+        if !call.arguments.is_empty() || call.passed.is_some() {
+            self.held.extend(receiver.clone());
+        }
+        let result = self.call_with_operands(call, receiver);
+        self.held.truncate(base);
+        result
+    }
+
+    fn call_with_operands(&mut self, call: &Call, receiver: Option<Value>) -> Answer {
+        let (arguments, given) = self.operands(call)?;
+        if let Some(given) = &given {
+            given.values(&mut self.held);
+        }
         let Some(receiver) = receiver else {
             return self.function(&call.name, arguments, given.as_ref());
         };
@@ -55,12 +67,22 @@ impl Machine<'_, '_> {
         {
             // A time is moved to another zone in its place.
             let moved = self.invoke(&receiver, &call.name, &arguments, None)?;
-            if matches!(receiver, Value::Time(_, Clock::Time)) {
+            if matches!(receiver, Value::Time(_, Clock::Time | Clock::Utc)) {
                 self.set_variable(name, moved.clone());
             }
             return Ok(moved);
         }
         self.invoke(&receiver, &call.name, &arguments, given.as_ref())
+    }
+
+    /// The arguments and the code of a call.
+    fn operands(&mut self, call: &Call) -> Result<(Vec<Value>, Option<Given>), Stop> {
+        let arguments = self.values(&call.arguments)?;
+        if call.passed.is_none() {
+            return Ok((arguments, self.given(call)?));
+        }
+        let given = self.opaquely(|machine| machine.given(call))?;
+        Ok((arguments, given))
     }
 
     fn given(&mut self, call: &Call) -> Result<Option<Given>, Stop> {
@@ -85,7 +107,23 @@ impl Machine<'_, '_> {
         given: Option<&Given>,
     ) -> Answer {
         self.pay(receiver, name, arguments)?;
-        self.deeper(|machine| machine.answer(receiver, name, arguments, given))
+        // A method of the code itself holds nothing; one of ours does, unless it is known to name what it holds.
+        let transparent = match receiver {
+            Value::Object(_) | Value::Lambda(_) => true,
+            _ => given.is_some() && names_what_it_holds(receiver, name),
+        };
+        self.deeper(|machine| match (transparent, given) {
+            (true, Some(_)) => {
+                let values = arguments.iter().chain([receiver]).cloned();
+                machine.keeping(values.collect::<Vec<_>>(), |machine| {
+                    machine.answer(receiver, name, arguments, given)
+                })
+            }
+            (true, None) => machine.answer(receiver, name, arguments, given),
+            (false, _) => {
+                machine.opaquely(|machine| machine.answer(receiver, name, arguments, given))
+            }
+        })
     }
 
     fn answer(
@@ -165,7 +203,17 @@ impl Machine<'_, '_> {
         }
         match receiver {
             Value::Text(text) => self.string_method(*text, name, arguments, given),
-            Value::Symbol(text) => self.text_method(text, name, arguments, given),
+            Value::Symbol(text) => {
+                let found = self.text_method(text, name, arguments, given)?;
+                let stays = matches!(
+                    name,
+                    "upcase" | "downcase" | "capitalize" | "swapcase" | "succ" | "next"
+                );
+                Ok(found.map(|found| match stays {
+                    true => Value::Symbol(found.print(heap).into()),
+                    false => found,
+                }))
+            }
             number if number.is_number() => self.number_method(receiver, name, arguments, given),
             Value::Set(set) => self.set_method(*set, name, arguments, given),
             Value::Object(object) => self.instance_method(object, name, arguments, given),
@@ -175,7 +223,7 @@ impl Machine<'_, '_> {
                 let range = range.get(self.heap);
                 self.range_method(&range, name, arguments, given)
             }
-            Value::Time(time, clock) => self.time_method(*time, *clock, name, arguments),
+            Value::Time(time, clock) => self.time_method(*time, *clock, name, arguments, given),
             Value::Regex(pattern, text) => self.regex_method(pattern, text, name, arguments),
             Value::Match(found) => Ok(super::pattern::match_method(heap, found, name, arguments)),
             Value::Event(number) => self.event_method(*number, name, arguments),
@@ -222,6 +270,11 @@ impl Machine<'_, '_> {
                 counter.set(at.saturating_add(1));
                 let arguments = vec![packed(heap, arguments), Value::Int(at)];
                 self.give_to(inner, arguments)
+            }
+            Given::Gather(list) => {
+                limited(list.len(heap))?;
+                list.push(heap, packed(heap, arguments));
+                Ok(Value::Nil)
             }
             Given::With(inner, object) => {
                 let arguments = vec![packed(heap, arguments), object.clone()];
@@ -288,7 +341,7 @@ impl Machine<'_, '_> {
     }
 
     /// Functions of Ruby.
-    fn known_function(&mut self, name: &Arc<str>, arguments: &[Value]) -> Answer {
+    pub(super) fn known_function(&mut self, name: &Arc<str>, arguments: &[Value]) -> Answer {
         let heap = self.heap;
         match (&**name, arguments) {
             ("raise" | "fail", []) => match self.memory.kept.get("$!") {
@@ -325,6 +378,9 @@ impl Machine<'_, '_> {
             ("rand", [Value::Int(limit)]) if *limit > 0 => {
                 Ok(Value::Int((self.random() * *limit as f64) as i64))
             }
+            ("rand", [Value::Float(limit)]) if *limit > 0.0 => {
+                Ok(Value::Float(self.random() * limit))
+            }
             ("rand", [Value::Range(range)]) => match range.get(heap) {
                 Range { from: Value::Int(from), to: Value::Int(to), exclusive } if from <= to => {
                     let count = (to as f64 - from as f64) + f64::from(!exclusive);
@@ -360,6 +416,37 @@ impl Machine<'_, '_> {
     /// A number from 0 up to 1.
     fn random(&mut self) -> f64 {
         Random::new().fraction()
+    }
+}
+
+/// Methods that go through items and put all that they hold meanwhile into `held`.
+const GO_THROUGH: &[&str] = &[
+    "each",
+    "each_pair",
+    "each_with_index",
+    "each_with_object",
+    "each_index",
+    "each_slice",
+    "map",
+    "collect",
+    "flat_map",
+    "any?",
+    "all?",
+    "none?",
+    "find",
+    "detect",
+    "inject",
+    "reduce",
+];
+
+/// Whether a method puts all values that it holds while code runs into `held`, beside receiver and arguments.
+fn names_what_it_holds(receiver: &Value, name: &str) -> bool {
+    match receiver {
+        Value::Int(_) => matches!(name, "times" | "upto" | "downto" | "step"),
+        Value::List(_) | Value::Hash(_) | Value::Range(_) | Value::Set(_) => {
+            GO_THROUGH.contains(&name)
+        }
+        _ => false,
     }
 }
 

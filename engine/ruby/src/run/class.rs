@@ -76,7 +76,7 @@ impl Machine<'_, '_> {
         class.parent = parent.or(class.parent.take());
         let outer = self.inside.replace(full.clone());
         let this = std::mem::replace(&mut self.this, Value::Constant(full));
-        let result = self.run_class(body);
+        let result = self.opaquely(|machine| machine.run_class(body));
         (self.inside, self.this) = (outer, this);
         result
     }
@@ -249,7 +249,8 @@ impl Machine<'_, '_> {
             self.inside.replace(class),
             self.running.replace(running),
         );
-        let result = self.call_function(&block, arguments, given);
+        let result = self
+            .keeping([outer.0.clone()], |machine| machine.call_function(&block, arguments, given));
         (self.this, self.inside, self.running) = outer;
         result
     }
@@ -262,11 +263,22 @@ impl Machine<'_, '_> {
         arguments: &[Value],
         given: Option<&Given>,
     ) -> Found1 {
-        let heap = self.heap;
         let this = || Value::Object(object.clone());
         if let Some(found) = self.find_method(&object.class, name) {
             return self.run_method(this(), found, name, arguments.to_vec(), given).map(Some);
         }
+        self.opaquely(|machine| machine.given_method(object, name, arguments, given))
+    }
+
+    /// A method that the code did not write itself.
+    fn given_method(
+        &mut self,
+        object: &Object,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        let heap = self.heap;
         for ancestor in self.ancestors(&object.class) {
             let Some(class) = self.memory.classes.get(&ancestor) else { continue };
             let is_in = |names: &[Arc<str>], name: &str| names.iter().any(|one| &**one == name);
@@ -286,12 +298,45 @@ impl Machine<'_, '_> {
         if let Some(found) = self.library_method(object, name, arguments, given)? {
             return Ok(Some(found));
         }
-        self.compared(object, name, arguments)
+        if let Some(found) = self.compared(object, name, arguments)? {
+            return Ok(Some(found));
+        }
+        self.enumerated(object, name, arguments, given)
+    }
+
+    /// What `Enumerable` makes of `each`.
+    fn enumerated(
+        &mut self,
+        object: &Object,
+        name: &str,
+        arguments: &[Value],
+        given: Option<&Given>,
+    ) -> Found1 {
+        let heap = self.heap;
+        let list = heap.new_list(Vec::new());
+        let enumerable = self.ancestors(&object.class).iter().any(|one| &**one == "Enumerable");
+        if !enumerable || !super::methods::has(&Value::List(list), name) {
+            return Ok(None);
+        }
+        let gather = Given::Gather(list);
+        self.invoke(&Value::Object(object.clone()), "each", &[], Some(&gather))?;
+        self.invoke(&Value::List(list), name, arguments, given).map(Some)
     }
 
     /// What `Comparable` makes of `<=>`.
     fn compared(&mut self, object: &Object, name: &str, arguments: &[Value]) -> Found1 {
         let comparable = self.ancestors(&object.class).iter().any(|one| &**one == "Comparable");
+        let this = Value::Object(object.clone());
+        if let (true, "between?" | "clamp", [low, high]) = (comparable, name, arguments) {
+            let below = self.invoke(&this, "<", std::slice::from_ref(low), None)?.is_true();
+            let above = self.invoke(&this, ">", std::slice::from_ref(high), None)?.is_true();
+            return Ok(Some(match (name, below, above) {
+                ("between?", ..) => Value::Bool(!below && !above),
+                (_, true, _) => low.clone(),
+                (_, _, true) => high.clone(),
+                _ => this,
+            }));
+        }
         let (true, [other]) = (comparable, arguments) else { return Ok(None) };
         if !matches!(name, "<" | ">" | "<=" | ">=" | "==") {
             return Ok(None);

@@ -3,6 +3,7 @@
 mod json;
 mod names;
 
+pub(super) use json::text as json_text;
 pub(super) use names::{METHODS, NAMES};
 
 use super::module::{base64, bytes_of, digest, hex, hmac, math, text_bytes, uri};
@@ -25,7 +26,13 @@ pub(super) fn value(heap: &Heap, name: &str) -> Value {
         "Float::INFINITY" => Value::Float(f64::INFINITY),
         "Float::NAN" => Value::Float(f64::NAN),
         "Float::MAX" => Value::Float(f64::MAX),
-        "Integer::MAX" => Value::Int(i64::MAX),
+        "Float::MIN" => Value::Float(f64::MIN_POSITIVE),
+        "Float::EPSILON" => Value::Float(f64::EPSILON),
+        "Float::DIG" => Value::Int(15),
+        "Date::MONTHNAMES" => month_names(heap, usize::MAX),
+        "Date::ABBR_MONTHNAMES" => month_names(heap, 3),
+        "Date::DAYNAMES" => heap.list(shortened(heap, DAYS, usize::MAX)),
+        "Date::ABBR_DAYNAMES" => heap.list(shortened(heap, DAYS, 3)),
         "Regexp::IGNORECASE" => Value::Int(1),
         "Regexp::EXTENDED" => Value::Int(2),
         "Regexp::MULTILINE" => Value::Int(4),
@@ -38,6 +45,21 @@ pub(super) fn value(heap: &Heap, name: &str) -> Value {
         "Math::E" => Value::Float(std::f64::consts::E),
         name => Value::Constant(name.trim_start_matches("::").into()),
     }
+}
+
+const MONTHS: &str =
+    "January February March April May June July August September October November December";
+const DAYS: &str = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday";
+
+/// The first letters of words.
+fn shortened(heap: &Heap, words: &str, letters: usize) -> Vec<Value> {
+    words.split(' ').map(|word| heap.text(&word[..letters.min(word.len())])).collect()
+}
+
+/// The names of months, which begin at 1.
+fn month_names(heap: &Heap, letters: usize) -> Value {
+    let names = [Value::Nil].into_iter().chain(shortened(heap, MONTHS, letters));
+    heap.list(names.collect())
 }
 
 /// Whether a value is of a class or one above it.
@@ -83,6 +105,28 @@ pub(super) fn is_error(raised: &str, class: &str) -> bool {
         || (class == "IPAddr::Error" && raised.starts_with("IPAddr::"))
         || (class == "ArgumentError" && raised.starts_with("IPAddr::"))
         || (class == "RangeError" && raised == "FloatDomainError")
+}
+
+/// A copy of a value and of all that is in it.
+fn copied(heap: &Heap, value: &Value, depth: usize) -> Value {
+    if !heap.descend(depth) {
+        return Value::Nil;
+    }
+    match value {
+        Value::Text(text) => heap.text_of(text.content(heap)),
+        Value::List(items) => {
+            let items = items.items(heap);
+            heap.list(items.iter().map(|item| copied(heap, item, depth + 1)).collect())
+        }
+        Value::Hash(hash) => {
+            let copy = hash.copy(heap);
+            for (key, value) in hash.pairs(heap) {
+                copy.insert(heap, key, copied(heap, &value, depth + 1));
+            }
+            Value::Hash(copy)
+        }
+        other => other.clone(),
+    }
 }
 
 /// `raise "a"`, `raise A, "b"`, `raise e`
@@ -151,7 +195,9 @@ impl Machine<'_, '_> {
             "Struct" if name == "new" => self.make_struct(arguments, given).map(Some),
             "OpenStruct" if name == "new" => Ok(Some(self.make_open_struct(arguments))),
             "Proc" if name == "new" => Ok(given.map(|given| self.value_of(given))),
-            "Set" if matches!(name, "new" | "[]") => self.make_set(name, arguments).map(Some),
+            "Set" if matches!(name, "new" | "[]") => {
+                self.make_set(name, arguments, given).map(Some)
+            }
             "Time" | "DateTime" | "Date" => self.time_constant(constant, name, arguments),
             "LogStash::Event" | "LogStash::Timestamp" => {
                 self.logstash_constant(constant, name, arguments)
@@ -163,7 +209,21 @@ impl Machine<'_, '_> {
             })),
             "Base64" => base64(heap, name, arguments),
             "Math" => math(name, arguments),
-            "Kernel" => super::conversion::convert(heap, name, arguments),
+            // Who copies all that is in a value writes it and reads it again.
+            "Marshal" if matches!(name, "dump" | "load") => match arguments {
+                [value] => {
+                    let copy = copied(heap, value, 0);
+                    heap.check()?;
+                    Ok(Some(copy))
+                }
+                _ => Ok(None),
+            },
+            "Kernel" | "Random" => match (name, arguments) {
+                ("rand" | "format" | "sprintf", _) => {
+                    self.known_function(&name.into(), arguments).map(Some)
+                }
+                _ => super::conversion::convert(heap, name, arguments),
+            },
             "SecureRandom" => super::module::random(heap, name, arguments),
             "IPAddr" => super::address::make(heap, name, arguments),
             "CSV" => super::module::csv(heap, name, arguments),
@@ -234,7 +294,7 @@ impl Machine<'_, '_> {
                         other => super::pattern::escape(&other.print(heap)),
                     })
                     .collect();
-                let text = texts.join("|");
+                let text = if texts.is_empty() { "(?!)".to_string() } else { texts.join("|") };
                 limited(text.len())?;
                 super::pattern::pay_for(heap, &text)?;
                 super::pattern::compile(&text, "")?
@@ -250,13 +310,18 @@ impl Machine<'_, '_> {
     }
 
     /// `Set.new([1, 2])`, `Set[1, 2]`
-    fn make_set(&mut self, name: &str, arguments: &[Value]) -> Answer {
-        let items = match (name, arguments) {
+    fn make_set(&mut self, name: &str, arguments: &[Value], given: Option<&Given>) -> Answer {
+        let mut items = match (name, arguments) {
             ("new", []) => Vec::new(),
             ("new", [Value::Nil, ..]) => Vec::new(),
             ("new", [list, ..]) => self.items(list)?,
             (_, items) => items.to_vec(),
         };
+        if let Some(given) = given {
+            for item in &mut items {
+                *item = self.give_to(given, vec![item.clone()])?;
+            }
+        }
         Ok(super::set::of(self.heap, items))
     }
 
@@ -302,6 +367,20 @@ impl Machine<'_, '_> {
             }
             ("Hash", "[]", [Value::Hash(pairs)]) => Value::Hash(*pairs),
             ("Hash", "[]", [list]) => self.invoke(list, "to_h", &[], None)?,
+            ("Hash", "[]", all) if all.len() % 2 == 1 => {
+                return Err(Stop::raise("ArgumentError", "odd number of arguments for Hash"));
+            }
+            ("Integer", "sqrt", [number]) => match crate::numeric::big(number) {
+                Some(number) if number.sign() == num_bigint::Sign::Minus => {
+                    let message = "Numerical argument is out of domain - \"isqrt\"";
+                    return Err(Stop::raise("Math::DomainError", message));
+                }
+                Some(number) => crate::numeric::whole(number.sqrt()),
+                None => return Ok(None),
+            },
+            ("Range", "new", [from, to, rest @ ..]) => {
+                heap.range(from.clone(), to.clone(), rest.first().is_some_and(Value::is_true))
+            }
             ("Hash", "[]", all) if all.len() % 2 == 0 => {
                 let pairs = all.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
                 heap.hash(pairs.collect::<Vec<_>>())

@@ -29,9 +29,11 @@ impl Machine<'_, '_> {
     ) -> Answer {
         let subject = subject.map(|subject| self.eval(subject)).transpose()?;
         for (values, body) in arms {
-            for value in self.values(values)? {
+            for value in self.opaquely(|machine| machine.values(values))? {
                 let holds = match &subject {
-                    Some(subject) => self.case_equal(&value, subject)?,
+                    Some(subject) => {
+                        self.opaquely(|machine| machine.case_equal(&value, subject))?
+                    }
                     None => value.is_true(),
                 };
                 if holds {
@@ -47,6 +49,7 @@ impl Machine<'_, '_> {
         let mut first = body_first;
         while first || self.eval(condition)?.is_true() {
             first = false;
+            self.relieve();
             match self.eval(body) {
                 Err(Stop::Break(value, frame)) if frame == self.frame => return Ok(value),
                 Err(Stop::Next(_)) | Ok(_) => {}

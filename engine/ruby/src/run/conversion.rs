@@ -150,8 +150,10 @@ fn large_integer(text: &str, radix: Option<u32>) -> Option<BigInt> {
             let text = without_underscores(text.trim())?.to_lowercase();
             let digits = text.trim_start_matches(['+', '-']);
             let hex = digits.strip_prefix("0x");
+            let is_octal = digits.len() > 1 && digits.starts_with('0') && radix.is_none();
             let (digits, radix) = match hex {
                 Some(digits) => (digits, 16),
+                None if is_octal => (&digits[1..], 8),
                 None => (digits, radix.filter(|radix| (2..=36).contains(radix)).unwrap_or(10)),
             };
             if digits.len() as u64 > numeric::BITS_MAX / 4 || text.len() - digits.len() > 3 {

@@ -10,7 +10,7 @@ use crate::heap::Heap;
 pub(super) use sort::order;
 
 use super::list::flatten;
-use super::{Answer, Found1, Given, Machine};
+use super::{Answer, Found1, Given, Machine, Stop};
 use crate::run::methods::{ANY, Methods, takes};
 use crate::value::Value;
 
@@ -21,6 +21,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         0,
         &[
             "bsearch",
+            "chunk",
             "chunk_while",
             "collect",
             "collect_concat",
@@ -44,6 +45,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "length",
             "map",
             "minmax",
+            "minmax_by",
             "partition",
             "reject",
             "reverse_each",
@@ -78,6 +80,8 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "min_by",
             "none?",
             "one?",
+            "slice_after",
+            "slice_before",
             "sort_by",
             "sum",
             "with_index",
@@ -169,13 +173,16 @@ impl Machine<'_, '_> {
             }
             return self.without_code(items, name, arguments);
         };
-        if let Some(found) = self.gathering(&items, name, arguments, given)? {
-            return Ok(Some(found));
-        }
-        if let Some(found) = self.choosing(&items, name, given)? {
-            return Ok(Some(found));
-        }
-        self.going(items, whole, name, arguments, given)
+        let kept: Vec<Value> = items.iter().chain([whole]).cloned().collect();
+        self.keeping(kept, |machine| {
+            if let Some(found) = machine.gathering(&items, name, arguments, given)? {
+                return Ok(Some(found));
+            }
+            if let Some(found) = machine.choosing(&items, name, given)? {
+                return Ok(Some(found));
+            }
+            machine.going(items, whole, name, arguments, given)
+        })
     }
 
     /// Numbers with a fraction are summed up with what rounding lost (Kahan-Babuška), as Ruby does.
@@ -212,6 +219,15 @@ impl Machine<'_, '_> {
         Ok(sum)
     }
 
+    /// Puts what the code gives for each item into `held`.
+    fn hold_answers(&mut self, items: Vec<Value>, given: &Given) -> Result<(), Stop> {
+        for item in items {
+            let answer = self.give_to(given, vec![item])?;
+            self.held.push(answer);
+        }
+        Ok(())
+    }
+
     /// Methods that go through all.
     fn going(
         &mut self,
@@ -246,10 +262,10 @@ impl Machine<'_, '_> {
                 Ok(Some(whole.clone()))
             }
             ("map" | "collect" | "flat_map" | "collect_concat", []) => {
-                let mut made = Vec::with_capacity(items.len());
-                for item in items {
-                    made.push(self.give_to(given, vec![item])?);
-                }
+                let base = self.held.len();
+                let result = self.hold_answers(items, given);
+                let mut made = self.held.split_off(base);
+                result?;
                 if matches!(name, "flat_map" | "collect_concat") {
                     made = flatten(heap, &made, 1)?;
                 }
@@ -270,6 +286,9 @@ impl Machine<'_, '_> {
                     );
                 }
                 Ok(Some(heap.list(made)))
+            }
+            ("each_slice" | "each_cons", [Value::Int(..=0)]) => {
+                self.without_code(items, name, arguments)
             }
             ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
                 let size = *size as usize;

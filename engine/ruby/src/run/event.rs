@@ -115,6 +115,9 @@ impl Machine<'_, '_> {
                 Value::Bool(false)
             }
             ("cancelled?", []) => Value::Bool(event.cancelled),
+            ("to_json", _) => {
+                super::constant::json_text(heap, &Value::of_map(heap, &event.data), false)?
+            }
             _ => return Ok(self.whole_event(number, name, arguments)),
         }))
     }
@@ -134,7 +137,6 @@ impl Machine<'_, '_> {
                 whole
             }
             ("metadata", []) => Value::of_map(heap, &event.metadata),
-            ("to_json", _) => heap.text(&Value::of_map(heap, &event.data).json(heap)),
             ("to_s", []) => {
                 let now = self.now;
                 let template = Template::parse("%{@timestamp} %{host} %{message}");

@@ -2,7 +2,7 @@
 //! they see.
 
 use super::{Answer, Found1, Given, Machine, Stop};
-use crate::heap::{ClosureRef, ScopeRef};
+use crate::heap::{ClosureRef, HashRef, Heap, ScopeRef};
 use crate::run::methods::{ANY, Methods, takes};
 use crate::tree::{Block, Parameter, Role, Target, Variable};
 use crate::value::{Closure, Value};
@@ -32,6 +32,7 @@ impl Machine<'_, '_> {
             Given::Lambda(closure) => Value::Lambda(*closure),
             Given::Method(name) => Value::Symbol(name.clone()),
             Given::Counted(inner, _) | Given::With(inner, _) => self.value_of(inner),
+            Given::Gather(list) => Value::List(*list),
         }
     }
 
@@ -79,7 +80,9 @@ impl Machine<'_, '_> {
         let this = std::mem::replace(&mut self.this, closure.this.clone());
         let outer = self.enter();
         let frame = self.frame;
-        let result = self.run_block(&closure.block, Some(closure.scope), arguments, spread, None);
+        let result = self.keeping([this.clone()], |machine| {
+            machine.run_block(&closure.block, Some(closure.scope), arguments, spread, None)
+        });
         self.frame = outer;
         self.this = this;
         match result {
@@ -119,8 +122,11 @@ impl Machine<'_, '_> {
                 machine.method_scope = scope;
             }
             let result = machine
-                .bind(&block.parameters, arguments, spread, passed)
-                .and_then(|()| machine.eval(&block.body));
+                .opaquely(|machine| machine.bind(&block.parameters, arguments, spread, passed))
+                .and_then(|()| {
+                    machine.relieve();
+                    machine.eval(&block.body)
+                });
             (machine.scope, machine.method_scope) = outer;
             scope.leave(machine.heap);
             result
@@ -149,9 +155,13 @@ impl Machine<'_, '_> {
         });
         let passed = given.as_ref().map_or(Value::Nil, |given| self.value_of(given));
         let outer_given = std::mem::replace(&mut self.given, given);
+        let mut kept = Vec::new();
+        outer_given.iter().for_each(|given| given.values(&mut kept));
         let outer = self.enter();
         let frame = self.frame;
-        let result = self.run_block(block, None, arguments, false, Some(passed));
+        let result = self.keeping(kept, |machine| {
+            machine.run_block(block, None, arguments, false, Some(passed))
+        });
         self.frame = outer;
         self.given = outer_given;
         match result {
@@ -198,6 +208,10 @@ impl Machine<'_, '_> {
         let rest = arguments.len().saturating_sub(needed + optional);
         let mut values = arguments.into_iter();
         let mut named = Vec::new();
+        let takes_any_key = parameters.iter().any(|one| one.role == Role::Keys);
+        if let (Some(Value::Hash(keys)), false) = (&keys, takes_any_key || spread) {
+            known_keys(heap, parameters, *keys)?;
+        }
         for parameter in parameters {
             let value = match (parameter.role, &parameter.target, &parameter.default) {
                 (Role::Position, Target::Rest(_), _) => {
@@ -216,7 +230,7 @@ impl Machine<'_, '_> {
                         (Some(value), _) => value,
                         (None, Some(default)) => self.eval(default)?,
                         (None, None) => {
-                            let message = format!("missing keyword: :{name}");
+                            let message = format!("missing keyword: {name}");
                             return Err(Stop::raise("ArgumentError", message));
                         }
                     }
@@ -230,7 +244,7 @@ impl Machine<'_, '_> {
                     heap.hash(pairs.into_iter().filter(|(key, _)| other(key)))
                 }
                 (Role::Block, ..) => passed.clone().unwrap_or_default(),
-                (Role::Key, ..) => Value::Nil,
+                (Role::Key | Role::Own, ..) => Value::Nil,
             };
             self.assign(&parameter.target, value)?;
         }
@@ -242,6 +256,22 @@ fn is_needed(parameter: &Parameter) -> bool {
     parameter.role == Role::Position
         && parameter.default.is_none()
         && !matches!(parameter.target, Target::Rest(_))
+}
+
+/// Refuses a key that no parameter names.
+fn known_keys(heap: &Heap, parameters: &[Parameter], keys: HashRef) -> Result<(), Stop> {
+    for (key, _) in keys.pairs(heap) {
+        let name = key.print(heap);
+        let is_known = parameters.iter().any(|one| {
+            one.role == Role::Key
+                && matches!(&one.target, Target::Local(variable) if *variable.name == *name)
+        });
+        if !is_known {
+            let message = format!("unknown keyword: {}", key.inspect(heap));
+            return Err(Stop::raise("ArgumentError", message));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the last argument is the hash of the named ones.

@@ -16,12 +16,14 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "compact",
             "compact!",
             "default",
+            "default_proc",
             "delete_if",
             "each_key",
             "each_value",
             "empty?",
             "filter",
             "filter!",
+            "filter_map",
             "invert",
             "keep_if",
             "keys",
@@ -40,13 +42,19 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "values",
         ],
     ),
-    takes(0, 1, &["transform_keys"]),
+    takes(0, 1, &["flatten", "transform_keys"]),
     takes(0, ANY, &["except", "fetch_values", "merge", "merge!", "slice", "update", "values_at"]),
     takes(
         1,
         1,
         &[
+            "<",
+            "<=",
+            ">",
+            ">=",
             "[]",
+            "assoc",
+            "deconstruct_keys",
             "delete",
             "dig",
             "has_key?",
@@ -55,6 +63,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "key",
             "key?",
             "member?",
+            "rassoc",
             "replace",
             "value?",
         ],
@@ -81,7 +90,9 @@ impl Machine<'_, '_> {
         if let ("[]", [key]) = (name, arguments) {
             return self.hash_at(hash, key).map(Some);
         }
-        if !(matches!(name, "fetch" | "fetch_values") && given.is_some())
+        let asks_code =
+            matches!(name, "fetch" | "fetch_values" | "to_h" | "transform_keys" | "delete");
+        if !(asks_code && given.is_some())
             && let Some(found) = look(heap, hash, name, arguments)?
         {
             return Ok(Some(found));
@@ -191,6 +202,30 @@ impl Machine<'_, '_> {
                 }
                 Ok(Some(Value::Hash(hash)))
             }
+            ("to_h", []) => {
+                let made = heap.new_hash(Dictionary::default());
+                for (at, (key, value)) in hash.pairs(heap).into_iter().enumerate() {
+                    let pair = self.give_to(given, vec![key, value])?;
+                    let (key, value) = self.pair_of(&pair, at)?;
+                    made.insert(heap, key, value);
+                }
+                Ok(Some(Value::Hash(made)))
+            }
+            ("transform_keys", [Value::Hash(names)]) => {
+                let made = heap.new_hash(Dictionary::default());
+                for (key, value) in hash.pairs(heap) {
+                    let key = match names.get(heap, &key) {
+                        Some(name) => name,
+                        None => self.give_to(given, vec![key])?,
+                    };
+                    made.insert(heap, key, value);
+                }
+                Ok(Some(Value::Hash(made)))
+            }
+            ("delete", [key]) => match hash.remove(heap, key) {
+                Some(value) => Ok(Some(value)),
+                None => self.give_to(given, vec![key.clone()]).map(Some),
+            },
             ("fetch", [key, ..]) => match hash.get(heap, key) {
                 Some(value) => Ok(Some(value)),
                 None => self.give_to(given, vec![key.clone()]).map(Some),
@@ -265,7 +300,48 @@ fn look(heap: &Heap, hash: HashRef, name: &str, arguments: &[Value]) -> Found1 {
             let pairs = hash.pairs(heap).into_iter();
             heap.hash(pairs.map(|(key, value)| (names.get(heap, &key).unwrap_or(key), value)))
         }
-        ("default", []) => hash.default(heap),
+        ("default", []) => match hash.default(heap) {
+            Value::Lambda(_) => Value::Nil,
+            default => default,
+        },
+        ("default_proc", []) => match hash.default(heap) {
+            code @ Value::Lambda(_) => code,
+            _ => Value::Nil,
+        },
+        ("deconstruct_keys", [_]) => Value::Hash(hash),
+        ("assoc", [key]) => match get(key) {
+            Some(value) => heap.list(vec![key.clone(), value]),
+            None => Value::Nil,
+        },
+        ("rassoc", [value]) => {
+            let found = hash.pairs(heap).into_iter().find(|(_, one)| one.equals(heap, value));
+            found.map_or(Value::Nil, |(key, value)| heap.list(vec![key, value]))
+        }
+        ("flatten", levels) => {
+            let levels = match levels {
+                [Value::Int(levels)] => usize::try_from(*levels - 1).unwrap_or(usize::MAX),
+                _ => 0,
+            };
+            let all = hash.pairs(heap).into_iter().flat_map(|(key, value)| [key, value]);
+            heap.list(super::list::flatten(heap, &all.collect::<Vec<_>>(), levels)?)
+        }
+        ("<" | "<=" | ">" | ">=", [Value::Hash(other)]) => {
+            let (small, large) =
+                if name.starts_with('<') { (hash, *other) } else { (*other, hash) };
+            let has = |(key, value): &(Value, Value)| {
+                large.get(heap, key).is_some_and(|one| one.equals(heap, value))
+            };
+            let is_within = small.pairs(heap).iter().all(has);
+            Value::Bool(is_within && (name.len() == 2 || small.len(heap) < large.len(heap)))
+        }
+        ("merge" | "merge!" | "update" | "replace" | "<" | "<=" | ">" | ">=", others)
+            if others.iter().any(|one| !matches!(one, Value::Hash(_))) =>
+        {
+            let other = others.iter().find(|one| !matches!(one, Value::Hash(_)));
+            let what = other.map_or("nil", |other| super::object::word_of(other));
+            let message = format!("no implicit conversion of {what} into Hash");
+            return Err(Stop::raise("TypeError", message));
+        }
         _ => return Ok(None),
     }))
 }

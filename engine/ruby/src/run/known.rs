@@ -132,7 +132,7 @@ impl Checker {
 
     fn parts(&self, parts: &[Part]) -> Result<(), Problem> {
         parts.iter().try_for_each(|part| match part {
-            Part::Text(_) => Ok(()),
+            Part::Text(_) | Part::Bytes(_) => Ok(()),
             Part::Code(node) => self.node(node),
         })
     }

@@ -29,7 +29,9 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "gets",
             "lines",
             "name",
+            "next",
             "opaque",
+            "peek",
             "readlines",
             "request_uri",
             "reset",
@@ -196,6 +198,10 @@ impl Machine<'_, '_> {
                 let with = Given::With(Box::new(given.clone()), memo.clone());
                 self.invoke(&receiver, &method, &parameters, Some(&with))?;
                 Ok(Some(memo.clone()))
+            }
+            ("next" | "peek", ..) => {
+                let message = format!("`{name}` of an enumerator is not known here; `each` is");
+                Err(Stop::Unknown(message))
             }
             ("each", [], Some(_)) => self.invoke(&receiver, &method, &parameters, given).map(Some),
             ("class" | "is_a?" | "nil?" | "inspect" | "respond_to?", ..) => Ok(None),

@@ -27,6 +27,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "empty?",
             "filter!",
             "first",
+            "frozen?",
             "keep_if",
             "last",
             "length",
@@ -44,8 +45,9 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         ],
     ),
     takes(0, 1, &["flatten!", "pop", "rotate!", "shift"]),
+    takes(0, 3, &["fill"]),
     takes(0, ANY, &["<<", "append", "concat", "prepend", "push", "replace", "unshift"]),
-    takes(1, 1, &["[]", "at", "delete", "delete_at", "dig", "fill", "slice"]),
+    takes(1, 1, &["[]", "at", "delete", "delete_at", "dig", "slice"]),
     takes(1, 2, &["slice!"]),
     takes(1, ANY, &["insert"]),
 ];
@@ -56,11 +58,22 @@ pub(in crate::run) const OF_RANGES: &[Methods] = &[
         0,
         0,
         &[
-            "begin", "count", "end", "entries", "first", "last", "max", "min", "size", "to_a",
+            "begin",
+            "count",
+            "end",
+            "entries",
+            "exclude_end?",
+            "frozen?",
+            "last",
+            "max",
+            "min",
+            "size",
+            "to_a",
             "to_ary",
         ],
     ),
-    takes(1, 1, &["===", "cover?", "include?", "member?", "step"]),
+    takes(0, 1, &["first"]),
+    takes(1, 1, &["%", "===", "cover?", "include?", "member?", "step", "take"]),
 ];
 
 impl Machine<'_, '_> {
@@ -75,7 +88,9 @@ impl Machine<'_, '_> {
         if let Some(found) = at_place(heap, list, name, arguments) {
             return Ok(Some(found));
         }
-        if let Some(found) = change(heap, list, name, arguments)? {
+        if !(given.is_some() && matches!(name, "delete" | "fill"))
+            && let Some(found) = change(heap, list, name, arguments)?
+        {
             return Ok(Some(found));
         }
         if let Some(plain) = name.strip_suffix('!').filter(|plain| !plain.is_empty()) {
@@ -87,10 +102,51 @@ impl Machine<'_, '_> {
             return Ok(Some(Value::List(list)));
         }
         let items = list.items(heap);
+        if let Some(given) = given
+            && let Some(found) = self.list_with_code(list, &items, name, arguments, given)?
+        {
+            return Ok(Some(found));
+        }
         match read(heap, &items, name, arguments)? {
             Some(found) => Ok(Some(found)),
             None => self.enumerable_method(items, &Value::List(list), name, arguments, given),
         }
+    }
+
+    /// Methods of lists alone whose code says what is missing or made.
+    fn list_with_code(
+        &mut self,
+        list: ListRef,
+        items: &[Value],
+        name: &str,
+        arguments: &[Value],
+        given: &Given,
+    ) -> Found1 {
+        let heap = self.heap;
+        Ok(Some(match (name, arguments) {
+            ("fetch", [Value::Int(place)]) => {
+                let at = if *place < 0 { place + items.len() as i64 } else { *place };
+                match usize::try_from(at).ok().and_then(|at| items.get(at)) {
+                    Some(item) => item.clone(),
+                    None => self.give_to(given, arguments.to_vec())?,
+                }
+            }
+            ("delete", [value]) => match change(heap, list, name, arguments)? {
+                Some(Value::Nil) => self.give_to(given, vec![value.clone()])?,
+                found => return Ok(found),
+            },
+            ("fill", places) => {
+                let (from, count) = filled(heap, items.len(), places)?;
+                let mut new = items.to_vec();
+                new.resize(new.len().max(from + count), Value::Nil);
+                for at in from..from + count {
+                    new[at] = self.give_to(given, vec![Value::Int(at as i64)])?;
+                }
+                list.set_items(heap, new);
+                Value::List(list)
+            }
+            _ => return Ok(None),
+        }))
     }
 
     /// `map!`: the list gets what `map` gives; `nil` when nothing changed, where Ruby says so.
@@ -105,11 +161,14 @@ impl Machine<'_, '_> {
         if plain == "slice" {
             return Ok(Some(take_part(heap, list, arguments)?));
         }
-        let before = list.len(heap);
+        let old = list.items(heap);
         let new = self.invoke(&Value::List(list), plain, arguments, given)?;
         let Value::List(new) = new else { return Ok(None) };
         let new = new.items(heap);
-        let same = new.len() == before;
+        let same = match plain {
+            "flatten" => !old.iter().any(|item| matches!(item, Value::List(_))),
+            _ => new.len() == old.len(),
+        };
         list.set_items(heap, new);
         let tells =
             matches!(plain, "compact" | "uniq" | "flatten" | "select" | "reject" | "filter");
@@ -133,12 +192,43 @@ impl Machine<'_, '_> {
                 let items = self.items(&whole())?;
                 Value::Bool(items.iter().any(|item| item.equals(heap, value)))
             }
+            ("cover?", [Value::Range(other)]) => {
+                let other = other.get(heap);
+                let open_end =
+                    other.exclusive && !range.exclusive && range.to.equals(heap, &other.to);
+                Value::Bool(
+                    covers(heap, range, &other.from)
+                        && (open_end || covers(heap, range, &other.to)),
+                )
+            }
+            ("exclude_end?", []) => Value::Bool(range.exclusive),
+            ("frozen?", []) => Value::Bool(true),
             ("include?" | "member?" | "cover?" | "===", [value]) => {
                 Value::Bool(covers(heap, range, value))
+            }
+            ("min" | "max", [])
+                if order(heap, &range.from, &range.to)
+                    .is_some_and(|order| order.is_gt() || (range.exclusive && order.is_eq())) =>
+            {
+                Value::Nil
             }
             ("first" | "begin" | "min", []) => range.from.clone(),
             ("end", []) => range.to.clone(),
             ("last" | "max", []) if !range.exclusive => range.to.clone(),
+            ("first" | "take", [Value::Int(count)]) if is_endless(range) => {
+                let Value::Int(from) = range.from else { return Ok(None) };
+                limited(usize::try_from(*count).unwrap_or(0))?;
+                heap.list((from..from.saturating_add(*count)).map(Value::Int).collect())
+            }
+            ("each", []) if is_endless(range) && given.is_some() => {
+                let (Value::Int(from), Some(given)) = (&range.from, given) else { return Ok(None) };
+                for at in *from.. {
+                    self.give_to(given, vec![Value::Int(at)])?;
+                }
+                whole()
+            }
+            ("size", []) if is_endless(range) => Value::Float(f64::INFINITY),
+            ("size", []) if matches!(range.from, Value::Text(_)) => Value::Nil,
             ("size" | "count", []) if given.is_none() => match (&range.from, &range.to) {
                 (Value::Int(from), Value::Int(to)) => {
                     let last = if range.exclusive { to.saturating_sub(1) } else { *to };
@@ -146,9 +236,26 @@ impl Machine<'_, '_> {
                 }
                 _ => Value::Int(self.items(&whole())?.len() as i64),
             },
-            ("step", [Value::Int(step)]) if *step > 0 => {
-                let all = self.items(&whole())?;
-                let steps: Vec<Value> = all.into_iter().step_by(*step as usize).collect();
+            ("step" | "%", [step]) if step.equals_zero() => {
+                return Err(Stop::raise("ArgumentError", "step can't be 0"));
+            }
+            ("step" | "%", [step]) if step.is_number() => {
+                let steps: Vec<Value> = match (&range.from, step) {
+                    (from, step) if from.is_number() => {
+                        let ends = [range.to.clone(), step.clone()];
+                        let found = self.number_method(from, "step", &ends, None)?;
+                        let mut all = match found {
+                            Some(Value::List(all)) => all.items(heap),
+                            _ => return Ok(None),
+                        };
+                        all.retain(|one| !(range.exclusive && one.equals(heap, &range.to)));
+                        all
+                    }
+                    (_, Value::Int(step @ 1..)) => {
+                        self.items(&whole())?.into_iter().step_by(*step as usize).collect()
+                    }
+                    _ => return Ok(None),
+                };
                 if given.is_none() {
                     return Ok(Some(heap.list(steps)));
                 }
@@ -209,9 +316,54 @@ impl Machine<'_, '_> {
                 }
                 Ok(items)
             }
-            _ => Err(Stop::raise("TypeError", "can't iterate over this range")),
+            (Value::Int(_), Value::Float(to)) if to.is_finite() => {
+                let to = Value::Int(to.floor() as i64);
+                self.items_of_range(&Range { from: range.from.clone(), to, exclusive: false })
+            }
+            (Value::Int(_), _) if is_endless(range) => {
+                let message = "a range without an end is known here for `each`, `first` and `take`";
+                Err(Stop::Unknown(message.to_string()))
+            }
+            (Value::Time(from, clock), Value::Time(to, _)) if clock.counts_days() => {
+                let mut days = Vec::new();
+                let mut day = *from;
+                while day < *to || (day == *to && !range.exclusive) {
+                    self.step()?;
+                    days.push(Value::Time(day, *clock));
+                    let Some(next) = day.checked_add_signed(chrono::Duration::days(1)) else {
+                        break;
+                    };
+                    day = next;
+                }
+                Ok(days)
+            }
+            (Value::Address(from, length), Value::Address(to, _)) => {
+                let mut addresses = Vec::new();
+                let mut at = *from;
+                while at <= *to {
+                    self.step()?;
+                    addresses.push(Value::Address(at, *length));
+                    let Some(next) = super::address::next(at) else { break };
+                    at = next;
+                }
+                Ok(addresses)
+            }
+            (from, _) => {
+                let what = super::object::word_of(from);
+                Err(Stop::raise("TypeError", format!("can't iterate from {what}")))
+            }
         }
     }
+}
+
+/// Whether a range of whole numbers has no end.
+fn is_endless(range: &Range) -> bool {
+    let no_end = match range.to {
+        Value::Nil => true,
+        Value::Float(to) => to == f64::INFINITY,
+        _ => false,
+    };
+    no_end && matches!(range.from, Value::Int(_))
 }
 
 fn covers(heap: &Heap, range: &Range, value: &Value) -> bool {
@@ -341,9 +493,13 @@ fn remove_or_fill(heap: &Heap, list: ListRef, name: &str, arguments: &[Value]) -
             list.set_items(heap, Vec::new());
             whole()
         }
-        ("fill", [value]) => {
-            heap.budget().spend_items(list.len(heap));
-            list.edit(heap, |items| items.fill(value.clone()));
+        ("fill", [value, places @ ..]) => {
+            let (from, count) = filled(heap, list.len(heap), places)?;
+            heap.budget().spend_items(from + count);
+            list.edit(heap, |items| {
+                items.resize(items.len().max(from + count), Value::Nil);
+                items[from..from + count].fill(value.clone());
+            });
             whole()
         }
         ("concat" | "replace", lists) => {
@@ -362,6 +518,43 @@ fn remove_or_fill(heap: &Heap, list: ListRef, name: &str, arguments: &[Value]) -
         }
         _ => return Ok(None),
     }))
+}
+
+/// Which items `fill` sets: the first, and how many.
+fn filled(heap: &Heap, length: usize, places: &[Value]) -> Result<(usize, usize), Stop> {
+    let (from, count) = match places {
+        [Value::Range(range)] => bounds(&range.get(heap), length as i64).unwrap_or((0, 0)),
+        [Value::Int(from)] => (*from, (length as i64).saturating_sub(*from)),
+        [Value::Int(from), Value::Int(count)] => (*from, *count),
+        _ => (0, length as i64),
+    };
+    let from = if from < 0 { from + length as i64 } else { from };
+    let (from, count) = (from.max(0) as usize, count.max(0) as usize);
+    limited(from.saturating_add(count))?;
+    Ok((from, count))
+}
+
+/// `a[1, 2] = value`: a list takes the place of the part item by item.
+pub(super) fn replace_part(
+    heap: &Heap,
+    list: ListRef,
+    from: i64,
+    count: i64,
+    value: &Value,
+) -> Result<(), Stop> {
+    let new = match value {
+        Value::List(items) => items.items(heap),
+        one => vec![one.clone()],
+    };
+    let from = usize::try_from(from).unwrap_or(0);
+    limited(from.max(list.len(heap)).saturating_add(new.len()))?;
+    heap.budget().spend_items(list.len(heap).max(from));
+    list.edit(heap, |items| {
+        items.resize(items.len().max(from), Value::Nil);
+        let end = from.saturating_add(usize::try_from(count).unwrap_or(0)).min(items.len());
+        items.splice(from..end, new);
+    });
+    Ok(())
 }
 
 /// Where a range lies in `length` items: the first, and how many.

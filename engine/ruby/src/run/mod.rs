@@ -40,9 +40,9 @@ pub(super) use known::check;
 
 use super::GIVEN;
 use super::budget::{Breach, Limits, SIZE_MAX};
-use super::heap::{ClosureRef, Heap, ScopeRef};
-use super::text::Content;
-use super::tree::{Block, Kind, Node, Part, Script, Variable};
+use super::heap::{ClosureRef, Heap, ListRef, ScopeRef};
+use super::text::{Content, Encoding};
+use super::tree::{Block, Kind, Node, Part, Script, Target, Variable};
 use super::value::{Found, Value};
 use chrono::{DateTime, Utc};
 use std::cell::Cell;
@@ -187,6 +187,25 @@ pub struct Machine<'a, 'm> {
     tests: Option<script_test::Tests>,
     /// The names that `catch` waits for.
     caught: Vec<Value>,
+    /// Values that the interpreter holds outside of variables while code runs.
+    held: Vec<Value>,
+    /// How many open calls hold values that are not in `held`: nothing is collected meanwhile.
+    opaque: usize,
+    /// When lost values are freed while code runs.
+    collecting: Collecting,
+}
+
+/// When values that code has lost are freed while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Collecting {
+    /// Behind the event only: who made the machine holds values that it does not know of.
+    #[default]
+    Never,
+    /// When much of what an event may hold is used up.
+    WhenTight,
+    /// As often as possible, to test that nothing is freed which is in use.
+    #[cfg(test)]
+    Always,
 }
 
 /// The code that a method is given.
@@ -202,6 +221,24 @@ enum Given {
     Counted(Box<Given>, Rc<Cell<i64>>),
     /// Code that is given an object, too.
     With(Box<Given>, Value),
+    /// No code: what is given is put into a list.
+    Gather(ListRef),
+}
+
+impl Given {
+    /// The values of the heap that it holds.
+    fn values(&self, into: &mut Vec<Value>) {
+        match self {
+            Given::Block(_) | Given::Method(_) => {}
+            Given::Lambda(closure) => into.push(Value::Lambda(*closure)),
+            Given::Counted(inner, _) => inner.values(into),
+            Given::With(inner, value) => {
+                inner.values(into);
+                into.push(value.clone());
+            }
+            Given::Gather(list) => into.push(Value::List(*list)),
+        }
+    }
 }
 
 impl<'a, 'm> Machine<'a, 'm> {
@@ -236,7 +273,21 @@ impl<'a, 'm> Machine<'a, 'm> {
             given: None,
             tests: None,
             caught: Vec::new(),
+            held: Vec::new(),
+            opaque: 0,
+            collecting: Collecting::Never,
         }
+    }
+
+    /// Lets the machine free lost values while code runs. Only for those who hold no values of its memory themselves.
+    pub fn collect_while_running(&mut self) {
+        self.collecting = Collecting::WhenTight;
+    }
+
+    /// Frees lost values as often as possible.
+    #[cfg(test)]
+    pub(crate) fn collect_always(&mut self) {
+        self.collecting = Collecting::Always;
     }
 
     /// The values of the code.
@@ -298,6 +349,49 @@ impl<'a, 'm> Machine<'a, 'm> {
         Ok(Some(value))
     }
 
+    /// Frees what code has lost, where that is wanted and no value is held that it does not know of.
+    fn relieve(&mut self) {
+        let wanted = match self.collecting {
+            Collecting::Never => false,
+            Collecting::WhenTight => self.heap.is_tight(),
+            #[cfg(test)]
+            Collecting::Always => true,
+        };
+        if !wanted || self.opaque > 0 {
+            return;
+        }
+        let mut given = Vec::new();
+        self.given.iter().for_each(|one| one.values(&mut given));
+        let set = self.set.iter().map(|(_, value)| value);
+        let roots = self.memory.kept.values().chain(set).chain(&self.held).chain(&self.caught);
+        let roots = roots.chain([&self.this]).chain(&given);
+        match self.collecting {
+            Collecting::WhenTight => self.heap.relieve(roots),
+            _ => self.heap.collect(roots),
+        }
+    }
+
+    /// Runs what holds values meanwhile that are not in `held`.
+    fn opaquely<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+        self.opaque += 1;
+        let result = run(self);
+        self.opaque -= 1;
+        result
+    }
+
+    /// Runs something while the values are kept.
+    fn keeping<T>(
+        &mut self,
+        values: impl IntoIterator<Item = Value>,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        let base = self.held.len();
+        self.held.extend(values);
+        let result = run(self);
+        self.held.truncate(base);
+        result
+    }
+
     /// Pays for a step.
     fn step(&mut self) -> Result<(), Stop> {
         if self.heap.budget().spend(1) { Ok(()) } else { Ok(self.heap.check()?) }
@@ -341,9 +435,20 @@ impl<'a, 'm> Machine<'a, 'm> {
                 let items = self.values(items)?;
                 Ok(self.heap.list(items))
             }
-            Kind::Hash(pairs) => self.pairs(pairs),
+            Kind::Hash(pairs) => self.opaquely(|machine| machine.pairs(pairs)),
             Kind::Range(from, to, exclusive) => {
-                let (from, to) = (self.eval(from)?, self.eval(to)?);
+                let from = self.eval(from)?;
+                let to = self.opaquely(|machine| machine.eval(to))?;
+                let is_simple = |one: &Value| {
+                    one.is_number()
+                        || matches!(one, Value::Text(_) | Value::Time(..) | Value::Address(..))
+                };
+                if is_simple(&from)
+                    && is_simple(&to)
+                    && enumerable::order(self.heap, &from, &to).is_none()
+                {
+                    return Err(Stop::raise("ArgumentError", "bad value for range"));
+                }
                 Ok(self.heap.range(from, to, *exclusive))
             }
             Kind::Local(variable) => Ok(self.variable(variable)),
@@ -354,13 +459,19 @@ impl<'a, 'm> Machine<'a, 'm> {
             Kind::Splat(inner) => self.eval(inner),
             Kind::Assign(target, value) => {
                 let value = self.eval(value)?;
-                self.assign(target, value.clone())?;
+                if let Target::Local(variable) = target {
+                    self.set_variable(variable, value.clone());
+                    return Ok(value);
+                }
+                self.opaquely(|machine| machine.assign(target, value.clone()))?;
                 Ok(value)
             }
-            Kind::Change(target, operator, value) => self.change(target, operator, value),
+            Kind::Change(target, operator, value) => {
+                self.opaquely(|machine| machine.change(target, operator, value))
+            }
             Kind::AssignAll(targets, value) => {
                 let value = self.eval(value)?;
-                self.assign_all(targets, &value)?;
+                self.opaquely(|machine| machine.assign_all(targets, &value))?;
                 Ok(value)
             }
             Kind::And(left, right) => {
@@ -393,11 +504,15 @@ impl<'a, 'm> Machine<'a, 'm> {
                 self.eval(if holds { then } else { otherwise })
             }
             Kind::While(condition, body, body_first) => self.repeat(condition, body, *body_first),
-            Kind::For(target, list, body) => self.iterate(target, list, body),
+            Kind::For(target, list, body) => {
+                self.opaquely(|machine| machine.iterate(target, list, body))
+            }
             Kind::Case(subject, arms, otherwise) => self.case(subject.as_deref(), arms, otherwise),
             Kind::Begin(body, rescues, otherwise, ensure) => {
                 let result = self.guarded(body, rescues, otherwise.as_deref());
-                ensure.iter().try_for_each(|ensure| self.eval(ensure).map(drop))?;
+                self.opaquely(|machine| {
+                    ensure.iter().try_for_each(|ensure| machine.eval(ensure).map(drop))
+                })?;
                 result
             }
         }
@@ -415,7 +530,17 @@ impl<'a, 'm> Machine<'a, 'm> {
     fn pairs(&mut self, pairs: &[(Node, Node)]) -> Answer {
         let mut values = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
-            values.push((self.eval(key)?, self.eval(value)?));
+            let name = self.eval(key)?;
+            match (&key.kind, name) {
+                (Kind::Splat(_), Value::Hash(others)) => values.extend(others.pairs(self.heap)),
+                (Kind::Splat(_), Value::Nil) => {}
+                (Kind::Splat(_), other) => {
+                    let what = object::word_of(&other);
+                    let message = format!("no implicit conversion of {what} into Hash");
+                    return Err(Stop::raise("TypeError", message));
+                }
+                (_, name) => values.push((name, self.eval(value)?)),
+            }
         }
         Ok(self.heap.hash(values))
     }
@@ -430,20 +555,39 @@ impl<'a, 'm> Machine<'a, 'm> {
         value.as_ref().map_or(Value::Nil, |value| Value::of_datum(self.heap, value))
     }
 
-    /// Values in a list or among arguments.
+    /// Values in a list or among arguments. Each is held while the next ones are computed.
     fn values(&mut self, nodes: &[Node]) -> Result<Vec<Value>, Stop> {
-        let mut values = Vec::with_capacity(nodes.len());
+        match nodes {
+            [] => return Ok(Vec::new()),
+            [one] if !matches!(one.kind, Kind::Splat(_)) => return Ok(vec![self.eval(one)?]),
+            _ => {}
+        }
+        let base = self.held.len();
+        let result = self.hold_values(nodes);
+        let values = self.held.split_off(base);
+        result.map(|()| values)
+    }
+
+    fn hold_values(&mut self, nodes: &[Node]) -> Result<(), Stop> {
         for node in nodes {
             let value = self.eval(node)?;
             match (&node.kind, value) {
                 (Kind::Splat(_), Value::Nil) => {}
-                (Kind::Splat(_), spread @ (Value::List(_) | Value::Range(_) | Value::Hash(_))) => {
-                    values.extend(self.items(&spread)?);
+                (
+                    Kind::Splat(_),
+                    spread @ (Value::List(_) | Value::Range(_) | Value::Hash(_) | Value::Set(_)),
+                ) => {
+                    let items = self.items(&spread)?;
+                    self.held.extend(items);
                 }
-                (_, value) => values.push(value),
+                (Kind::Splat(_), Value::Object(object)) if object.is_record(self.heap) => {
+                    let pairs = object.fields.pairs(self.heap);
+                    self.held.extend(pairs.into_iter().map(|(_, value)| value));
+                }
+                (_, value) => self.held.push(value),
             }
         }
-        Ok(values)
+        Ok(())
     }
 
     /// `"a#{b}"`; bytes stay bytes.
@@ -456,6 +600,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         for part in parts {
             let part = match part {
                 Part::Text(part) => Content::Plain(part.clone()),
+                Part::Bytes(bytes) => Content::of(bytes, Encoding::Utf8),
                 Part::Code(node) => match self.eval(node)? {
                     Value::Text(text) => text.content(heap),
                     value => Content::Plain(self.print(&value)?.into()),
@@ -472,6 +617,7 @@ impl<'a, 'm> Machine<'a, 'm> {
         for part in parts {
             match part {
                 Part::Text(part) => text.push_str(part),
+                Part::Bytes(bytes) => text.push_str(&String::from_utf8_lossy(bytes)),
                 Part::Code(node) => {
                     let value = self.eval(node)?;
                     text.push_str(&self.print(&value)?);
@@ -509,7 +655,19 @@ impl<'a, 'm> Machine<'a, 'm> {
         }
     }
 
+    /// `defined?(a)`: what it is, or `nil`.
     fn defined(&mut self, node: &Node) -> Value {
+        let kind = match &node.kind {
+            Kind::Local(_) => "local-variable",
+            Kind::Call(call) if &*call.name == "yield" => "yield",
+            Kind::Call(_) => "method",
+            Kind::Kept(name) if name.starts_with('$') => "global-variable",
+            Kind::Kept(_) => "instance-variable",
+            Kind::Constant(_) => "constant",
+            Kind::Assign(..) | Kind::AssignAll(..) | Kind::Change(..) => "assignment",
+            Kind::Itself => "self",
+            _ => "expression",
+        };
         let there = match &node.kind {
             Kind::Local(_) => true,
             Kind::Call(call) if call.receiver.is_none() => {
@@ -517,7 +675,11 @@ impl<'a, 'm> Machine<'a, 'm> {
                     || self.memory.functions.contains_key(&call.name)
                     || event::is_given(&call.name)
             }
-            Kind::Kept(name) => self.memory.kept.contains_key(name),
+            Kind::Kept(name) => {
+                self.memory.kept.contains_key(name)
+                    || self.own_field(name).is_some_and(|value| !matches!(value, Value::Nil))
+            }
+            Kind::Assign(..) | Kind::AssignAll(..) | Kind::Change(..) => true,
             Kind::Constant(name) => {
                 self.memory.kept.contains_key(name)
                     || self.is_class(name)
@@ -525,7 +687,7 @@ impl<'a, 'm> Machine<'a, 'm> {
             }
             _ => self.eval(node).is_ok(),
         };
-        if there { self.heap.text("expression") } else { Value::Nil }
+        if there { self.heap.text(kind) } else { Value::Nil }
     }
 }
 

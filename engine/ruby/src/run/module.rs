@@ -57,7 +57,14 @@ pub(super) fn base64(heap: &Heap, name: &str, arguments: &[Value]) -> Found1 {
     };
     Ok(Some(match name {
         "strict_encode64" => heap.text(&STANDARD.encode(bytes)),
-        "urlsafe_encode64" => heap.text(&URL_SAFE.encode(bytes)),
+        "urlsafe_encode64" => {
+            let padding = arguments.iter().find_map(|one| one.entry(heap, "padding"));
+            let text = URL_SAFE.encode(bytes);
+            heap.text(match padding {
+                Some(flag) if !flag.is_true() => text.trim_end_matches('='),
+                _ => &text,
+            })
+        }
         "encode64" => {
             // Lines of 60 characters, each with its end.
             let encoded = STANDARD.encode(bytes);
@@ -86,7 +93,21 @@ pub(super) fn math(name: &str, arguments: &[Value]) -> Found1 {
             }
         });
     }
+    let is_outside = match (name, numbers.as_slice()) {
+        ("sqrt" | "log" | "log2" | "log10", [number, ..]) => *number < 0.0,
+        ("asin" | "acos", [number]) => !(-1.0..=1.0).contains(number),
+        _ => false,
+    };
+    if is_outside {
+        let message = format!("Numerical argument is out of domain - \"{name}\"");
+        return Err(Stop::raise("Math::DomainError", message));
+    }
     Ok(Some(Value::Float(match (name, numbers.as_slice()) {
+        ("asin", [number]) => number.asin(),
+        ("acos", [number]) => number.acos(),
+        ("sinh", [number]) => number.sinh(),
+        ("cosh", [number]) => number.cosh(),
+        ("tanh", [number]) => number.tanh(),
         ("sqrt", [number]) => number.sqrt(),
         ("cbrt", [number]) => number.cbrt(),
         ("exp", [number]) => number.exp(),

@@ -73,6 +73,8 @@ struct Parts {
     date: Option<NaiveDate>,
     time: Option<NaiveTime>,
     offset: Option<FixedOffset>,
+    /// Whether the zone is `Z` or `UTC`, not a number.
+    is_utc: bool,
     /// What `24:00` and leap seconds add.
     more: Duration,
 }
@@ -99,7 +101,8 @@ pub(super) fn read(text: &str, now: DateTime<Utc>, class: &str) -> Answer {
     let offset = parts.offset.unwrap_or(Utc.fix_offset());
     let local = date.and_time(parts.time.unwrap_or(NaiveTime::MIN));
     let moment = local.and_local_timezone(offset).single().ok_or_else(nothing)?;
-    Ok(Value::Time(moment + parts.more, Clock::Time))
+    let clock = if parts.is_utc { Clock::Utc } else { Clock::Time };
+    Ok(Value::Time(moment + parts.more, clock))
 }
 
 /// UTC as an offset.
@@ -158,12 +161,17 @@ fn clock(found: &regex::Captures<'_>, parts: &mut Parts) -> Option<()> {
         }
     };
     parts.offset = found.get(7).and_then(|zone| offset(zone.as_str()));
+    parts.is_utc = found.get(7).is_some_and(|zone| is_utc(zone.as_str()));
     parts.time.map(|_| ())
 }
 
 fn nanoseconds(digits: &str) -> u32 {
     let nine: String = digits.chars().chain("000000000".chars()).take(9).collect();
     nine.parse().unwrap_or(0)
+}
+
+fn is_utc(zone: &str) -> bool {
+    zone.eq_ignore_ascii_case("z") || zone.eq_ignore_ascii_case("utc")
 }
 
 fn offset(zone: &str) -> Option<FixedOffset> {
@@ -197,6 +205,7 @@ fn digits(found: &regex::Captures<'_>, parts: &mut Parts) -> Option<()> {
         parts.time = NaiveTime::from_hms_nano_opt(of(2), of(3), of(4), nanos);
         parts.time?;
         parts.offset = found.get(6).and_then(|zone| offset(zone.as_str()));
+        parts.is_utc = found.get(6).is_some_and(|zone| is_utc(zone.as_str()));
     }
     parts.date.map(|_| ())
 }

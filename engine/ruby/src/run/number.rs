@@ -24,22 +24,24 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "bit_length",
             "chr",
             "denominator",
-            "digits",
             "even?",
             "exponent",
             "finite?",
+            "frozen?",
             "infinite?",
             "integer?",
             "magnitude",
             "nan?",
             "negative?",
             "next",
+            "next_float",
             "nonzero?",
             "numerator",
             "odd?",
             "ord",
             "positive?",
             "pred",
+            "prev_float",
             "rationalize",
             "size",
             "succ",
@@ -53,8 +55,8 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "~",
         ],
     ),
-    takes(0, 1, &["inspect", "to_d", "to_s"]),
-    takes(0, 2, &["ceil", "floor", "round", "truncate"]),
+    takes(0, 1, &["digits", "inspect", "to_d", "to_s"]),
+    takes(0, 2, &["ceil", "floor", "round", "step", "truncate"]),
     takes(
         1,
         1,
@@ -76,6 +78,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "^",
             "allbits?",
             "anybits?",
+            "coerce",
             "div",
             "divmod",
             "downto",
@@ -90,8 +93,8 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "|",
         ],
     ),
-    takes(1, 2, &["pow", "step"]),
-    takes(2, 2, &["between?", "clamp"]),
+    takes(1, 2, &["clamp", "pow"]),
+    takes(2, 2, &["between?"]),
 ];
 
 fn zero() -> Stop {
@@ -127,6 +130,24 @@ impl Machine<'_, '_> {
         if let Some(found) = unary(heap, number, name, arguments)? {
             return Ok(Some(found));
         }
+        let named;
+        let arguments = match (name, arguments) {
+            // `1.step(by: 2, to: 5)`
+            ("step", [options @ Value::Hash(_)]) => {
+                let option = |name| options.entry(heap, name);
+                let Some(to) = option("to").filter(Value::is_number) else {
+                    let message = "`step` without an end is not known here".to_string();
+                    return Err(Stop::Unknown(message));
+                };
+                named = [to, option("by").unwrap_or(Value::Int(1))];
+                &named[..]
+            }
+            ("step", []) => {
+                let message = "`step` without an end is not known here".to_string();
+                return Err(Stop::Unknown(message));
+            }
+            _ => arguments,
+        };
         if let Some(found) = self.float_steps(number, name, arguments, given)? {
             return Ok(Some(found));
         }
@@ -236,6 +257,7 @@ fn binary(heap: &Heap, number: &Value, name: &str, other: &Value) -> Found1 {
         "-" => Value::Float(left - right),
         "*" => Value::Float(left * right),
         "/" | "fdiv" | "quo" => Value::Float(left / right),
+        "%" | "modulo" | "divmod" if matches!(other, Value::Int(0)) => return Err(zero()),
         "%" | "modulo" => Value::Float(left - right * (left / right).floor()),
         "**" | "pow" => Value::Float(left.powf(right)),
         "div" => return cut((left / right).floor()).map(Some),

@@ -1,6 +1,7 @@
 //! Methods of every value, and those of `nil`, `true`, `false` and exceptions.
 
 use super::{Found1, Given, Machine, Stop, constant, methods};
+use crate::dictionary::Key;
 use crate::heap::Heap;
 use crate::run::methods::{ANY, Methods, takes};
 use crate::value::Value;
@@ -72,10 +73,17 @@ impl Machine<'_, '_> {
             ("class", []) => Value::Constant(receiver.class().into()),
             ("to_s", []) => heap.text(&receiver.print(heap)),
             ("inspect", []) => heap.text(&receiver.inspect(heap)),
-            ("to_json", _) => heap.text(&receiver.json(heap)),
+            ("to_json", _) => constant::json_text(heap, receiver, false)?,
             ("eql?", [other]) => {
                 let kinds = receiver.class() == other.class();
-                Value::Bool(kinds && receiver.equals(heap, other))
+                // `[1]` is no `[1.0]` to `eql?`, as both are different keys.
+                let same_key = || match receiver {
+                    Value::List(_) | Value::Hash(_) => {
+                        Key::of(heap, receiver) == Key::of(heap, other)
+                    }
+                    _ => true,
+                };
+                Value::Bool(kinds && receiver.equals(heap, other) && same_key())
             }
             ("==", [other]) => Value::Bool(receiver.equals(heap, other)),
             ("!=", [other]) => Value::Bool(!receiver.equals(heap, other)),
@@ -94,7 +102,22 @@ impl Machine<'_, '_> {
             },
             ("dup" | "clone", _) => copy(heap, receiver),
             ("freeze" | "itself" | "to_proc", []) => receiver.clone(),
-            ("frozen?", []) => Value::Bool(false),
+            ("frozen?", []) => Value::Bool(matches!(
+                receiver,
+                Value::Nil | Value::Bool(_) | Value::Symbol(_) | Value::Range(_) | Value::Regex(..)
+            )),
+            ("object_id", []) if matches!(receiver, Value::Nil) => Value::Int(8),
+            ("object_id", []) if matches!(receiver, Value::Bool(_)) => {
+                Value::Int(if receiver.is_true() { 20 } else { 0 })
+            }
+            ("object_id", []) if matches!(receiver, Value::Int(_)) => {
+                let Value::Int(number) = receiver else { return Ok(None) };
+                Value::Int(number.saturating_mul(2).saturating_add(1))
+            }
+            ("method", [_]) => {
+                let message = "`method` of a value is not known here; a lambda is".to_string();
+                return Err(Stop::Unknown(message));
+            }
             ("respond_to?", [method, ..]) => {
                 Value::Bool(self.responds(receiver, &method.print(heap)))
             }
@@ -115,6 +138,10 @@ impl Machine<'_, '_> {
             ("dig", [first, rest @ ..]) if !rest.is_empty() => {
                 match self.invoke(receiver, "dig", std::slice::from_ref(first), None)? {
                     Value::Nil => Value::Nil,
+                    inner if !methods::has(&inner, "dig") => {
+                        let message = format!("{} does not have #dig method", inner.class());
+                        return Err(Stop::raise("TypeError", message));
+                    }
                     inner => self.invoke(&inner, "dig", rest, None)?,
                 }
             }

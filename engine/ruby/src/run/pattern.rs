@@ -153,12 +153,40 @@ impl Machine<'_, '_> {
         pattern: &Pattern,
         text: &Arc<str>,
     ) -> Result<Option<i64>, Stop> {
+        self.search_from(pattern, text, 0)
+    }
+
+    /// The same, from a byte on.
+    pub(super) fn search_from(
+        &mut self,
+        pattern: &Pattern,
+        text: &Arc<str>,
+        from: usize,
+    ) -> Result<Option<i64>, Stop> {
         self.heap.budget().spend_bytes(4 * text.len());
-        let groups = pattern.find_at(text, 0).map_err(|_| self.gave_up())?;
+        let groups = pattern.find_at(text, from).map_err(|_| self.gave_up())?;
         self.found = groups.map(|groups| {
             Arc::new(Found { text: text.clone(), groups, names: pattern.names().into() })
         });
         Ok(self.found.as_ref().map(|found| found.before().chars().count() as i64))
+    }
+
+    /// The match that begins last: matches are searched from behind each one that was found.
+    pub(super) fn search_last(
+        &mut self,
+        pattern: &Pattern,
+        text: &Arc<str>,
+    ) -> Result<Option<i64>, Stop> {
+        let (mut last, mut from) = (None, 0);
+        while let Some(place) = self.search_from(pattern, text, from)? {
+            last = self.found.clone().map(|found| (found, place));
+            let begin = self.found.as_ref().map_or(0, |found| found.before().len());
+            let Some(step) = text[begin..].chars().next() else { break };
+            from = begin + step.len_utf8();
+            self.heap.check()?;
+        }
+        self.found = last.as_ref().map(|(found, _)| found.clone());
+        Ok(last.map(|(_, place)| place))
     }
 
     /// All matches.

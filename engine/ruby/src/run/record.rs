@@ -81,7 +81,9 @@ impl Machine<'_, '_> {
             .iter()
             .any(|one| self.memory.classes.get(one).is_some_and(|class| class.keyword_init));
         if arguments.len() > members.len() {
-            return Err(Stop::raise("ArgumentError", "struct size differs"));
+            let (was, most) = (arguments.len(), members.len());
+            let message = format!("struct size differs ({was} for {most})");
+            return Err(Stop::raise("ArgumentError", message));
         }
         for (at, name) in members.iter().enumerate() {
             let value = match (by_name, arguments) {

@@ -128,10 +128,11 @@ impl Machine<'_, '_> {
                     Some(Value::List(kept)) => kept.items(heap),
                     _ => return Ok(None),
                 };
-                let Value::Set(new) = of(heap, kept) else { return Ok(None) };
+                // JRuby gives a list where a new set might be expected.
                 if plain == name {
-                    return Ok(Some(Value::Set(new)));
+                    return Ok(Some(heap.list(kept)));
                 }
+                let Value::Set(new) = of(heap, kept) else { return Ok(None) };
                 set.replace(heap, new);
                 whole()
             }

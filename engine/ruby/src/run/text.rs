@@ -15,7 +15,7 @@ pub(super) use bytes::{joined, no_text};
 pub(super) use format::format;
 pub(super) use unpack::{loose_base64, pack};
 
-use super::{Found1, Given, Machine, pattern};
+use super::{Found1, Given, Machine, Stop, pattern};
 use crate::numeric;
 use crate::run::methods::{ANY, Methods, takes};
 use crate::value::{Range, Value};
@@ -49,7 +49,6 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "dup",
             "each_byte",
             "each_char",
-            "each_line",
             "empty?",
             "encoding",
             "freeze",
@@ -58,7 +57,6 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "intern",
             "itself",
             "length",
-            "lines",
             "lstrip",
             "lstrip!",
             "next",
@@ -97,6 +95,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "chomp!",
             "downcase",
             "downcase!",
+            "parse_csv",
             "scrub",
             "scrub!",
             "squeeze",
@@ -106,8 +105,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "upcase!",
         ],
     ),
-    takes(0, 2, &["split"]),
-    takes(0, 1, &["parse_csv"]),
+    takes(0, 2, &["each_line", "lines", "split"]),
     takes(
         0,
         ANY,
@@ -120,6 +118,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "encode",
             "encode!",
             "end_with?",
+            "prepend",
             "start_with?",
         ],
     ),
@@ -146,14 +145,11 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "getbyte",
             "include?",
             "partition",
-            "prepend",
             "replace",
-            "rindex",
             "rpartition",
             "scan",
             "unpack",
             "unpack1",
-            "upto",
         ],
     ),
     takes(
@@ -163,20 +159,23 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "[]",
             "byteslice",
             "center",
+            "clamp",
             "gsub",
             "gsub!",
             "index",
             "ljust",
             "match",
             "match?",
+            "rindex",
             "rjust",
             "slice",
             "slice!",
             "sub",
             "sub!",
+            "upto",
         ],
     ),
-    takes(2, 2, &["between?", "insert", "tr", "tr!"]),
+    takes(2, 2, &["between?", "insert", "tr", "tr!", "tr_s", "tr_s!"]),
     takes(2, 3, &["[]="]),
 ];
 
@@ -232,15 +231,17 @@ impl Machine<'_, '_> {
             ("gsub" | "sub", [needle, rest @ ..]) => {
                 heap.text(&self.substitute(text, needle, rest, given, name == "gsub")?)
             }
-            ("upto", [to @ Value::Text(_)]) => {
+            ("upto", [to @ Value::Text(_), rest @ ..]) => {
                 let (from, to) = (heap.shared_text(text), to.clone());
-                let range = Range { from, to, exclusive: false };
+                let exclusive = rest.first().is_some_and(Value::is_true);
+                let range = Range { from, to, exclusive };
                 return self.range_method(&range, "each", &[], given);
             }
-            ("each_char" | "each_line" | "each_byte", []) => {
+            ("each_char" | "each_line" | "each_byte", options) => {
                 let items = match name {
+                    "each_line" => lines(heap, text, options)?,
+                    _ if !options.is_empty() => return Ok(None),
                     "each_char" => characters(heap, text),
-                    "each_line" => lines(heap, text),
                     _ => text.bytes().map(|byte| Value::Int(i64::from(byte))).collect(),
                 };
                 let Some(given) = given else { return Ok(Some(heap.list(items))) };
@@ -267,9 +268,13 @@ impl Machine<'_, '_> {
                 let pattern = pattern.clone();
                 self.search(&pattern, text)?.map_or(Value::Nil, Value::Int)
             }
-            ("match" | "match?", [needle, ..]) => {
+            ("match" | "match?", [needle, from @ ..]) => {
                 let pattern = pattern::of(heap, needle)?;
-                let found = self.search(&pattern, text)?;
+                let from = match from {
+                    [Value::Int(from)] => part::byte_at(text, *from).unwrap_or(text.len()),
+                    _ => 0,
+                };
+                let found = self.search_from(&pattern, text, from)?;
                 match (name, found, &self.found) {
                     ("match?", found, _) => Value::Bool(found.is_some()),
                     (_, Some(_), Some(found)) => Value::Match(found.clone()),
@@ -286,24 +291,41 @@ impl Machine<'_, '_> {
                     (Some(found), [group, ..]) => pattern::group(heap, found, group),
                 }
             }
-            ("index", [needle @ Value::Regex(..), ..]) => {
+            ("index", [needle @ Value::Regex(..), rest @ ..]) => {
                 let pattern = pattern::of(heap, needle)?;
-                self.search(&pattern, text)?.map_or(Value::Nil, Value::Int)
+                let from = match rest {
+                    [Value::Int(from)] => part::byte_at(text, *from),
+                    _ => Some(0),
+                };
+                match from {
+                    Some(from) => {
+                        self.search_from(&pattern, text, from)?.map_or(Value::Nil, Value::Int)
+                    }
+                    None => Value::Nil,
+                }
+            }
+            ("rindex", [needle @ Value::Regex(..)]) => {
+                let pattern = pattern::of(heap, needle)?;
+                self.search_last(&pattern, text)?.map_or(Value::Nil, Value::Int)
             }
             ("start_with?", [needle @ Value::Regex(..)]) => {
                 let pattern = pattern::of(heap, needle)?;
                 Value::Bool(self.search(&pattern, text)? == Some(0))
             }
-            ("partition", [needle @ Value::Regex(..)]) => {
+            ("partition" | "rpartition", [needle @ Value::Regex(..)]) => {
                 let pattern = pattern::of(heap, needle)?;
-                let found = self.search(&pattern, text)?.and(self.found.clone());
-                let parts = match found {
+                let place = match name {
+                    "partition" => self.search(&pattern, text)?,
+                    _ => self.search_last(&pattern, text)?,
+                };
+                let parts = match place.and(self.found.clone()) {
                     Some(found) => [
                         heap.text(found.before()),
                         pattern::group(heap, &found, &Value::Int(0)),
                         heap.text(found.after()),
                     ],
-                    None => [heap.text(text), heap.text(""), heap.text("")],
+                    None if name == "partition" => [heap.text(text), heap.text(""), heap.text("")],
+                    None => [heap.text(""), heap.text(""), heap.text(text)],
                 };
                 heap.list(parts.to_vec())
             }
@@ -321,8 +343,24 @@ fn characters(heap: &Heap, text: &str) -> Vec<Value> {
     text.chars().map(|character| heap.text(character.encode_utf8(&mut buffer))).collect()
 }
 
-fn lines(heap: &Heap, text: &str) -> Vec<Value> {
-    text.split_inclusive('\n').map(|one| heap.text(one)).collect()
+/// `lines`, `lines(chomp: true)`, `lines(",")`
+fn lines(heap: &Heap, text: &str, options: &[Value]) -> Result<Vec<Value>, Stop> {
+    let end = match options.first() {
+        Some(Value::Text(end)) => end.str(heap),
+        _ => "\n".into(),
+    };
+    if end.is_empty() {
+        return Err(Stop::Unknown("`lines` by paragraphs is not known here".to_string()));
+    }
+    let chomps = options.iter().any(|one| one.entry(heap, "chomp").is_some_and(|on| on.is_true()));
+    let line = |line: &str| match chomps {
+        true => {
+            let bare = line.strip_suffix(&*end).unwrap_or(line);
+            heap.text(if &*end == "\n" { bare.strip_suffix('\r').unwrap_or(bare) } else { bare })
+        }
+        false => heap.text(line),
+    };
+    Ok(text.split_inclusive(&*end).map(line).collect())
 }
 
 /// Ruby's `to_i` with a radix: what stands at the beginning, else 0.

@@ -1,7 +1,7 @@
 //! Times: of Ruby, with a zone, and of events.
 
 use super::strftime::{PATTERN_MAX, strftime};
-use super::{Answer, Found1, Machine, Stop};
+use super::{Answer, Found1, Given, Machine, Stop};
 use crate::budget::Breach;
 use crate::heap::Heap;
 use crate::numeric;
@@ -21,33 +21,55 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         0,
         0,
         &[
+            "ajd",
+            "asctime",
+            "ctime",
             "cwday",
             "cweek",
             "cwyear",
             "day",
+            "day_fraction",
+            "dst?",
             "epoch_millis",
             "friday?",
+            "frozen?",
             "getgm",
             "getutc",
+            "gmt?",
             "gmt_offset",
             "gmtime",
+            "gmtoff",
             "hour",
+            "httpdate",
+            "isdst",
             "jd",
+            "ld",
+            "leap?",
             "mday",
             "min",
+            "minute",
+            "mjd",
             "mon",
             "monday?",
             "month",
             "msec",
             "next",
             "nsec",
+            "offset",
+            "rfc2822",
+            "rfc822",
             "saturday?",
             "sec",
+            "sec_fraction",
+            "second",
+            "second_fraction",
+            "subsec",
             "succ",
             "sunday?",
             "thursday?",
             "time",
             "toEpochMilli",
+            "to_a",
             "to_date",
             "to_datetime",
             "to_epoch_milli",
@@ -57,6 +79,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "to_r",
             "to_time",
             "tuesday?",
+            "tv_nsec",
             "tv_sec",
             "tv_usec",
             "usec",
@@ -76,6 +99,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         &[
             "<<",
             ">>",
+            "ceil",
             "floor",
             "getlocal",
             "iso8601",
@@ -83,14 +107,18 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "new_offset",
             "next_day",
             "next_month",
+            "next_year",
             "prev_day",
             "prev_month",
+            "prev_year",
             "rfc3339",
             "round",
             "xmlschema",
         ],
     ),
-    takes(1, 1, &["+", "-", "<", "<=", ">", ">=", "strftime"]),
+    takes(1, 1, &["+", "-", "<", "<=", ">", ">=", "downto", "strftime", "upto"]),
+    takes(1, 2, &["step"]),
+    takes(2, 2, &["between?", "clamp"]),
 ];
 
 /// The nanoseconds of a second.
@@ -163,15 +191,17 @@ fn moved(time: DateTime<FixedOffset>, clock: Clock, name: &str, arguments: &[Val
             return Err(Stop::raise("TypeError", "can't convert into an exact number"));
         }
         (
-            ">>" | "next_month" | "<<" | "prev_month" | "next_day" | "prev_day" | "succ" | "next",
+            ">>" | "next_month" | "<<" | "prev_month" | "next_day" | "prev_day" | "succ" | "next"
+            | "next_year" | "prev_year",
             count,
         ) if clock.counts_days() => {
             let count = match count {
                 [Value::Int(count)] => i32::try_from(*count).unwrap_or(0),
                 _ => 1,
             };
-            let back = matches!(name, "<<" | "prev_month" | "prev_day");
+            let back = matches!(name, "<<" | "prev_month" | "prev_day" | "prev_year");
             let count = if back { count.saturating_neg() } else { count };
+            let count = if name.ends_with("year") { count.saturating_mul(12) } else { count };
             let moved = match name {
                 "next_day" | "prev_day" | "succ" | "next" => {
                     time.checked_add_signed(Duration::days(i64::from(count)))
@@ -193,6 +223,7 @@ impl Machine<'_, '_> {
         clock: Clock,
         name: &str,
         arguments: &[Value],
+        given: Option<&Given>,
     ) -> Found1 {
         let heap = self.heap;
         let utc = || time.with_timezone(&Utc).fixed_offset();
@@ -213,9 +244,14 @@ impl Machine<'_, '_> {
                 }
                 heap.text(&strftime(time, &pattern.str(heap)))
             }
-            ("utc" | "getutc" | "gmtime" | "getgm", []) => Value::Time(utc(), Clock::Time),
+            ("utc" | "getutc" | "gmtime" | "getgm", []) => Value::Time(utc(), Clock::Utc),
             ("localtime" | "getlocal" | "new_offset", zone) => {
-                let shown_as = if name == "new_offset" { clock } else { Clock::Time };
+                let is_utc = matches!(zone, [Value::Text(zone)] if &*zone.str(heap) == "UTC");
+                let shown_as = match name {
+                    "new_offset" => clock,
+                    _ if is_utc => Clock::Utc,
+                    _ => Clock::Time,
+                };
                 let offset = match zone {
                     [Value::Int(0)] => *utc().offset(),
                     [Value::Text(zone)] => zone_offset(&zone.str(heap))?,
@@ -227,10 +263,63 @@ impl Machine<'_, '_> {
                 };
                 Value::Time(time.with_timezone(&offset), shown_as)
             }
-            ("time" | "to_time", []) => Value::Time(time, Clock::Time),
+            ("time" | "to_time", []) => Value::Time(
+                time,
+                match clock {
+                    Clock::Stamp | Clock::Utc => Clock::Utc,
+                    _ => Clock::Time,
+                },
+            ),
+            ("utc?" | "gmt?", []) => Value::Bool(matches!(clock, Clock::Utc | Clock::Stamp)),
+            ("between?", [Value::Time(low, _), Value::Time(high, _)]) => {
+                Value::Bool(*low <= time && time <= *high)
+            }
+            ("clamp", [Value::Time(low, _), Value::Time(high, _)]) => match () {
+                () if time < *low => arguments[0].clone(),
+                () if time > *high => arguments[1].clone(),
+                () => Value::Time(time, clock),
+            },
+            ("step" | "upto" | "downto", [Value::Time(to, _), step @ ..])
+                if clock.counts_days() =>
+            {
+                let step = match step {
+                    [Value::Int(step)] => *step,
+                    _ => {
+                        if name == "downto" {
+                            -1
+                        } else {
+                            1
+                        }
+                    }
+                };
+                let days = self.days_between(time, *to, step, clock)?;
+                return match given {
+                    None => Ok(Some(heap.list(days))),
+                    Some(given) => {
+                        for day in days {
+                            self.give_to(given, vec![day])?;
+                        }
+                        Ok(Some(Value::Time(time, clock)))
+                    }
+                };
+            }
             ("to_datetime", []) => Value::Time(time, Clock::DateTime),
             ("to_date", []) => Value::Time(midnight(time), Clock::Date),
-            ("round" | "floor", _) => Value::Time(time, clock),
+            ("round" | "floor" | "ceil", places) => {
+                let places = match places {
+                    [Value::Int(places)] => u32::try_from(*places).unwrap_or(9).min(9),
+                    _ => 0,
+                };
+                let unit = 10_i64.pow(9 - places);
+                let nanos = i64::from(time.timestamp_subsec_nanos());
+                let kept = match name {
+                    "floor" => nanos / unit,
+                    "ceil" => (nanos + unit - 1) / unit,
+                    _ => (nanos + unit / 2) / unit,
+                };
+                let moved = time.checked_add_signed(Duration::nanoseconds(kept * unit - nanos));
+                Value::Time(moved.unwrap_or(time), clock)
+            }
             ("<", [Value::Time(other, _)]) => Value::Bool(time < *other),
             (">", [Value::Time(other, _)]) => Value::Bool(time > *other),
             ("<=", [Value::Time(other, _)]) => Value::Bool(time <= *other),
@@ -245,13 +334,35 @@ impl Machine<'_, '_> {
         }))
     }
 
+    /// The days from one to another.
+    fn days_between(
+        &mut self,
+        from: DateTime<FixedOffset>,
+        to: DateTime<FixedOffset>,
+        step: i64,
+        clock: Clock,
+    ) -> Result<Vec<Value>, Stop> {
+        if step == 0 {
+            return Err(Stop::raise("ArgumentError", "step can't be 0"));
+        }
+        let (mut days, mut day) = (Vec::new(), from);
+        while if step > 0 { day <= to } else { day >= to } {
+            self.step()?;
+            days.push(Value::Time(day, clock));
+            let next = Duration::try_days(step).and_then(|step| day.checked_add_signed(step));
+            let Some(next) = next else { break };
+            day = next;
+        }
+        Ok(days)
+    }
+
     /// `Time.now`, `Time.at(…)`, `DateTime.parse(…)`
     pub(super) fn time_constant(&mut self, class: &str, name: &str, arguments: &[Value]) -> Found1 {
         let heap = self.heap;
         if let ("valid_date?" | "leap?", "Date" | "DateTime") = (name, class) {
             let days = if name == "leap?" { &[Value::Int(2), Value::Int(29)][..] } else { &[] };
             let parts: Vec<Value> = arguments.iter().chain(days).cloned().collect();
-            return Ok(Some(Value::Bool(made(heap, &parts, false).is_ok())));
+            return Ok(Some(Value::Bool(made(heap, &parts, false, class).is_ok())));
         }
         let found = self.some_time(class, name, arguments)?;
         Ok(found.map(|found| match (found, class) {
@@ -277,7 +388,17 @@ impl Machine<'_, '_> {
             }
             ("at", [value, ..]) => at(heap, value)?,
             ("mktime" | "local" | "utc" | "gm" | "new" | "civil", parts) => {
-                made(heap, parts, name == "new")?
+                let zoned = name == "new" && class == "Time";
+                match (made(heap, parts, zoned, class)?, name) {
+                    (Value::Time(time, _), "utc" | "gm") => Value::Time(time, Clock::Utc),
+                    (made, _) => made,
+                }
+            }
+            ("iso8601" | "xmlschema", [Value::Text(text)])
+                if class == "Time" && !text.str(heap).contains(['T', 't']) =>
+            {
+                let message = format!("invalid xmlschema format: {}", arguments[0].inspect(heap));
+                return Err(Stop::raise("ArgumentError", message));
             }
             (
                 "parse" | "iso8601" | "xmlschema" | "rfc3339" | "rfc2822" | "httpdate",
@@ -291,7 +412,7 @@ impl Machine<'_, '_> {
                 parse(&text.str(heap), base, class)?
             }
             ("strptime", [Value::Text(text), Value::Text(pattern)]) => {
-                strptime(&text.str(heap), &pattern.str(heap))?
+                strptime(&text.str(heap), &pattern.str(heap), self.now)?
             }
             ("parse" | "iso8601" | "xmlschema" | "rfc3339" | "strptime", [other, ..]) => {
                 return Err(super::text::no_text(other));
@@ -315,11 +436,11 @@ fn part_of(
         ("month" | "mon", []) => whole(time.month()),
         ("day" | "mday", []) => whole(time.day()),
         ("hour", []) => whole(time.hour()),
-        ("min", []) => whole(time.minute()),
-        ("sec", []) => whole(time.second()),
+        ("min" | "minute", []) => whole(time.minute()),
+        ("sec" | "second", []) => whole(time.second()),
         ("usec" | "tv_usec", []) => whole(time.timestamp_subsec_micros()),
         ("msec", []) => whole(time.timestamp_subsec_millis()),
-        ("nsec", []) => whole(time.timestamp_subsec_nanos()),
+        ("nsec" | "tv_nsec", []) => whole(time.timestamp_subsec_nanos()),
         ("wday", []) => whole(time.weekday().num_days_from_sunday()),
         ("cwday", []) => whole(time.weekday().number_from_monday()),
         ("jd", []) => Value::Int(i64::from(time.num_days_from_ce()) + 1_721_425),
@@ -327,8 +448,44 @@ fn part_of(
         ("cweek", []) => whole(time.iso_week().week()),
         ("zone", []) if time.offset().local_minus_utc() == 0 => heap.text("UTC"),
         ("zone", []) => heap.text(&time.format("%:z").to_string()),
-        ("utc_offset" | "gmt_offset", []) => Value::Int(i64::from(time.offset().local_minus_utc())),
-        ("utc?", []) => Value::Bool(time.offset().local_minus_utc() == 0),
+        ("utc_offset" | "gmt_offset" | "gmtoff", []) => {
+            Value::Int(i64::from(time.offset().local_minus_utc()))
+        }
+        ("dst?" | "isdst", []) => Value::Bool(false),
+        ("frozen?", []) => Value::Bool(false),
+        ("mjd", []) => Value::Int(i64::from(time.num_days_from_ce()) - 678_576),
+        ("ld", []) => Value::Int(i64::from(time.num_days_from_ce()) + 140_265),
+        ("leap?", []) => Value::Bool(time.date_naive().leap_year()),
+        ("subsec" | "sec_fraction" | "second_fraction", []) => {
+            match time.timestamp_subsec_nanos() {
+                0 => Value::Int(0),
+                nanos => numeric::fraction(nanos.into(), NANOS.into()),
+            }
+        }
+        ("day_fraction", []) => numeric::fraction(
+            BigInt::from(time.num_seconds_from_midnight()) * NANOS + time.nanosecond(),
+            BigInt::from(NANOS) * DAY as i64,
+        ),
+        ("offset", []) => {
+            numeric::fraction(time.offset().local_minus_utc().into(), BigInt::from(DAY as i64))
+        }
+        ("ctime" | "asctime", []) => heap.text(&time.format("%a %b %e %H:%M:%S %Y").to_string()),
+        ("httpdate", []) => {
+            heap.text(&time.to_utc().format("%a, %d %b %Y %H:%M:%S GMT").to_string())
+        }
+        ("rfc2822" | "rfc822", []) => {
+            let zone = if time.offset().local_minus_utc() == 0 { "-0000" } else { "%z" };
+            heap.text(&time.format(&format!("%a, %d %b %Y %H:%M:%S {zone}")).to_string())
+        }
+        ("to_a", []) => {
+            let parts = [time.second(), time.minute(), time.hour(), time.day(), time.month()];
+            let days = [time.weekday().num_days_from_sunday(), time.ordinal()];
+            let parts = parts.into_iter().map(whole);
+            let year = [Value::Int(i64::from(time.year()))];
+            let days = days.into_iter().map(whole);
+            let zone = part_of(heap, time, "zone", &[]).unwrap_or_default();
+            heap.list(parts.chain(year).chain(days).chain([Value::Bool(false), zone]).collect())
+        }
         _ => return None,
     })
 }
@@ -365,7 +522,11 @@ fn at(heap: &Heap, value: &Value) -> Answer {
 }
 
 /// Year, month, day, hour, minute, second; behind them a zone where `zoned`, else microseconds.
-fn made(heap: &Heap, parts: &[Value], zoned: bool) -> Answer {
+fn made(heap: &Heap, parts: &[Value], zoned: bool, class: &str) -> Answer {
+    let invalid = || match class {
+        "Time" => Stop::raise("ArgumentError", "argument out of range"),
+        _ => Stop::raise("Date::Error", "invalid date"),
+    };
     let part = |at: usize, default: u32| match parts.get(at) {
         Some(Value::Int(number)) => u32::try_from(*number).unwrap_or(u32::MAX),
         Some(Value::Text(text)) => text.str(heap).parse().unwrap_or(u32::MAX),
@@ -382,14 +543,25 @@ fn made(heap: &Heap, parts: &[Value], zoned: bool) -> Answer {
                 None => part(1, 1),
             }
         }
+        // A negative month counts from the end of the year.
+        Some(Value::Int(back @ -12..=-1)) if class != "Time" => (13 + back) as u32,
         _ => part(1, 1),
     };
+    if class == "Time" && !(1..=12).contains(&month) {
+        let message = format!("argument out of range: for month: {month}");
+        return Err(Stop::raise("ArgumentError", message));
+    }
     let year = i32::try_from(part(0, 1970)).unwrap_or(i32::MAX);
     // A negative day counts from the end of the month.
     let day = match parts.get(2) {
         Some(Value::Int(back @ -31..=-1)) => NaiveDate::from_ymd_opt(year, month, 1)
             .and_then(|first| first.checked_add_months(Months::new(1)))
             .and_then(|next| next.checked_sub_days(Days::new(back.unsigned_abs()))),
+        // The 30th of February is the first of March to `Time`.
+        Some(Value::Int(day @ 29..=31)) if class == "Time" => {
+            NaiveDate::from_ymd_opt(year, month, 1)
+                .and_then(|first| first.checked_add_days(Days::new(day.unsigned_abs() - 1)))
+        }
         _ => NaiveDate::from_ymd_opt(year, month, part(2, 1)),
     };
     let fraction = match parts.get(5) {
@@ -417,7 +589,7 @@ fn made(heap: &Heap, parts: &[Value], zoned: bool) -> Answer {
     day.and_then(|day| day.and_hms_nano_opt(part(3, 0), part(4, 0), part(5, 0), nanos))
         .and_then(|time| time.and_local_timezone(offset).single())
         .map(|time| Value::Time(time, Clock::Time))
-        .ok_or_else(|| Stop::raise("ArgumentError", "argument out of range"))
+        .ok_or_else(invalid)
 }
 
 /// A moment in the notation of standards, or as people write it.
@@ -426,12 +598,14 @@ fn parse(text: &str, now: DateTime<Utc>, class: &str) -> Answer {
     let standard =
         DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_rfc2822(text));
     match standard {
+        // A zone by its letter is UTC, one by its number is local.
+        Ok(time) if text.ends_with(['Z', 'z']) => Ok(Value::Time(time, Clock::Utc)),
         Ok(time) => Ok(Value::Time(time, Clock::Time)),
         Err(_) => super::moment::read(text, now, class),
     }
 }
 
-fn strptime(text: &str, pattern: &str) -> Answer {
+fn strptime(text: &str, pattern: &str, now: DateTime<Utc>) -> Answer {
     let chrono_pattern = pattern.replace(".%L", "%.f").replace("%L", "%3f").replace("%N", "%f");
     if pattern == "%s" || pattern == "%Q" {
         let number: i64 = text.trim().parse().unwrap_or(0);
@@ -451,8 +625,29 @@ fn strptime(text: &str, pattern: &str) -> Answer {
         let time = day.and_time(chrono::NaiveTime::MIN).and_utc();
         return Ok(Value::Time(time.fixed_offset(), Clock::Time));
     }
-    let message = format!("invalid date or strptime format - `{text}' `{pattern}'");
-    Err(Stop::raise("ArgumentError", message))
+    if let Ok(time) = chrono::NaiveTime::parse_from_str(text, &chrono_pattern) {
+        let time = now.date_naive().and_time(time).and_utc();
+        return Ok(Value::Time(time.fixed_offset(), Clock::Time));
+    }
+    let failed = || {
+        let message = format!("invalid date or strptime format - `{text}' `{pattern}'");
+        Stop::raise("ArgumentError", message)
+    };
+    // What the pattern leaves out of a date is the first; of a time, nought.
+    let has = |letters: &[&str]| letters.iter().any(|letter| chrono_pattern.contains(letter));
+    let parts: [(&[&str], &str, &str); 3] = [
+        (&["%m", "%b", "%B", "%j", "%F", "%D", "%c", "%h"], "%m", "1"),
+        (&["%d", "%e", "%j", "%F", "%D", "%c"], "%d", "1"),
+        (&["%M", "%T", "%R", "%c", "%r", "%X"], "%M", "0"),
+    ];
+    for (letters, letter, value) in parts {
+        let is_needed = has(&["%Y", "%y"]) && (letter != "%M" || has(&["%H", "%I", "%k", "%l"]));
+        if is_needed && !has(letters) {
+            let (text, pattern) = (format!("{text} {value}"), format!("{pattern} {letter}"));
+            return strptime(&text, &pattern, now).map_err(|_| failed());
+        }
+    }
+    Err(failed())
 }
 
 fn zone_offset(name: &str) -> Result<FixedOffset, Stop> {
@@ -476,7 +671,7 @@ fn xml_schema(time: DateTime<FixedOffset>, clock: Clock, places: &[Value]) -> St
         _ => String::new(),
     };
     let zone = match time.offset().local_minus_utc() {
-        0 if clock != Clock::DateTime => "Z".to_string(),
+        _ if matches!(clock, Clock::Utc | Clock::Stamp) => "Z".to_string(),
         _ => time.format("%:z").to_string(),
     };
     format!("{}{fraction}{zone}", time.format("%Y-%m-%dT%H:%M:%S"))

@@ -42,12 +42,9 @@ impl Scanner<'_> {
         let nested = (open != close).then_some(open);
         let token = match kind {
             'w' | 'W' | 'i' | 'I' => {
-                let pieces = self.pieces(close, nested, Escapes::OfQuotes)?;
-                let text = match pieces.first() {
-                    Some(Piece::Text(text)) => text.as_str(),
-                    _ => "",
-                };
-                let words = text.split_whitespace().map(str::to_string).collect();
+                let is_plain = kind.is_lowercase();
+                let escapes = if is_plain { Escapes::OfQuotes } else { Escapes::Read };
+                let words = words(self.pieces(close, nested, escapes)?);
                 Token::Words(words, matches!(kind, 'i' | 'I'))
             }
             'r' => {
@@ -120,7 +117,7 @@ impl Scanner<'_> {
         if !text.is_empty() || pieces.is_empty() {
             pieces.push(Piece::Text(text));
         }
-        Ok(pieces)
+        Ok(pieces.into_iter().map(with_bytes).collect())
     }
 
     /// `#{…}`
@@ -155,7 +152,7 @@ impl Scanner<'_> {
         Err(self.problem("`#{` is never closed"))
     }
 
-    fn escape(&mut self, text: &mut String) -> Result<(), Problem> {
+    pub(super) fn escape(&mut self, text: &mut String) -> Result<(), Problem> {
         let Some(next) = self.rest().chars().next() else {
             return Err(self.problem("this text is never closed"));
         };
@@ -169,7 +166,7 @@ impl Scanner<'_> {
                 let digits = format!("{next}{}", &self.rest()[..more.count()]);
                 self.at += digits.len() - 1;
                 let code = u8::from_str_radix(&digits, 8).unwrap_or(b'?');
-                text.push(char::from(code));
+                text.push(byte_mark(code));
             }
             'e' => text.push('\u{1b}'),
             's' => text.push(' '),
@@ -191,12 +188,82 @@ impl Scanner<'_> {
                         (&rest[..end], end)
                     }
                 };
-                let character = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
-                text.push(character.ok_or_else(|| self.problem("this is no character"))?);
+                // `\u{61 62}` is several characters.
+                for digits in digits.split(' ') {
+                    let code = u32::from_str_radix(digits, 16).ok();
+                    let character = match (next, code) {
+                        ('x', Some(code @ 0..=255)) => Some(byte_mark(code as u8)),
+                        (_, code) => code.and_then(char::from_u32),
+                    };
+                    text.push(character.ok_or_else(|| self.problem("this is no character"))?);
+                }
                 self.at += length;
             }
             other => text.push(other),
         }
         Ok(())
     }
+}
+
+/// Bytes above ASCII that escapes name are held as these private characters until their text is whole.
+const BYTE_MARKS: u32 = 0x0010_FF00;
+
+/// The character that stands for a byte: itself where it is ASCII.
+fn byte_mark(byte: u8) -> char {
+    match byte.is_ascii() {
+        true => char::from(byte),
+        false => char::from_u32(BYTE_MARKS + u32::from(byte)).unwrap_or('?'),
+    }
+}
+
+/// Puts bytes that escapes named in the place of their marks: `"\xC3\xA9"` is a text, `"\xFF"` is not.
+fn with_bytes(piece: Piece) -> Piece {
+    let Piece::Text(text) = &piece else { return piece };
+    let is_mark = |one: char| (0x0010_FF80..=0x0010_FFFF).contains(&u32::from(one));
+    if !text.contains(is_mark) {
+        return piece;
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    for character in text.chars() {
+        match is_mark(character) {
+            true => bytes.push((u32::from(character) - BYTE_MARKS) as u8),
+            false => bytes.extend(character.encode_utf8(&mut [0; 4]).bytes()),
+        }
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Piece::Text(text),
+        Err(error) => Piece::Bytes(error.into_bytes()),
+    }
+}
+
+/// Words between blanks; code among them belongs to the word that it touches.
+fn words(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+    let mut words: Vec<Vec<Piece>> = Vec::new();
+    let mut is_open = false;
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) => {
+                for (at, part) in text.split(char::is_whitespace).enumerate() {
+                    is_open &= at == 0;
+                    if part.is_empty() {
+                        continue;
+                    }
+                    let part = Piece::Text(part.to_string());
+                    match words.last_mut() {
+                        Some(word) if is_open => word.push(part),
+                        _ => words.push(vec![part]),
+                    }
+                    is_open = true;
+                }
+            }
+            piece => {
+                match words.last_mut() {
+                    Some(word) if is_open => word.push(piece),
+                    _ => words.push(vec![piece]),
+                }
+                is_open = true;
+            }
+        }
+    }
+    words
 }

@@ -25,6 +25,7 @@ fn after_events(code: &str, events: usize) -> (Result<String, String>, usize) {
         let arena = Arena::new();
         let mut machine =
             Machine::new(LogEvent::new(Map::default(), now), &mut memory, &arena, now);
+        machine.collect_while_running();
         last = match machine.run(&script) {
             Ok(value) => Ok(value.inspect(machine.heap())),
             Err(stop) => Err(stop.message()),
@@ -206,6 +207,45 @@ fn memory_of_an_event_is_bounded() {
         ("s = 'a'; 40.times { s = \"#{s}#{s}\" }", SIZE),
         ("a = [1]; 40.times { a += a }", EVENT),
     ]);
+}
+
+/// Code may make more than an event may hold, as long as it does not keep it: what it has lost is freed while it runs.
+#[test]
+fn what_code_has_lost_is_freed_while_it_runs() {
+    let cases = &[
+        ("a = nil; 1_600.times { a = [0] * 2_000 }; a.size", "2000"),
+        ("i = 0; while i < 1_600; a = [i] * 2_000; i += 1; end; a[-1]", "1599"),
+        ("s = 0; (1..1_600).each { |i| b = [i] * 2_000; s += b.size }; s", "3200000"),
+        ("(1..1_600).map { |i| ([i] * 2_000).size }.sum", "3200000"),
+        ("(1..1_600).inject([]) { |m, i| [i] * 2_000 }.last", "1600"),
+        (
+            "def f(n) x = [n] * 2_000; x.size end; s = 0; 1_600.times { |i| s += f(i) }; s",
+            "3200000",
+        ),
+        ("1_600.times { x = [0] * 2_000; x << x; h = { 1 => x }; h[2] = h }; 1", "1"),
+        (
+            "k = { 'a' => ['b'] }; 1_600.times { |i| k['a'] << ([i] * 2_000).last }; k['a'].size",
+            "1601",
+        ),
+        (
+            "class A; def initialize(n) @l = [n] * 2_000 end; def n; @l.size end; end; s = 0; \
+             1_600.times { |i| s += A.new(i).n }; s",
+            "3200000",
+        ),
+        (
+            "a = []; 1_600.times { |i| a << ([i] * 2_000) }; a.size",
+            "! the code made values of more than 64 MiB for one event",
+        ),
+    ];
+    super::all_give(cases, super::run);
+}
+
+/// Copies in the event count as long as the event lives, whatever is freed meanwhile.
+#[test]
+fn what_goes_into_the_event_is_not_forgotten() {
+    let code = "s = 'x' * 1_000_000; 90.times { |i| event.set(\"a#{i}\", s) }";
+    let made = "! the code made values of more than 64 MiB for one event";
+    super::all_give(&[(code, made)], super::run);
 }
 
 #[test]

@@ -54,6 +54,14 @@ pub trait Source: Send {
         false
     }
 
+    /// Whether what it will listen on can be had now: asked before a program takes the place of another.
+    ///
+    /// # Errors
+    /// Somebody else has it, or it is none of this machine.
+    fn try_listen(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// The run is about to begin; called before any source runs.
     fn prepare(&mut self, feed: &Feed) {
         let _ = feed;

@@ -70,6 +70,10 @@ impl Source for Server {
         true
     }
 
+    fn try_listen(&self) -> Result<(), Error> {
+        inbound::try_listen(&self.address)
+    }
+
     fn run(&mut self, feed: &Feed) -> Result<(), Error> {
         let this = self.clone();
         feed.network.handle()?.block_on(async move {

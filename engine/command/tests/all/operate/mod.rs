@@ -6,6 +6,7 @@ mod shutdown;
 mod reload;
 mod confines;
 mod fire;
+mod delivery;
 
 /// The page about metrics is made from their rows: `TEMBLOR_BLESS=1` writes it.
 #[test]

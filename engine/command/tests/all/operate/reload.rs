@@ -138,7 +138,7 @@ fn changed_files_are_taken_up_where_that_is_wanted() {
 /// Reloads of one run under load; `TEMBLOR_RELOADS=1000` makes a long test of it.
 fn reloads() -> usize {
     let wanted = std::env::var("TEMBLOR_RELOADS").ok().and_then(|text| text.parse().ok());
-    wanted.unwrap_or(50)
+    wanted.unwrap_or(100)
 }
 
 #[test]
@@ -247,4 +247,42 @@ fn post(peer: &mut TcpStream, line: &[u8]) {
 fn an_unknown_run_is_told() {
     let said = temblor(["ctl", "--control", "/nonexistent/socket", "status"]).run().failed_with(1);
     assert!(said.contains("--control"), "{said}");
+}
+
+#[test]
+fn a_port_that_somebody_else_has_is_refused_before_anything_is_touched() {
+    let (folder, own) = (Folder::new(), free_port());
+    let text = |more: &str| {
+        format!(
+            "source in from tcp \"127.0.0.1:{own}\";\nsink out into file \"out.json\";\nin |> out;\n{more}"
+        )
+    };
+    for kind in ["tcp", "http", "relp", "beats"] {
+        let (run, socket) = start(&folder, &text(""), &[]);
+        wait_for_listener(&format!("127.0.0.1:{own}"));
+        let held = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
+        let held_port = held.local_addr().expect("it has one").port();
+        let mut peer = TcpStream::connect(("127.0.0.1", own)).expect("it listens");
+        let more = format!("source more from {kind} \"127.0.0.1:{held_port}\";\nmore |> out\n");
+        folder.write("p.tmb", text(&more));
+        let (said, ok) = ctl(&socket, &["reload"]);
+        let why = said["error"].as_str().unwrap_or_default();
+        assert!(!ok && why.contains("cannot be listened on"), "{kind}: {said}");
+        let (said, ok) = ctl(&socket, &["reload", "--dry-run"]);
+        assert!(!ok, "{kind}: a rehearsal says the same: {said}");
+        peer.write_all(b"{\"kind\":1}\n").expect("the old source goes on");
+        wait_until("the event", || folder.read("out.json").contains("kind"));
+        drop(held);
+        let (said, ok) = ctl(&socket, &["reload"]);
+        assert!(ok && said["begins"][0] == "more", "{kind}: {said}");
+        wait_for_listener(&format!("127.0.0.1:{held_port}"));
+        // The port goes over to a source with other settings.
+        folder.write("p.tmb", text(&more.replacen(';', " with max_connections = 7 end;", 1)));
+        let (said, ok) = ctl(&socket, &["reload"]);
+        assert!(ok && said["begins"][0] == "more", "{kind}: {said}");
+        wait_for_listener(&format!("127.0.0.1:{held_port}"));
+        assert_eq!(run.terminate().code, Some(0));
+        std::fs::remove_file(folder.file("out.json")).expect("it was written");
+        std::fs::remove_file(&socket).ok();
+    }
 }

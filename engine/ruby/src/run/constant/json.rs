@@ -1,6 +1,6 @@
 //! The module `JSON`: reads and writes texts.
 
-use super::super::{Found1, Machine, Stop};
+use super::super::{Answer, Found1, Machine, Stop};
 use crate::heap::Heap;
 use crate::value::Value;
 use temblor_logstash_event::datum::Datum;
@@ -26,6 +26,7 @@ impl Machine<'_, '_> {
                 };
                 if symbols { symbolized(heap, &value, 0) } else { value }
             }
+            ("load", [Value::Nil, ..]) => Value::Nil,
             ("parse" | "load", [other, ..]) => {
                 let message = format!(
                     "no implicit conversion of {} into String",
@@ -34,16 +35,27 @@ impl Machine<'_, '_> {
                 return Err(Stop::raise("TypeError", message));
             }
             ("generate" | "dump", [Value::Event(number), ..]) => {
-                heap.text(&Value::of_map(heap, &self.events[*number].data).json(heap))
+                text(heap, &Value::of_map(heap, &self.events[*number].data), false)?
             }
-            ("generate" | "dump", [value, ..]) => heap.text(&value.json(heap)),
+            ("generate" | "dump", [value, ..]) => text(heap, value, false)?,
             // An event is one value to the generator, not a hash.
             ("pretty_generate", [Value::Event(number), ..]) => {
-                heap.text(&Value::of_map(heap, &self.events[*number].data).json(heap))
+                text(heap, &Value::of_map(heap, &self.events[*number].data), false)?
             }
-            ("pretty_generate", [value, ..]) => heap.text(&value.pretty_json(heap)),
+            ("pretty_generate", [value, ..]) => text(heap, value, true)?,
             _ => return Ok(None),
         }))
+    }
+}
+
+/// A value as JSON.
+pub(in crate::run) fn text(heap: &Heap, value: &Value, pretty: bool) -> Answer {
+    match value.json(heap, pretty) {
+        Ok(text) => Ok(heap.text(&text)),
+        Err(number) => {
+            let shown = Value::Float(number).print(heap);
+            Err(Stop::raise("JSON::GeneratorError", format!("{shown} not allowed in JSON")))
+        }
     }
 }
 

@@ -84,6 +84,33 @@ impl Machine<'_, '_> {
                     heap.list(groups.pairs(heap).into_iter().map(|(_, group)| group).collect())
                 }
             }
+            ("chunk", []) => {
+                let mut groups: Vec<(Value, Vec<Value>)> = Vec::new();
+                for item in items {
+                    let key = self.give_to(given, vec![item.clone()])?;
+                    match groups.last_mut() {
+                        Some((last, group)) if last.equals(heap, &key) => group.push(item.clone()),
+                        _ => groups.push((key, vec![item.clone()])),
+                    }
+                }
+                let group = |(key, group)| heap.list(vec![key, heap.list(group)]);
+                heap.list(groups.into_iter().map(group).collect())
+            }
+            ("slice_before" | "slice_after", []) => {
+                let mut parts: Vec<Vec<Value>> = Vec::new();
+                let mut is_new = true;
+                for item in items {
+                    let cuts = self.give_to(given, vec![item.clone()])?.is_true();
+                    match parts.last_mut() {
+                        Some(part) if !(is_new || (cuts && name == "slice_before")) => {
+                            part.push(item.clone());
+                        }
+                        _ => parts.push(vec![item.clone()]),
+                    }
+                    is_new = cuts && name == "slice_after";
+                }
+                heap.list(parts.into_iter().map(|one| heap.list(one)).collect())
+            }
             ("slice_when" | "chunk_while", []) => {
                 let mut parts: Vec<Vec<Value>> = Vec::new();
                 for item in items {
@@ -115,6 +142,16 @@ impl Machine<'_, '_> {
     ) -> Found1 {
         let heap = self.heap;
         Ok(Some(match (name, arguments) {
+            ("minmax_by", []) => {
+                let mut keyed = Vec::with_capacity(items.len());
+                for item in items {
+                    let key = self.give_to(given, vec![item.clone()])?;
+                    keyed.push((key, item.clone()));
+                }
+                let least = self.extreme_by(keyed.clone(), "min_by")?;
+                let greatest = self.extreme_by(keyed, "max_by")?;
+                heap.list(vec![least, greatest])
+            }
             ("min_by" | "max_by" | "sort_by", [] | [Value::Int(_)]) => {
                 let mut keyed = Vec::with_capacity(items.len());
                 for item in items {
@@ -193,9 +230,9 @@ impl Machine<'_, '_> {
         Ok(Some(match (name, arguments) {
             ("to_h", []) => {
                 let mut pairs = Vec::with_capacity(items.len());
-                for item in items {
+                for (at, item) in items.iter().enumerate() {
                     let made = self.give_to(given, vec![item.clone()])?;
-                    pairs.push(self.pair_of(&made)?);
+                    pairs.push(self.pair_of(&made, at)?);
                 }
                 heap.hash(pairs)
             }

@@ -28,6 +28,26 @@ impl Machine<'_, '_> {
                     |(at, item)| pair(heap, item, Value::Int(start.saturating_add(at as i64)));
                 heap.list(items.into_iter().enumerate().map(number).collect())
             }
+            ("each_slice" | "each_cons", [Value::Int(..=0)]) => {
+                let message =
+                    if name == "each_slice" { "invalid slice size" } else { "invalid size" };
+                return Err(Stop::raise("ArgumentError", message));
+            }
+            ("each_key" | "each_value", []) => {
+                let at = usize::from(name == "each_value");
+                let part = |item: &Value| match item {
+                    Value::List(pair) => pair.item(heap, at).unwrap_or_default(),
+                    other => other.clone(),
+                };
+                heap.list(items.iter().map(part).collect())
+            }
+            ("find_index", [value]) => {
+                let at = items.iter().position(|item| item.equals(heap, value));
+                at.map_or(Value::Nil, |at| Value::Int(at as i64))
+            }
+            ("each_index", []) => {
+                heap.list((0..items.len()).map(|at| Value::Int(at as i64)).collect())
+            }
             ("each_slice" | "each_cons", [Value::Int(size)]) if *size > 0 => {
                 let size = *size as usize;
                 let parts: Vec<&[Value]> = match name {
@@ -133,8 +153,8 @@ impl Machine<'_, '_> {
             }
             ("to_h", []) => {
                 let mut pairs = Vec::with_capacity(items.len());
-                for item in items {
-                    pairs.push(self.pair_of(item)?);
+                for (at, item) in items.iter().enumerate() {
+                    pairs.push(self.pair_of(item, at)?);
                 }
                 heap.hash(pairs)
             }
@@ -162,15 +182,25 @@ impl Machine<'_, '_> {
         }))
     }
 
-    pub(super) fn pair_of(&mut self, value: &Value) -> Result<(Value, Value), Stop> {
+    /// A list of two, which stands at this place, as a key and its value.
+    pub(in crate::run) fn pair_of(
+        &mut self,
+        value: &Value,
+        at: usize,
+    ) -> Result<(Value, Value), Stop> {
         let heap = self.heap;
         match value {
             Value::List(items) => match items.items(heap).as_slice() {
                 [key, value] => Ok((key.clone(), value.clone())),
-                _ => Err(Stop::raise("ArgumentError", "element has wrong array length")),
+                other => {
+                    let was = other.len();
+                    let message = format!("wrong array length at {at} (expected 2, was {was})");
+                    Err(Stop::raise("ArgumentError", message))
+                }
             },
             other => {
-                let message = format!("wrong element type {}", other.class());
+                let what = other.class();
+                let message = format!("wrong element type {what} at {at} (expected array)");
                 Err(Stop::raise("TypeError", message))
             }
         }

@@ -19,6 +19,7 @@ fn order_at(heap: &Heap, left: &Value, right: &Value, depth: usize) -> Option<Or
             Some(left.content(heap).bytes().cmp(right.content(heap).bytes()))
         }
         (Value::Symbol(left), Value::Symbol(right)) => Some(left.cmp(right)),
+        (Value::Address(left, _), Value::Address(right, _)) => Some(left.cmp(right)),
         (Value::Time(left, _), Value::Time(right, _)) => Some(left.cmp(right)),
         (Value::List(left), Value::List(right)) => {
             if !heap.descend(depth) {

@@ -1,6 +1,7 @@
 //! Methods of lists that change nothing: items by index, several lists together, other orders.
 
 use super::super::enumerable::order;
+use super::super::random::Random;
 use super::super::{Found1, Stop, limited};
 use super::{bounds, flatten, unique};
 use crate::dictionary::Key;
@@ -16,11 +17,11 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         0,
         &[
             "compact",
+            "deconstruct",
             "empty?",
             "entries",
             "length",
             "reverse",
-            "sample",
             "shuffle",
             "size",
             "to_a",
@@ -28,8 +29,8 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "transpose",
         ],
     ),
-    takes(0, 1, &["first", "join", "last"]),
-    takes(0, ANY, &["flatten", "rotate", "values_at"]),
+    takes(0, 1, &["first", "join", "last", "permutation", "sample"]),
+    takes(0, ANY, &["flatten", "product", "rotate", "values_at"]),
     takes(
         1,
         1,
@@ -50,15 +51,16 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "intersect?",
             "intersection",
             "pack",
-            "product",
+            "rassoc",
+            "repeated_combination",
+            "repeated_permutation",
             "rindex",
             "take",
             "union",
             "|",
         ],
     ),
-    takes(1, 2, &["[]", "slice"]),
-    takes(1, ANY, &["fetch"]),
+    takes(1, 2, &["[]", "fetch", "slice"]),
 ];
 
 /// All of them.
@@ -83,8 +85,19 @@ fn by_place(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Fo
             }
         }
         ("[]", [other]) => {
-            let message = format!("no implicit conversion of {} into Integer", other.class());
-            return Err(Stop::raise("TypeError", message));
+            return Err(no_number(other));
+        }
+        ("first" | "last" | "take" | "drop", [Value::Int(count)]) if *count < 0 => {
+            let message = match name {
+                "take" | "drop" => format!("attempt to {name} negative size"),
+                _ => "negative array size (or size too big)".to_string(),
+            };
+            return Err(Stop::raise("ArgumentError", message));
+        }
+        ("first" | "last" | "take" | "drop" | "fetch", [other, ..])
+            if !matches!(other, Value::Int(_)) =>
+        {
+            return Err(no_number(other));
         }
         ("fetch", [Value::Int(place), rest @ ..]) => {
             let wanted = if *place < 0 { place + items.len() as i64 } else { *place };
@@ -92,7 +105,7 @@ fn by_place(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Fo
                 (Some(item), _) => item.clone(),
                 (None, [default]) => default.clone(),
                 _ => {
-                    let message = format!("index {place} out of array");
+                    let message = format!("index {wanted} out of array");
                     return Err(Stop::raise("IndexError", message));
                 }
             }
@@ -107,12 +120,30 @@ fn by_place(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Fo
             };
             items.iter().find(begins).cloned().unwrap_or_default()
         }
-        ("values_at", places) => {
-            let place = |place: &Value| match place {
-                Value::Int(place) => at(items, *place),
-                _ => Value::Nil,
+        ("rassoc", [value]) => {
+            let ends = |item: &&Value| match item {
+                Value::List(pair) => {
+                    pair.item(heap, 1).is_some_and(|second| second.equals(heap, value))
+                }
+                _ => false,
             };
-            heap.list(places.iter().map(place).collect())
+            items.iter().find(ends).cloned().unwrap_or_default()
+        }
+        ("values_at", places) => {
+            let mut found = Vec::with_capacity(places.len());
+            for place in places {
+                match place {
+                    Value::Int(place) => found.push(at(items, *place)),
+                    Value::Range(range) => {
+                        let bounds = bounds(&range.get(heap), items.len() as i64);
+                        let (from, count) = bounds.unwrap_or((0, 0));
+                        found.extend_from_slice(&items[from as usize..(from + count) as usize]);
+                    }
+                    other => return Err(no_number(other)),
+                }
+                limited(found.len())?;
+            }
+            heap.list(found)
         }
         ("first", []) => at(items, 0),
         ("last", []) => at(items, -1),
@@ -141,7 +172,13 @@ fn with_others(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) ->
             heap.list(if name == "+" { all } else { unique(heap, all) })
         }
         ("+", [other]) => {
-            let message = format!("no implicit conversion of {} into Array", other.class());
+            let what = super::super::object::word_of(other);
+            let message = format!("no implicit conversion of {what} into Array");
+            return Err(Stop::raise("TypeError", message));
+        }
+        ("-" | "&" | "|", [other]) if !matches!(other, Value::List(_)) => {
+            let what = super::super::object::word_of(other);
+            let message = format!("no implicit conversion of {what} into Array");
             return Err(Stop::raise("TypeError", message));
         }
         ("-" | "difference", [other]) => {
@@ -163,6 +200,12 @@ fn with_others(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) ->
             Value::Bool(items.iter().any(|item| has(heap, &other, item)))
         }
         ("*", [Value::Text(separator)]) => heap.text(&join(heap, items, &separator.str(heap), 0)?),
+        ("*", [Value::Int(..=-1)]) => {
+            return Err(Stop::raise("ArgumentError", "negative argument"));
+        }
+        ("*", [Value::Nil]) => {
+            return Err(Stop::raise("TypeError", "no implicit conversion from nil to integer"));
+        }
         ("*", [Value::Int(count)]) => {
             let count = usize::try_from(*count).unwrap_or(0);
             limited(items.len().saturating_mul(count))?;
@@ -171,13 +214,35 @@ fn with_others(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) ->
         ("combination", [Value::Int(size)]) => {
             heap.list(combinations(heap, items, usize::try_from(*size).unwrap_or(0))?)
         }
-        ("product", [Value::List(other)]) => {
-            let other = other.items(heap);
-            limited(items.len().saturating_mul(other.len()))?;
-            let rows = items.iter().flat_map(|left| {
-                other.iter().map(|right| heap.list(vec![left.clone(), right.clone()]))
-            });
-            heap.list(rows.collect())
+        ("permutation", size) => {
+            let size = match size {
+                [Value::Int(size)] => usize::try_from(*size).unwrap_or(usize::MAX),
+                _ => items.len(),
+            };
+            heap.list(choices(heap, items, size, |chosen, at| !chosen.contains(&at))?)
+        }
+        ("repeated_permutation", [Value::Int(size)]) => {
+            let size = usize::try_from(*size).unwrap_or(usize::MAX);
+            heap.list(choices(heap, items, size, |_, _| true)?)
+        }
+        ("repeated_combination", [Value::Int(size)]) => {
+            let size = usize::try_from(*size).unwrap_or(usize::MAX);
+            let sorted = |chosen: &[usize], at| chosen.last().is_none_or(|last| *last <= at);
+            heap.list(choices(heap, items, size, sorted)?)
+        }
+        ("product", lists) if lists.iter().all(|one| matches!(one, Value::List(_))) => {
+            let mut rows: Vec<Vec<Value>> = items.iter().map(|one| vec![one.clone()]).collect();
+            for list in lists {
+                let other = others(heap, list);
+                let size = rows.len().saturating_mul(other.len());
+                limited(size.saturating_mul(lists.len() + 1))?;
+                let row = |row: &Vec<Value>, one: &Value| [row.as_slice(), &[one.clone()]].concat();
+                rows = rows
+                    .iter()
+                    .flat_map(|left| other.iter().map(move |one| row(left, one)))
+                    .collect();
+            }
+            heap.list(rows.into_iter().map(|row| heap.list(row)).collect())
         }
         _ => return Ok(None),
     }))
@@ -187,8 +252,14 @@ fn with_others(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) ->
 fn in_other_order(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("join", []) | ("join", [Value::Nil]) => heap.text(&join(heap, items, "", 0)?),
+        ("join", [separator]) if !matches!(separator, Value::Text(_)) => {
+            return Err(super::super::text::no_text(separator));
+        }
         ("join", [separator]) => heap.text(&join(heap, items, &separator.print(heap), 0)?),
         ("reverse", []) => heap.list(items.iter().rev().cloned().collect()),
+        ("rotate" | "flatten", [other]) if !matches!(other, Value::Int(_) | Value::Nil) => {
+            return Err(no_number(other));
+        }
         ("rotate", count) => {
             let count = match count {
                 [Value::Int(count)] => *count,
@@ -219,14 +290,20 @@ fn in_other_order(heap: &Heap, items: &[Value], name: &str, arguments: &[Value])
         ("transpose", []) => {
             let rows: Vec<Vec<Value>> = items.iter().map(|one| others(heap, one)).collect();
             let width = rows.first().map_or(0, Vec::len);
-            if rows.iter().any(|row| row.len() != width) {
-                return Err(Stop::raise("IndexError", "element size differs"));
+            if let Some(row) = rows.iter().find(|row| row.len() != width) {
+                let message = format!("element size differs ({} should be {width})", row.len());
+                return Err(Stop::raise("IndexError", message));
             }
             let column = |at: usize| rows.iter().map(|row| row[at].clone()).collect();
             heap.list((0..width).map(|at| heap.list(column(at))).collect())
         }
-        ("sample", []) => at(items, 0),
-        ("shuffle", []) => heap.list(items.to_vec()),
+        ("sample", []) => at(&shuffled(items), 0),
+        ("sample", [Value::Int(..=-1)]) => {
+            return Err(Stop::raise("ArgumentError", "negative sample number"));
+        }
+        ("sample", [Value::Int(count)]) => part(heap, &shuffled(items), 0, *count),
+        ("shuffle", []) => heap.list(shuffled(items)),
+        ("deconstruct", []) => heap.list(items.to_vec()),
         ("pack", [Value::Text(format)]) => {
             super::super::text::pack(heap, items, &format.str(heap))?
         }
@@ -236,6 +313,57 @@ fn in_other_order(heap: &Heap, items: &[Value], name: &str, arguments: &[Value])
         },
         _ => return Ok(None),
     }))
+}
+
+/// The items in an order by chance.
+fn shuffled(items: &[Value]) -> Vec<Value> {
+    let mut random = Random::new();
+    let mut mixed = items.to_vec();
+    for at in (1..mixed.len()).rev() {
+        mixed.swap(at, (random.fraction() * (at + 1) as f64) as usize);
+    }
+    mixed
+}
+
+/// The exception for a value that is no whole number.
+fn no_number(value: &Value) -> Stop {
+    match value {
+        Value::Nil => Stop::raise("TypeError", "no implicit conversion from nil to integer"),
+        other => {
+            let what = super::super::object::word_of(other);
+            Stop::raise("TypeError", format!("no implicit conversion of {what} into Integer"))
+        }
+    }
+}
+
+/// All rows of `size` items that `fits` allows, in order: it is given the places so far and the next one.
+fn choices(
+    heap: &Heap,
+    items: &[Value],
+    size: usize,
+    fits: impl Fn(&[usize], usize) -> bool,
+) -> Result<Vec<Value>, Stop> {
+    let mut made = Vec::new();
+    limited(size)?;
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut next = 0;
+    loop {
+        if !heap.budget().spend(1) {
+            heap.check()?;
+        }
+        if chosen.len() == size {
+            made.push(heap.list(chosen.iter().map(|at| items[*at].clone()).collect()));
+            limited(made.len().saturating_mul(size.max(1)))?;
+        } else if let Some(at) = (next..items.len()).find(|at| fits(&chosen, *at)) {
+            chosen.push(at);
+            next = 0;
+            continue;
+        }
+        match chosen.pop() {
+            Some(last) => next = last + 1,
+            None => return Ok(made),
+        }
+    }
 }
 
 fn at(items: &[Value], at: i64) -> Value {

@@ -43,7 +43,10 @@ pub(super) fn unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]
         },
         ("to_s" | "inspect", number, [Value::Int(radix)]) if numeric::big(number).is_some() => {
             let radix = u32::try_from(*radix).ok().filter(|radix| (2..=36).contains(radix));
-            let radix = radix.ok_or_else(|| Stop::raise("ArgumentError", "invalid radix"))?;
+            let radix = radix.ok_or_else(|| {
+                let message = format!("illegal radix {}", arguments[0].print(heap));
+                Stop::raise("ArgumentError", message)
+            })?;
             heap.text(&numeric::big(number).unwrap_or_default().to_str_radix(radix))
         }
         ("pow", number, [power, modulus]) => {
@@ -137,7 +140,7 @@ fn large_unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]) -> 
         ("bit_length", Value::Big(whole)) => Value::Int(whole.bits() as i64),
         ("succ" | "next", Value::Big(_)) => return exact(heap, number, "+", &Value::Int(1)),
         ("pred", Value::Big(_)) => return exact(heap, number, "-", &Value::Int(1)),
-        ("digits", Value::Big(whole)) => {
+        ("digits", Value::Big(whole)) if arguments.is_empty() => {
             let text = whole.magnitude().to_string();
             heap.list(text.bytes().rev().map(|b| Value::Int(i64::from(b - b'0'))).collect())
         }
@@ -185,8 +188,30 @@ fn facts(heap: &Heap, number: &Value, name: &str, arguments: &[Value]) -> Found1
             heap.text(&character.to_string())
         }
         ("digits", Value::Int(number), []) if *number < 0 => {
-            return Err(Stop::raise("Math::DomainError", "out of domain"));
+            let message = "Numerical argument is out of domain - \"out of domain\"";
+            return Err(Stop::raise("Math::DomainError", message));
         }
+        ("digits", Value::Int(number), [Value::Int(base)]) => {
+            if *base < 2 {
+                return Err(Stop::raise("ArgumentError", format!("invalid radix {base}")));
+            }
+            let (mut rest, mut digits) = (*number, Vec::new());
+            while rest > 0 || digits.is_empty() {
+                digits.push(Value::Int(rest % base));
+                rest /= base;
+            }
+            heap.list(digits)
+        }
+        ("frozen?", _, []) => Value::Bool(true),
+        ("coerce", number, [other]) if other.is_number() => {
+            if matches!((number, other), (Value::Int(_), Value::Int(_))) {
+                return Ok(Some(heap.list(vec![other.clone(), number.clone()])));
+            }
+            let both = [other, number].map(|one| Value::Float(float(one).unwrap_or(f64::NAN)));
+            heap.list(both.to_vec())
+        }
+        ("next_float", Value::Float(number), []) => Value::Float(number.next_up()),
+        ("prev_float", Value::Float(number), []) => Value::Float(number.next_down()),
         ("digits", Value::Int(number), []) => {
             let text = number.unsigned_abs().to_string();
             heap.list(text.bytes().rev().map(|b| Value::Int(i64::from(b - b'0'))).collect())
@@ -197,6 +222,16 @@ fn facts(heap: &Heap, number: &Value, name: &str, arguments: &[Value]) -> Found1
         ("size", Value::Int(_), []) => Value::Int(8),
         ("between?", number, [low, high]) => {
             Value::Bool(float(number) >= float(low) && float(number) <= float(high))
+        }
+        ("clamp", number, [Value::Range(range)]) => {
+            let range = range.get(heap);
+            let below = float(&range.from).is_some_and(|low| float(number) < Some(low));
+            let above = float(&range.to).is_some_and(|high| float(number) > Some(high));
+            match (below, above) {
+                (true, _) => range.from,
+                (_, true) => range.to,
+                _ => number.clone(),
+            }
         }
         ("clamp", number, [low, high]) => {
             if float(number) < float(low) {

@@ -211,10 +211,12 @@ fn units(content: &Content, from: Encoding) -> Vec<Unit> {
                 }
             }
         }
-        Encoding::Binary => units.extend(bytes.iter().map(|byte| match byte.is_ascii() {
-            true => Unit::Character(char::from(*byte)),
-            false => Unit::Undefined(vec![*byte]),
-        })),
+        Encoding::Binary | Encoding::Ascii => {
+            units.extend(bytes.iter().map(|byte| match byte.is_ascii() {
+                true => Unit::Character(char::from(*byte)),
+                false => Unit::Undefined(vec![*byte]),
+            }))
+        }
         Encoding::Latin1 => {
             units.extend(bytes.iter().map(|byte| Unit::Character(char::from(*byte))))
         }
@@ -257,7 +259,10 @@ pub(super) fn encode(
     if from == to && !replaces("invalid") {
         return Ok(heap.text_of(content.clone()));
     }
-    let usual = if matches!(to, Encoding::Latin1 | Encoding::Binary) { "?" } else { "\u{fffd}" };
+    let usual = match to {
+        Encoding::Latin1 | Encoding::Binary | Encoding::Ascii => "?",
+        _ => "\u{fffd}",
+    };
     let replacement = option("replace").map_or(usual.to_string(), |text| text.print(heap));
     let shown =
         |bytes: &[u8]| bytes.iter().map(|byte| format!("\\x{byte:02X}")).collect::<String>();
@@ -281,6 +286,13 @@ pub(super) fn encode(
             Unit::Undefined(bytes) => (bytes, "Encoding::UndefinedConversionError", "undef"),
             Unit::Invalid(bytes) => (bytes, "Encoding::InvalidByteSequenceError", "invalid"),
         };
+        if let (Some(Value::Hash(other)), "undef") = (option("fallback"), how) {
+            let character = heap.bytes(&bytes);
+            if let Some(value) = other.get(heap, &character) {
+                out.extend(encoded(&value.print(heap), to).unwrap_or_default());
+                continue;
+            }
+        }
         match replaces(how) {
             true => out.extend(encoded(&replacement, to).unwrap_or_default()),
             false => return Err(failed(&bytes, class)),

@@ -21,6 +21,7 @@ pub(in super::super) fn format(
     let mut out = String::new();
     let mut values_left = values.iter();
     let mut rest = pattern;
+    let mut numbered;
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
@@ -30,6 +31,14 @@ pub(in super::super) fn format(
             continue;
         }
         let mut named = None;
+        numbered = false;
+        // `%2$s` takes the second value.
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if let Some(after) = rest[digits..].strip_prefix('$') {
+            let at: usize = rest[..digits].parse().unwrap_or(0);
+            named = at.checked_sub(1).and_then(|at| values.get(at)).cloned();
+            (numbered, rest) = (true, after);
+        }
         if let Some(inside) = rest.strip_prefix(['<', '{'])
             && let Some((name, after)) = inside.split_once(['>', '}'])
         {
@@ -44,8 +53,12 @@ pub(in super::super) fn format(
             }
             rest = after;
         }
-        let end = rest.find(|c: char| c.is_ascii_alphabetic());
+        let end = rest.find(|c: char| !"0123456789-+ #.*".contains(c));
         let Some(end) = end else { return Err(Stop::raise("ArgumentError", "incomplete format")) };
+        if let Some(wrong) = rest[end..].chars().next().filter(|c| !c.is_ascii_alphabetic()) {
+            let message = format!("malformed format string - %{wrong}");
+            return Err(Stop::raise("ArgumentError", message));
+        }
         let mut options = rest[..end].to_string();
         while let Some(star) = options.find('*') {
             let width = values_left.next().map(|one| one.print(heap)).unwrap_or_default();
@@ -53,6 +66,7 @@ pub(in super::super) fn format(
         }
         let value = match named {
             Some(value) => value,
+            None if numbered => return Err(Stop::raise("ArgumentError", "too few arguments")),
             None => values_left
                 .next()
                 .cloned()
@@ -94,7 +108,7 @@ fn formatted(heap: &Heap, options: &str, kind: char, value: &Value) -> Result<St
     };
     let int = || -> Result<BigInt, Stop> {
         let value = match value {
-            Value::Float(number) if number.is_finite() => &Value::Float(number.floor()),
+            Value::Float(number) if number.is_finite() => &Value::Float(number.trunc()),
             value => value,
         };
         let whole = convert(heap, "Integer", std::slice::from_ref(value))?;
@@ -108,7 +122,8 @@ fn formatted(heap: &Heap, options: &str, kind: char, value: &Value) -> Result<St
         'f' => fixed(float()?, precision.unwrap_or(6)),
         'e' => exponent(float()?, precision.unwrap_or(6)),
         'E' => exponent(float()?, precision.unwrap_or(6)).to_uppercase(),
-        'g' | 'G' => general(float()?, precision.unwrap_or(6)),
+        'g' => general(float()?, precision.unwrap_or(6)),
+        'G' => general(float()?, precision.unwrap_or(6)).to_uppercase(),
         'x' => prefixed(&int()?, 16, "0x", flags),
         'X' => prefixed(&int()?, 16, "0X", flags).to_uppercase(),
         'o' => prefixed(&int()?, 8, "0", flags),

@@ -30,16 +30,26 @@ fn found(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found
             Value::Bool(parts.iter().any(|part| text.ends_with(&part.print(heap))))
         }
         ("chars", []) => heap.list(characters(heap, text)),
-        ("lines", []) => heap.list(lines(heap, text)),
+        ("lines", options) => heap.list(lines(heap, text, options)?),
         ("bytes", []) => heap.list(text.bytes().map(|byte| Value::Int(i64::from(byte))).collect()),
         ("codepoints", []) => heap.list(text.chars().map(|c| Value::Int(c as i64)).collect()),
         ("index", [Value::Text(part)]) => position(text, text.find(&*part.str(heap))),
-        ("index", [Value::Text(part), Value::Int(from)]) => {
-            let from = text.char_indices().nth(usize::try_from(*from).unwrap_or(0));
-            let from = from.map_or(text.len(), |(at, _)| at);
-            position(text, text[from..].find(&*part.str(heap)).map(|at| at + from))
-        }
+        ("index", [Value::Text(part), Value::Int(from)]) => match byte_at(text, *from) {
+            Some(from) => position(text, text[from..].find(&*part.str(heap)).map(|at| at + from)),
+            None => Value::Nil,
+        },
         ("rindex", [Value::Text(part)]) => position(text, text.rfind(&*part.str(heap))),
+        ("rindex", [Value::Text(part), Value::Int(last)]) => {
+            let part = part.str(heap);
+            match byte_at(text, (*last).min(text.chars().count() as i64)) {
+                Some(last) => {
+                    let end = (last + part.len()).min(text.len());
+                    let end = (end..=text.len()).find(|at| text.is_char_boundary(*at));
+                    position(text, text[..end.unwrap_or(text.len())].rfind(&*part))
+                }
+                None => Value::Nil,
+            }
+        }
         ("partition", [Value::Text(part)]) => {
             let part = part.str(heap);
             let (head, middle, tail) = match text.split_once(&*part) {
@@ -85,8 +95,8 @@ fn cut(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 
 /// By sets of characters, width or format.
 fn by_set(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
-        ("tr", [Value::Text(from), Value::Text(to)]) => {
-            let translated = translate(text, &from.str(heap), &to.str(heap));
+        ("tr" | "tr_s", [Value::Text(from), Value::Text(to)]) => {
+            let translated = translate(text, &from.str(heap), &to.str(heap), name == "tr_s");
             heap.text(&translated.ok_or(Stop::Limit(Breach::Size))?)
         }
         ("delete", sets) => {
@@ -129,6 +139,16 @@ fn by_set(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Foun
 
 fn sets_of(heap: &Heap, values: &[Value]) -> Vec<CharacterSet> {
     values.iter().map(|value| CharacterSet::of(&value.print(heap))).collect()
+}
+
+/// Where a character begins; a negative number counts from the end.
+pub(super) fn byte_at(text: &str, character: i64) -> Option<usize> {
+    let count = text.chars().count() as i64;
+    let at = if character < 0 { character + count } else { character };
+    match usize::try_from(at).ok()? {
+        at if at as i64 == count => Some(text.len()),
+        at => text.char_indices().nth(at).map(|(at, _)| at),
+    }
 }
 
 /// The place of a byte, in characters.

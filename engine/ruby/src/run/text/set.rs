@@ -70,8 +70,8 @@ fn merged(ranges: &[(char, char)]) -> Vec<(char, char)> {
     merged
 }
 
-/// Ruby's `tr`; nothing when a set names too many characters.
-pub(super) fn translate(text: &str, from: &str, to: &str) -> Option<String> {
+/// Ruby's `tr`, and `tr_s`, which makes one of equal characters beside each other. `None` when a set names too many.
+pub(super) fn translate(text: &str, from: &str, to: &str, squeezes: bool) -> Option<String> {
     let set = CharacterSet::of(from);
     let targets = CharacterSet::of(to).all()?;
     let mut places = HashMap::new();
@@ -90,7 +90,17 @@ pub(super) fn translate(text: &str, from: &str, to: &str) -> Option<String> {
         };
         targets.get(place).or(targets.last()).copied()
     };
-    Some(text.chars().filter_map(map).collect())
+    let mut out = String::with_capacity(text.len());
+    let mut last = None;
+    for character in text.chars() {
+        let Some(new) = map(character) else { continue };
+        let is_changed = set.has(character);
+        if !(squeezes && is_changed && last == Some(new)) {
+            out.push(new);
+        }
+        last = is_changed.then_some(new);
+    }
+    Some(out)
 }
 
 pub(super) fn pad(text: &str, width: usize, fill: &str, how: &str) -> String {

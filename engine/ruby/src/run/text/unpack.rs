@@ -131,6 +131,10 @@ pub(super) fn unpack(heap: &Heap, bytes: &[u8], format: &str) -> Result<Vec<Valu
             'H' | 'h' => count.map_or(all, |count| count.div_ceil(2)),
             'B' | 'b' => count.map_or(all, |count| count.div_ceil(8)),
             'a' | 'A' | 'Z' | 'x' => count.unwrap_or(all),
+            '@' => {
+                rest = bytes.get(count.unwrap_or(0)..).unwrap_or_default();
+                continue;
+            }
             _ => all,
         };
         let (part, after) = rest.split_at(taken.min(all));
@@ -156,6 +160,11 @@ fn text(heap: &Heap, part: &[u8], letter: char, count: Option<usize>) -> Answer 
         }
         'B' => {
             let bits: String = part.iter().map(|byte| format!("{byte:08b}")).collect();
+            heap.text(&bits[..count.unwrap_or(bits.len()).min(bits.len())])
+        }
+        'b' => {
+            let bits = part.iter().map(|byte| format!("{:08b}", byte.reverse_bits()));
+            let bits: String = bits.collect();
             heap.text(&bits[..count.unwrap_or(bits.len()).min(bits.len())])
         }
         'a' => heap.binary(part),
@@ -206,6 +215,24 @@ pub(in crate::run) fn pack(heap: &Heap, items: &[Value], format: &str) -> Answer
         if letter == 'x' {
             super::super::limited(count.unwrap_or(0))?;
             bytes.extend(std::iter::repeat_n(0, count.unwrap_or(0)));
+            continue;
+        }
+        if let Some(size) = fraction_size(letter) {
+            for _ in 0..count.unwrap_or(items.len()) {
+                let item = items.next().ok_or_else(missing)?;
+                let number = numeric::float(item).ok_or_else(|| {
+                    let what = super::super::object::word_of(item);
+                    Stop::raise("TypeError", format!("can't convert {what} into Float"))
+                })?;
+                let mut part = match size {
+                    4 => (number as f32).to_be_bytes().to_vec(),
+                    _ => number.to_be_bytes().to_vec(),
+                };
+                if !"gG".contains(letter) {
+                    part.reverse();
+                }
+                bytes.extend(part);
+            }
             continue;
         }
         if letter == 'U' || width(letter).is_some() {
@@ -271,8 +298,12 @@ fn push_text(
             bytes.extend(digits[..most].chunks(2).map(pair));
         }
         'B' => {
-            let eight = |at| u8::from_str_radix(text.get(8 * at..8 * at + 8)?, 2).ok();
-            bytes.extend((0..text.len() / 8).filter_map(eight));
+            let bits: Vec<u8> = text.bytes().take(count.unwrap_or(text.len())).collect();
+            let byte = |eight: &[u8]| {
+                let bit = |at: usize| eight.get(at).map_or(0, |bit| bit & 1);
+                (0..8).fold(0, |byte, at| byte << 1 | bit(at))
+            };
+            bytes.extend(bits.chunks(8).map(byte));
         }
         'm' if count == Some(0) => bytes.extend(STANDARD.encode(&bytes_of).bytes()),
         'm' => {

@@ -24,7 +24,10 @@ pub(super) fn method(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Valu
 fn changed(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("upcase", [] | [_]) => heap.text(&text.to_uppercase()),
-        ("downcase", [] | [_]) => heap.text(&text.to_lowercase()),
+        // Letter by letter: a sigma at the end of a word stays as Java has it.
+        ("downcase", [] | [_]) => {
+            heap.text(&text.chars().flat_map(char::to_lowercase).collect::<String>())
+        }
         ("capitalize", []) => heap.text(&capitalize(text)),
         ("swapcase", []) => {
             let swap = |c: char| match c.is_uppercase() {
@@ -33,7 +36,15 @@ fn changed(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fou
             };
             heap.text(&text.chars().map(swap).collect::<String>())
         }
-        ("dump", []) => heap.text(&heap.text(text).inspect(heap)),
+        ("dump", []) => {
+            let shown = heap.text(text).inspect(heap);
+            let ascii = |one: char| match one {
+                one if one.is_ascii() => one.to_string(),
+                one if u32::from(one) > 0xFFFF => format!("\\u{{{:X}}}", u32::from(one)),
+                one => format!("\\u{:04X}", u32::from(one)),
+            };
+            heap.text(&shown.chars().map(ascii).collect::<String>())
+        }
         ("strip", []) => heap.text(strip(text)),
         ("lstrip", []) => heap.text(text.trim_start()),
         ("rstrip", []) => heap.text(text.trim_end()),
@@ -41,6 +52,13 @@ fn changed(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fou
         ("chomp", []) => heap.text(
             text.strip_suffix("\r\n").or_else(|| text.strip_suffix(['\n', '\r'])).unwrap_or(text),
         ),
+        ("chomp", [Value::Text(end)]) if end.len(heap) == 0 => {
+            let mut rest = &**text;
+            while let Some(shorter) = rest.strip_suffix("\r\n").or(rest.strip_suffix('\n')) {
+                rest = shorter;
+            }
+            heap.text(rest)
+        }
         ("chomp" | "delete_suffix", [Value::Text(end)]) => {
             heap.text(text.strip_suffix(&*end.str(heap)).unwrap_or(text))
         }
@@ -48,8 +66,10 @@ fn changed(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fou
             heap.text(text.strip_prefix(&*start.str(heap)).unwrap_or(text))
         }
         ("chop", []) => {
-            let mut characters = text.chars();
-            characters.next_back();
+            let mut characters = text.strip_suffix("\r\n").unwrap_or(text).chars();
+            if !text.ends_with("\r\n") {
+                characters.next_back();
+            }
             heap.text(characters.as_str())
         }
         _ => return Ok(None),
@@ -64,17 +84,25 @@ fn measured(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fo
         ("reverse", []) => heap.text(&text.chars().rev().collect::<String>()),
         ("empty?", []) => Value::Bool(text.is_empty()),
         ("to_i", []) => whole_number(text),
+        ("to_i", [Value::Int(radix)]) if !(2..=36).contains(radix) => {
+            return Err(Stop::raise("ArgumentError", format!("illegal radix {radix}")));
+        }
         ("to_i", [Value::Int(radix)]) => integer_in(text, *radix),
         ("hex", []) => integer_in(text, 16),
-        ("oct", []) => integer_in(text, 8),
+        ("oct", []) => {
+            let lower = text.trim_start().trim_start_matches(['+', '-']).to_lowercase();
+            let prefixes = [("0x", 16), ("0b", 2), ("0d", 10)];
+            let radix = prefixes.iter().find(|(prefix, _)| lower.starts_with(prefix));
+            integer_in(text, radix.map_or(8, |(_, radix)| *radix))
+        }
         ("to_f", []) => Value::Float(leading_float(text)),
         ("to_d", []) => leading_decimal(text),
-        ("to_r", []) => match numeric::ratio(&leading_decimal(text)) {
-            Some((numerator, denominator)) => numeric::fraction(numerator, denominator),
-            None => Value::Nil,
-        },
+        ("to_r", []) => leading_ratio(text),
         ("to_sym" | "intern", []) => Value::Symbol(text.clone()),
-        ("ord", []) => Value::Int(text.chars().next().map_or(0, |first| first as i64)),
+        ("ord", []) => match text.chars().next() {
+            Some(first) => Value::Int(first as i64),
+            None => return Err(Stop::raise("ArgumentError", "empty string")),
+        },
         ("chr", []) => heap.text(&text.chars().take(1).collect::<String>()),
         ("sum", []) => Value::Int(text.bytes().map(i64::from).sum::<i64>() % (1 << 16)),
         ("valid_encoding?", []) => Value::Bool(true),
@@ -102,7 +130,7 @@ fn combined(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fo
         }
         ("*", [Value::Int(count)]) => {
             let count = usize::try_from(*count)
-                .map_err(|_| Stop::raise("ArgumentError", "argument must be non-negative"))?;
+                .map_err(|_| Stop::raise("ArgumentError", "negative argument"))?;
             limited(text.len().saturating_mul(count))?;
             heap.text(&text.repeat(count))
         }
@@ -116,8 +144,15 @@ fn combined(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fo
             Value::Bool(*low.str(heap) <= **text && **text <= *high.str(heap))
         }
         ("casecmp?", [Value::Text(other)]) => {
-            Value::Bool(text.to_lowercase() == other.str(heap).to_lowercase())
+            let folded = |text: &str| text.to_uppercase().to_lowercase();
+            Value::Bool(folded(text) == folded(&other.str(heap)))
         }
+        ("casecmp" | "casecmp?", [other]) if !matches!(other, Value::Text(_)) => Value::Nil,
+        ("clamp", [low @ Value::Text(from), Value::Text(to)]) => match &**text {
+            text if *text < *from.str(heap) => low.clone(),
+            text if *text > *to.str(heap) => arguments[1].clone(),
+            text => heap.text(text),
+        },
         ("casecmp", [Value::Text(other)]) => {
             let (left, right) = (text.to_ascii_lowercase(), other.str(heap).to_ascii_lowercase());
             Value::Int(left.cmp(&right) as i64)
@@ -130,7 +165,12 @@ fn combined(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Fo
 fn replaced(heap: &Heap, text: &Arc<str>, name: &str, arguments: &[Value]) -> Found1 {
     Ok(Some(match (name, arguments) {
         ("replace", [Value::Text(other)]) => heap.text(&other.str(heap)),
-        ("prepend", [Value::Text(other)]) => heap.text(&format!("{}{text}", other.str(heap))),
+        ("prepend", others) if others.iter().all(|one| matches!(one, Value::Text(_))) => {
+            let mut all: String = others.iter().map(|other| other.print(heap)).collect();
+            all.push_str(text);
+            limited(all.len())?;
+            heap.text(&all)
+        }
         ("clear", []) => heap.text(""),
         ("insert", [Value::Int(at), Value::Text(other)]) => {
             let length = text.chars().count() as i64;
@@ -172,11 +212,24 @@ fn leading_decimal(text: &str) -> Value {
     Value::Decimal(Arc::new(number))
 }
 
+/// Ruby's `to_r`: `1/3`, `0.5` at the beginning.
+fn leading_ratio(text: &str) -> Value {
+    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
+    let below = match leading_decimal(below) {
+        below if below.equals_zero() => Value::Int(1),
+        below => below,
+    };
+    match (numeric::ratio(&leading_decimal(above)), numeric::ratio(&below)) {
+        (Some(above), Some(below)) => numeric::fraction(above.0 * below.1, above.1 * below.0),
+        _ => Value::Nil,
+    }
+}
+
 /// Ruby's `to_i`.
 fn whole_number(text: &str) -> Value {
     let digits = text.trim_start().trim_start_matches(['+', '-']);
     let length = digits.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'_').count();
-    match length < 19 {
+    match length < 19 && !digits[..length].contains("__") {
         true => Value::Int(leading_integer(text)),
         false => integer_in(text, 10),
     }
