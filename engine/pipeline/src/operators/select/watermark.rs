@@ -43,6 +43,10 @@ pub(super) struct Watermark {
     active_ns: u64,
     /// When the last event came.
     now_ns: u64,
+    /// The place of the partition that was slowest when they were looked at last.
+    slowest: usize,
+    /// When that was.
+    looked_ns: u64,
     /// A topic began then: its other partitions get time to give their first events.
     began_ns: Option<u64>,
 }
@@ -120,7 +124,8 @@ impl Watermark {
             partition: name.partition,
             newest_ns: 0,
             seen_ns: self.active_ns,
-            is_idle: false,
+            // It counts from its first event.
+            is_idle: true,
         });
         place
     }
@@ -130,39 +135,58 @@ impl Watermark {
         let active_ns = self.active_ns;
         let pace = &mut self.paces[place];
         pace.newest_ns = pace.newest_ns.max(time_ns);
-        (pace.seen_ns, pace.is_idle) = (active_ns, false);
+        let was_idle = std::mem::replace(&mut pace.is_idle, false);
+        pace.seen_ns = active_ns;
         if let Some(began_ns) = self.began_ns {
             if active_ns.saturating_sub(began_ns) < bounds.idle_ns {
                 return;
             }
             self.began_ns = None;
+            return self.look(bounds);
         }
-        let newest_ns = match self.paces.as_mut_slice() {
-            [only] => only.newest_ns,
-            paces => {
-                let mut slowest = u64::MAX;
-                for pace in paces {
-                    pace.is_idle |= active_ns.saturating_sub(pace.seen_ns) >= bounds.idle_ns;
-                    slowest = slowest.min(if pace.is_idle { u64::MAX } else { pace.newest_ns });
-                }
-                slowest
+        if self.has_moved(place, was_idle, bounds) {
+            self.look(bounds);
+        }
+    }
+
+    /// Whether the slowest partition may be another one, or further on, since an event of `place` came.
+    fn has_moved(&self, place: usize, was_idle: bool, bounds: Bounds) -> bool {
+        let since_ns = self.active_ns.saturating_sub(self.looked_ns);
+        was_idle || place == self.slowest || since_ns >= bounds.idle_ns.div_ceil(PAUSE_PART)
+    }
+
+    /// Finds the slowest partition that is not idle.
+    fn look(&mut self, bounds: Bounds) {
+        let active_ns = self.active_ns;
+        self.looked_ns = active_ns;
+        let only = self.paces.len() == 1;
+        let mut newest_ns = u64::MAX;
+        for (place, pace) in self.paces.iter_mut().enumerate() {
+            pace.is_idle |= !only && active_ns.saturating_sub(pace.seen_ns) >= bounds.idle_ns;
+            if !pace.is_idle && pace.newest_ns < newest_ns {
+                (newest_ns, self.slowest) = (pace.newest_ns, place);
             }
-        };
-        self.at_ns = self.at_ns.max(newest_ns.saturating_sub(bounds.late_ns));
+        }
+        if newest_ns < u64::MAX {
+            self.at_ns = self.at_ns.max(newest_ns.saturating_sub(bounds.late_ns));
+        }
     }
 
     pub(super) fn save<'a>(&self, arena: &'a Arena) -> Value<'a> {
         let paces = self.paces.iter().map(|pace| {
-            let mut record = arena.record_builder(5);
+            let mut record = arena.record_builder(6);
             record.append("source", Value::UInt(pace.source));
             record.append("topic", Value::Str(arena.str(&pace.topic)));
             record.append("partition", Value::UInt(pace.partition));
             record.append("newest", Value::UInt(pace.newest_ns));
             record.append("seen", Value::UInt(pace.seen_ns));
+            record.append("idle", Value::Bool(pace.is_idle));
             record.finish()
         });
         let paces = arena.array(paces);
-        let mut record = arena.record_builder(5);
+        let mut record = arena.record_builder(7);
+        record.append("slowest", Value::UInt(self.slowest as u64));
+        record.append("looked", Value::UInt(self.looked_ns));
         record.append("at", Value::UInt(self.at_ns));
         record.append("active", Value::UInt(self.active_ns));
         record.append("now", Value::UInt(self.now_ns));
@@ -176,6 +200,8 @@ impl Watermark {
             at_ns: whole(saved, "at")?,
             active_ns: whole(saved, "active")?,
             now_ns: whole(saved, "now")?,
+            slowest: usize::try_from(whole(saved, "slowest")?).unwrap_or(0),
+            looked_ns: whole(saved, "looked")?,
             ..Self::default()
         };
         for saved in items(saved, "paces", arena)? {
@@ -184,6 +210,7 @@ impl Watermark {
             let place = watermark.add(&Name { source, topic, partition });
             let pace = &mut watermark.paces[place];
             (pace.newest_ns, pace.seen_ns) = (whole(*saved, "newest")?, whole(*saved, "seen")?);
+            pace.is_idle = part(*saved, "idle")?.as_bool().unwrap_or(false);
         }
         watermark.began_ns = part(saved, "began")?.as_u64();
         Ok(watermark)
