@@ -173,8 +173,10 @@ impl ClientContext for Calls {
 
     fn stats(&self, statistics: Statistics) {
         let partitions = statistics.topics.values().flat_map(|topic| topic.partitions.values());
-        let lags = partitions.filter_map(|one| u64::try_from(one.consumer_lag).ok());
-        self.feed.counters().set_lag(lags.sum());
+        let lags: Vec<u64> = partitions.filter_map(lag).collect();
+        if !lags.is_empty() {
+            self.feed.counters().set_lag(lags.iter().sum());
+        }
     }
 }
 
@@ -205,6 +207,14 @@ impl ConsumerContext for Calls {
             self.complaints.fail(&error);
         }
     }
+}
+
+/// How many messages of a partition have not been read yet, where that is known.
+fn lag(partition: &rdkafka::statistics::Partition) -> Option<u64> {
+    let known = |offset: i64| (offset >= 0).then_some(offset);
+    let end = known(partition.ls_offset).or(known(partition.hi_offset))?;
+    let place = known(partition.app_offset).or(known(partition.lo_offset))?;
+    u64::try_from(end - place).ok().filter(|_| partition.desired)
 }
 
 /// Tells librdkafka what can be committed.
