@@ -7,6 +7,7 @@
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, KeyType, Salt};
 use ring::rand::{SecureRandom, SystemRandom};
+use zeroize::Zeroizing;
 
 /// Length of the user's key, in bytes.
 pub const KEY_BYTES: usize = 32;
@@ -17,7 +18,7 @@ pub const SEAL_BYTES: usize = 16;
 
 /// The user's key.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key([u8; KEY_BYTES]);
+pub struct Key(Zeroizing<[u8; KEY_BYTES]>);
 
 impl std::fmt::Debug for Key {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -32,7 +33,7 @@ impl Key {
     /// What a key must be.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         if let Ok(key) = bytes.try_into() {
-            return Ok(Self(key));
+            return Ok(Self(Zeroizing::new(key)));
         }
         let digits = bytes.trim_ascii();
         let wanted =
@@ -40,7 +41,7 @@ impl Key {
         if digits.len() != 2 * KEY_BYTES {
             return Err(format!("{wanted}; there are {} bytes", bytes.len()));
         }
-        let mut key = [0; KEY_BYTES];
+        let mut key = Zeroizing::new([0; KEY_BYTES]);
         for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
             let pair = std::str::from_utf8(pair).ok();
             *byte = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).ok_or(wanted)?;
@@ -51,12 +52,12 @@ impl Key {
     /// What seals and opens the records of the segment with this salt.
     #[must_use]
     pub fn of_segment(&self, salt: &[u8; SALT_BYTES]) -> Seal {
-        let secret = Salt::new(HKDF_SHA256, salt).extract(&self.0);
-        let mut key = [0; KEY_BYTES];
+        let secret = Salt::new(HKDF_SHA256, salt).extract(&*self.0);
+        let mut key = Zeroizing::new([0; KEY_BYTES]);
         let derived =
-            secret.expand(&[b"temblor buffer segment"], Length).and_then(|one| one.fill(&mut key));
+            secret.expand(&[b"temblor buffer segment"], Length).and_then(|one| one.fill(&mut *key));
         derived.expect("HKDF gives up to 255 times its digest");
-        let key = UnboundKey::new(&AES_256_GCM, &key).expect("the key has its length");
+        let key = UnboundKey::new(&AES_256_GCM, &*key).expect("the key has its length");
         Seal(LessSafeKey::new(key))
     }
 }

@@ -10,7 +10,7 @@ pub fn registry() -> &'static Registry {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         temblor_connect::asking::hand_in(temblor_http::asking::open);
         Registry::built_in()
-            .with_operators(temblor_logstash::steps::kinds())
+            .with_operators(temblor_logstash::steps::kinds().chain(temblor_migrate::kinds()))
             .with_connectors([&temblor_pipeline::dead_letters::DEAD_LETTERS])
             .with_connectors(temblor_connect::CONNECTORS.iter().copied())
             .with_connectors(temblor_generate::CONNECTORS.iter().copied())

@@ -10,14 +10,39 @@ const REFUSED: u8 = 1;
 
 #[derive(Debug, Args)]
 pub(crate) struct CtlArgs {
+    #[command(flatten)]
+    whom: WhomArgs,
+    #[command(subcommand)]
+    what: What,
+}
+
+/// Which run is asked.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WhomArgs {
     /// The control socket of the run
     #[arg(long, value_name = "PATH", global = true)]
     control: Option<PathBuf>,
     /// The state directory of the run, which holds its control socket
     #[arg(long, value_name = "DIR", global = true)]
     state: Option<PathBuf>,
-    #[command(subcommand)]
-    what: What,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReloadArgs {
+    #[command(flatten)]
+    whom: WhomArgs,
+    /// Another program file [default: the one that runs]
+    program: Option<PathBuf>,
+    /// Only say what would begin, end and be forgotten
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// `temblor reload`: the same as `temblor ctl reload`.
+pub(crate) fn reload(args: &ReloadArgs) -> u8 {
+    let ReloadArgs { whom, program, dry_run } = args;
+    let what = What::Reload { program: program.clone(), dry_run: *dry_run };
+    ctl(&CtlArgs { whom: whom.clone(), what })
 }
 
 #[derive(Debug, Subcommand)]
@@ -47,8 +72,8 @@ enum What {
 
 /// Asks, and prints the answer.
 pub(crate) fn ctl(args: &CtlArgs) -> u8 {
-    let below_state = args.state.as_ref().map(|directory| directory.join(SOCKET_NAME));
-    let Some(path) = args.control.clone().or(below_state) else {
+    let below_state = args.whom.state.as_ref().map(|directory| directory.join(SOCKET_NAME));
+    let Some(path) = args.whom.control.clone().or(below_state) else {
         eprintln!("error: which run? give --control PATH, or --state DIR");
         return REFUSED;
     };

@@ -78,6 +78,8 @@ enum Verb {
     Generate(GenerateArgs),
     /// Ask a running Temblor: status, reload, drain, log
     Ctl(ctl::CtlArgs),
+    /// Put the program as it is on disk now into the place of the one that runs, or say what that would change
+    Reload(ctl::ReloadArgs),
     /// Run a Logstash configuration and a program side by side and show where events differ
     Diff(diff::DiffArgs),
     /// Make a Temblor file from the configuration of another engine
@@ -397,6 +399,7 @@ pub fn main() -> ExitCode {
         Verb::Generate(args) => generate::generate(&args),
         Verb::Convert(args) => convert::convert(&args),
         Verb::Ctl(args) => ctl::ctl(&args),
+        Verb::Reload(args) => ctl::reload(&args),
         Verb::Diff(args) => diff::diff(&args),
         Verb::Buffer(args) => buffer::buffer(&args),
         Verb::Dead(args) => dead::dead(args),

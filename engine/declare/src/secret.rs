@@ -1,8 +1,10 @@
 //! Values that are never shown: passwords, tokens, keys.
 //!
-//! Invariant: nothing prints a secret; its `Debug` is a row of stars.
+//! Invariant: nothing prints a secret; its `Debug` is a row of stars, and its memory is overwritten when it goes.
 
 use std::fmt;
+
+use zeroize::Zeroizing;
 
 /// In front of the name of an environment variable that holds a secret.
 const ENVIRONMENT: &str = "env:";
@@ -11,7 +13,7 @@ const FILE: &str = "file:";
 
 /// A value that is not to be seen.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret(Zeroizing<String>);
 
 impl Secret {
     /// What a setting says: `env:NAME`, `file:PATH` (without the line end behind it), or the value itself.
@@ -21,14 +23,16 @@ impl Secret {
     pub fn of_setting(text: &str) -> Result<Self, String> {
         if let Some(name) = text.strip_prefix(ENVIRONMENT) {
             let value = std::env::var(name);
-            return value.map(Self).map_err(|_| format!("there is no environment variable {name}"));
+            let value = value.map(|value| Self(Zeroizing::new(value)));
+            return value.map_err(|_| format!("there is no environment variable {name}"));
         }
         if let Some(path) = text.strip_prefix(FILE) {
-            let content = std::fs::read_to_string(path);
+            let content = std::fs::read_to_string(path).map(Zeroizing::new);
             let content = content.map_err(|error| format!("{path} cannot be read: {error}"))?;
-            return Ok(Self(content.trim_end_matches(['\r', '\n']).to_string()));
+            let value = content.trim_end_matches(['\r', '\n']).to_string();
+            return Ok(Self(Zeroizing::new(value)));
         }
-        Ok(Self(text.to_string()))
+        Ok(Self(Zeroizing::new(text.to_string())))
     }
 
     /// The value, for the peer that is to get it.

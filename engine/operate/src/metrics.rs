@@ -396,6 +396,13 @@ pub static METRICS: &[Metric] = &[
         "Time that sources were held up because the process took nearly all the memory of `--memory`.",
         |seen| one(Value::Real(seen.slowed.as_secs_f64())),
     ),
+    counter(
+        "temblor_memory_given_up_entries",
+        Measure::None,
+        &[],
+        "Entries of tables that gave way because the process took nearly all the memory of `--memory`.",
+        |seen| one(Value::Whole(seen.given_up)),
+    ),
     gauge("temblor_draining", Measure::None, &[], "1 once the run was asked to stop.", |seen| {
         one(Value::Whole(u64::from(seen.draining)))
     }),

@@ -84,6 +84,8 @@ pub struct Reading {
     pub memory_bytes: u64,
     /// How long sources were held up because of it.
     pub slowed: Duration,
+    /// Entries of tables that gave way because of it.
+    pub given_up: u64,
     /// Whether it has been asked to stop.
     pub draining: bool,
     /// How reloading has gone.
@@ -95,7 +97,7 @@ impl Reading {
     #[must_use]
     pub fn of(operations: &dyn Operations) -> Option<Self> {
         let view = operations.view()?;
-        let Counts { sources, ports, sinks, errors, dropped, elapsed, slowed, .. } =
+        let Counts { sources, ports, sinks, errors, dropped, elapsed, slowed, given_up, .. } =
             view.stats.counts();
         let sources = sources.into_iter().enumerate().map(|(at, row)| source(&view, at, row));
         let sinks = sinks.into_iter().enumerate().map(|(at, row)| sink(&view, at, row));
@@ -112,6 +114,7 @@ impl Reading {
             uptime: elapsed,
             memory_bytes: view.stats.memory_bytes(),
             slowed,
+            given_up,
             draining: view.stop.is_asked(),
             reloads: operations.reloads(),
         };

@@ -11,7 +11,7 @@ pub(crate) const STEPS_MAX: usize = 2_000_000;
 pub(crate) const STEP_BYTES: usize = 64;
 /// Items of a list or a hash that a method works on for the price of a step.
 pub(crate) const STEP_ITEMS: usize = 16;
-/// Bytes that the values may take which the code makes for one event.
+/// Bytes of the values that the code of one event may hold at a time, with its copies in the event.
 pub(crate) const EVENT_BYTES_MAX: usize = 64 << 20;
 /// Bytes that the values of one filter may take, with those that it keeps from event to event.
 pub(crate) const HEAP_BYTES_MAX: usize = 1 << 30;

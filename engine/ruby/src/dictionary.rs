@@ -3,8 +3,7 @@
 //! Invariant: everything that identifies a key is read from the heap beforehand, so that a look-
 //! up needs no access to the heap.
 
-use super::heap::{ClosureRef, HashRef, Heap};
-use super::text::Content;
+use super::handle::{ClosureRef, HashRef};
 use super::value::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -47,24 +46,6 @@ pub(crate) enum Key {
     Event(usize),
     /// As it is printed.
     Other(Arc<str>),
-}
-
-impl Key {
-    pub(crate) fn of(heap: &Heap, value: &Value) -> Self {
-        match value {
-            Value::Text(text) => match text.content(heap) {
-                Content::Plain(text) => Key::Text(text),
-                Content::Bytes(..) => Key::Other(value.inspect(heap).into()),
-            },
-            Value::Symbol(text) => Key::Symbol(text.clone()),
-            Value::Int(number) => Key::Int(*number),
-            Value::Time(time, _) => Key::Time(time.timestamp(), time.timestamp_subsec_nanos()),
-            Value::Object(object) if !object.is_record(heap) => Key::Object(object.fields),
-            Value::Lambda(closure) => Key::Lambda(*closure),
-            Value::Event(number) => Key::Event(*number),
-            other => Key::Other(other.inspect(heap).into()),
-        }
-    }
 }
 
 impl Dictionary {

@@ -15,10 +15,14 @@ mod parse;
 mod resolve;
 mod text;
 mod budget;
-mod numeric;
+mod handle;
+mod decimal;
+mod value;
 mod dictionary;
 mod heap;
-mod value;
+mod numeric;
+mod equal;
+mod datum;
 mod run;
 mod print;
 

@@ -67,7 +67,7 @@ struct Writer<'h> {
 /// Something that values are in.
 #[derive(PartialEq)]
 enum Container {
-    List(super::heap::ListRef),
+    List(super::handle::ListRef),
     Pairs(HashRef),
     Range,
 }

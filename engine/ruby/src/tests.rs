@@ -1,5 +1,6 @@
 //! What code evaluates to, and the messages for unknown names.
 
+mod battery;
 mod bounds;
 mod compared;
 mod fuzz;

@@ -1,23 +1,16 @@
 //! Values of Ruby code. A value that can change or contains others is a handle into the heap of
 //! the filter, shared by all who hold it, as in Ruby; all others are plain data.
 
-use super::budget::{Breach, DEPTH_MAX};
-use super::heap::{ClosureRef, HashRef, Heap, ListRef, RangeRef, ScopeRef, TextRef};
-use super::numeric::{self, Decimal};
-use super::text::Content;
+use super::decimal::Decimal;
+use super::handle::{ClosureRef, HashRef, ListRef, RangeRef, ScopeRef, TextRef};
 use super::tree::Block;
 use chrono::{DateTime, FixedOffset, Utc};
 use num_bigint::BigInt;
 use std::sync::Arc;
-use temblor_lang::value::Arena;
-use temblor_logstash_event::datum::{Datum, Map};
 use temblor_stdlib::pattern::{Groups, Pattern};
 
 /// What the names of classes begin with that `Struct.new` makes.
 pub(crate) const STRUCT: &str = "#<Class:Struct";
-/// Lists and maps of an event nest no deeper than this when they become values of code.
-const EVENT_DEPTH_MAX: usize = 1_500;
-
 /// A value of Ruby code.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
@@ -109,15 +102,6 @@ impl Clock {
     }
 }
 
-impl Object {
-    /// Whether its fields are its value, as those of a `Struct`.
-    pub(crate) fn is_record(&self, heap: &Heap) -> bool {
-        let fields = self.fields.pairs(heap);
-        fields.iter().all(|(name, _)| matches!(name, Value::Symbol(_)))
-            && (self.class.starts_with(STRUCT) || !fields.is_empty())
-    }
-}
-
 /// Code with the variables that it sees.
 #[derive(Clone, Debug)]
 pub(crate) struct Closure {
@@ -169,22 +153,6 @@ impl Found {
 }
 
 impl Value {
-    /// What a hash has under a symbol.
-    #[must_use]
-    pub fn entry(&self, heap: &Heap, name: &str) -> Option<Value> {
-        match self {
-            Value::Hash(hash) => hash.get(heap, &Value::Symbol(name.into())),
-            _ => None,
-        }
-    }
-
-    /// Puts a value under a symbol of a hash.
-    pub fn set_entry(&self, heap: &Heap, name: &str, value: Value) {
-        if let Value::Hash(hash) = self {
-            hash.insert(heap, Value::Symbol(name.into()), value);
-        }
-    }
-
     /// Whether a condition holds.
     #[must_use]
     pub fn is_true(&self) -> bool {
@@ -195,157 +163,6 @@ impl Value {
     #[must_use]
     pub fn timestamp(time: DateTime<Utc>) -> Self {
         Value::Time(time.fixed_offset(), Clock::Stamp)
-    }
-
-    /// A copy of a value of an event.
-    #[must_use]
-    pub fn of_datum(heap: &Heap, datum: &Datum<'_>) -> Self {
-        Self::of_datum_at(heap, datum, 0)
-    }
-
-    fn of_datum_at(heap: &Heap, datum: &Datum<'_>, depth: usize) -> Self {
-        if depth > EVENT_DEPTH_MAX {
-            heap.budget().exceed(Breach::Depth);
-            return Value::Nil;
-        }
-        match datum {
-            Datum::Null => Value::Nil,
-            Datum::Bool(value) => Value::Bool(*value),
-            Datum::Int(number) => Value::Int(*number),
-            Datum::UInt(number) => Value::Big(Arc::new(BigInt::from(*number))),
-            Datum::Float(number) => Value::Float(*number),
-            Datum::Str(text) => heap.text(text),
-            Datum::Time(time) => Value::timestamp(*time),
-            Datum::List(items) => {
-                let item = |item| Self::of_datum_at(heap, item, depth + 1);
-                heap.list(items.iter().map(item).collect())
-            }
-            Datum::Map(map) => Self::of_map_at(heap, map, depth),
-        }
-    }
-
-    /// A copy of a map of an event.
-    #[must_use]
-    pub fn of_map(heap: &Heap, map: &Map<'_>) -> Self {
-        Self::of_map_at(heap, map, 0)
-    }
-
-    fn of_map_at(heap: &Heap, map: &Map<'_>, depth: usize) -> Self {
-        let pair = |(key, value)| {
-            let key = heap.new_text(Content::Plain(Arc::from(key)));
-            key.freeze(heap);
-            (Value::Text(key), Self::of_datum_at(heap, value, depth + 1))
-        };
-        heap.hash(map.iter().map(pair))
-    }
-
-    /// As a value of an event; nothing for what an event cannot hold.
-    #[must_use]
-    pub fn to_datum<'a>(&self, heap: &Heap, arena: &'a Arena) -> Option<Datum<'a>> {
-        self.datum_at(heap, arena, 0)
-    }
-
-    fn datum_at<'a>(&self, heap: &Heap, arena: &'a Arena, depth: usize) -> Option<Datum<'a>> {
-        if !heap.descend(depth) {
-            return None;
-        }
-        let text = |text: &str| {
-            // The copy lives as long as the event.
-            heap.budget().hold_for_event(text.len());
-            Datum::Str(arena.str(text))
-        };
-        Some(match self {
-            Value::Nil => Datum::Null,
-            Value::Bool(value) => Datum::Bool(*value),
-            Value::Int(number) => Datum::Int(*number),
-            Value::Float(number) => Datum::Float(*number),
-            Value::Text(one) => text(&one.str(heap)),
-            Value::Symbol(one) => text(one),
-            // Logstash has no place for a `Date` in events.
-            Value::Time(_, clock) if clock.counts_days() => return None,
-            Value::Time(time, _) => Datum::Time(time.with_timezone(&Utc)),
-            Value::List(items) => {
-                let items = items.items(heap);
-                let items = items.iter().map(|item| item.datum_at(heap, arena, depth + 1));
-                Datum::List(items.collect::<Option<_>>()?)
-            }
-            Value::Big(number) => match u64::try_from(&**number) {
-                Ok(number) => Datum::UInt(number),
-                Err(_) => Datum::Float(numeric::float(self).unwrap_or(f64::INFINITY)),
-            },
-            Value::Decimal(_) => Datum::Float(numeric::float(self).unwrap_or(f64::NAN)),
-            Value::Hash(hash) => {
-                let mut map = Map::default();
-                for (key, value) in hash.pairs(heap) {
-                    let value = value.datum_at(heap, arena, depth + 1)?;
-                    map.insert(arena.str(&key.print(heap)), value);
-                }
-                Datum::Map(map)
-            }
-            _ => return None,
-        })
-    }
-
-    /// Ruby's `==`.
-    #[must_use]
-    pub fn equals(&self, heap: &Heap, other: &Value) -> bool {
-        self.equals_at(heap, other, 0)
-    }
-
-    fn equals_at(&self, heap: &Heap, other: &Value, depth: usize) -> bool {
-        match (self, other) {
-            (Value::Nil, Value::Nil) | (Value::NewEvent, Value::NewEvent) => true,
-            (Value::Bool(left), Value::Bool(right)) => left == right,
-            (Value::Int(left), Value::Int(right)) => left == right,
-            (Value::Float(left), Value::Float(right)) => left == right,
-            (Value::Text(left), Value::Text(right)) => {
-                left == right
-                    || (left.len(heap) == right.len(heap)
-                        && heap.budget().spend_bytes(left.len(heap))
-                        && left.content(heap) == right.content(heap))
-            }
-            (Value::Symbol(left), Value::Symbol(right))
-            | (Value::Constant(left), Value::Constant(right))
-            | (Value::Regex(_, left), Value::Regex(_, right)) => left == right,
-            (Value::Time(left, _), Value::Time(right, _)) => left == right,
-            (Value::Event(left), Value::Event(right)) => left == right,
-            (Value::Lambda(left), Value::Lambda(right)) => left == right,
-            (Value::Error(left), Value::Error(right)) => left == right,
-            (Value::Match(left), Value::Match(right)) => left == right,
-            (Value::Object(left), Value::Object(right)) => {
-                left.fields == right.fields
-                    || (left.class == right.class
-                        && left.is_record(heap)
-                        && equal_pairs(heap, left.fields, right.fields, depth))
-            }
-            (left, right) if left.is_number() && right.is_number() => {
-                numeric::order(left, right) == Some(std::cmp::Ordering::Equal)
-            }
-            (Value::Address(left, mine), Value::Address(right, other)) => {
-                (left, mine) == (right, other)
-            }
-            (Value::Range(left), Value::Range(right)) => {
-                let (left, right) = (left.get(heap), right.get(heap));
-                heap.descend(depth)
-                    && left.exclusive == right.exclusive
-                    && left.from.equals_at(heap, &right.from, depth + 1)
-                    && left.to.equals_at(heap, &right.to, depth + 1)
-            }
-            (Value::List(left), Value::List(right)) => {
-                left == right
-                    || (left.len(heap) == right.len(heap)
-                        && heap.descend(depth)
-                        && left
-                            .items(heap)
-                            .iter()
-                            .zip(&right.items(heap))
-                            .all(|(left, right)| left.equals_at(heap, right, depth + 1)))
-            }
-            (Value::Hash(left), Value::Hash(right)) | (Value::Set(left), Value::Set(right)) => {
-                left == right || equal_pairs(heap, *left, *right, depth)
-            }
-            _ => false,
-        }
     }
 
     /// The name of its class.
@@ -414,23 +231,5 @@ impl Value {
             Value::Decimal(number) => part(number, bytes_of(&number.digits)),
             _ => 0,
         }
-    }
-}
-
-fn equal_pairs(heap: &Heap, left: HashRef, right: HashRef, depth: usize) -> bool {
-    left.len(heap) == right.len(heap)
-        && heap.descend(depth)
-        && left.pairs(heap).iter().all(|(key, value)| {
-            right.get(heap, key).is_some_and(|other| value.equals_at(heap, &other, depth + 1))
-        })
-}
-
-impl Heap {
-    /// Pays for a look into a value at this depth; false when code has gone beyond a bound.
-    pub(crate) fn descend(&self, depth: usize) -> bool {
-        if depth > DEPTH_MAX {
-            self.budget().exceed(Breach::Depth);
-        }
-        self.budget().spend(1)
     }
 }

@@ -15,6 +15,7 @@ use crate::console::Console;
 use crate::drain::Drain;
 use crate::error::Error;
 use crate::limits::{MEMORY_INTERVAL, PROGRESS_INTERVAL, TICK_INTERVAL};
+use crate::memory;
 use crate::outbox::Outbox;
 use crate::queue::Queue;
 use crate::report::progress_line;
@@ -182,13 +183,14 @@ impl Control<'_> {
             let narrows = bytes > if is_narrow { low } else { high };
             if narrows != is_narrow {
                 is_narrow = narrows;
+                memory::note(is_narrow);
                 self.queue.narrow(is_narrow);
             }
             if is_narrow && !was_told {
                 was_told = true;
                 let (now, most) = (bytes >> 20, most >> 20);
                 self.console.message(&format!(
-                    "warning: the process takes {now} MiB of {most} (--memory); sources are held up until it is less"
+                    "warning: the process takes {now} MiB of {most} (--memory); sources are held up, and tables do not grow, until it is less"
                 ));
             }
         }

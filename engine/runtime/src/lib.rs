@@ -25,6 +25,7 @@ pub mod turnstile;
 pub mod processor;
 pub mod stop;
 pub mod exchange;
+pub mod memory;
 pub mod pacing;
 pub mod stats;
 pub mod worker;

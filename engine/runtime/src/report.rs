@@ -50,6 +50,9 @@ pub fn summary_table(counts: &Counts) -> String {
             format!("reads were held up for {:.1} s (--memory)", counts.slowed.as_secs_f64());
         table.row("memory", &note, "", "", "");
     }
+    if counts.given_up > 0 {
+        table.row("memory", "keys given up (--memory)", &grouped(counts.given_up), "", "");
+    }
     let mut text = table.render();
     let events = grouped(counts.events());
     let _ = write!(
@@ -121,6 +124,9 @@ pub fn json(counts: &Counts) -> String {
     }
     if !counts.slowed.is_zero() {
         let _ = write!(text, r#","slowed_seconds":{:.3}"#, counts.slowed.as_secs_f64());
+    }
+    if counts.given_up > 0 {
+        let _ = write!(text, r#","given_up":{}"#, counts.given_up);
     }
     text.push('}');
     text
@@ -203,6 +209,7 @@ mod tests {
             dropped: vec![("dedup".to_string(), 234_564)],
             share_read: Some(0.5),
             slowed: Duration::ZERO,
+            given_up: 0,
         }
     }
 

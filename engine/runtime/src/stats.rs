@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::memory;
 use crate::outputs::{Count, Outputs};
 use crate::pacing::Pacing;
 
@@ -153,6 +154,8 @@ pub struct Counts {
     pub share_read: Option<f64>,
     /// How long sources were held up for lack of memory.
     pub slowed: Duration,
+    /// Entries of tables that gave way for lack of memory.
+    pub given_up: u64,
 }
 
 impl Counts {
@@ -401,6 +404,7 @@ impl Stats {
             dropped: listed(&self.dropped),
             share_read: self.share_read(),
             slowed: Duration::from_nanos(self.slowed_ns.load(Ordering::Relaxed)),
+            given_up: memory::given_up(),
         }
     }
 

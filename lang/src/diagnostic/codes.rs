@@ -3,6 +3,7 @@
 
 mod compile;
 mod configurations;
+mod daemons;
 mod graph;
 mod operators;
 mod running;
@@ -25,7 +26,7 @@ pub struct Page {
 }
 
 /// The pages of each stage.
-const PAGES: [&[Page]; 7] = [
+const PAGES: [&[Page]; 8] = [
     syntax::PAGES,
     compile::PAGES,
     running::PAGES,
@@ -33,6 +34,7 @@ const PAGES: [&[Page]; 7] = [
     operators::PAGES,
     warnings::PAGES,
     configurations::PAGES,
+    daemons::PAGES,
 ];
 
 /// All pages, by stage and code.

@@ -490,3 +490,64 @@ fn buffers_are_inspected_verified_repaired_and_exported() {
     let nothing = failed(call(&["buffer", "inspect", "nowhere"]), 6);
     assert!(nothing.contains("nowhere") && nothing.contains("help"), "{nothing}");
 }
+
+/// A file system of its own, of that size; nothing where the system does not let us make one.
+struct Small(Folder);
+
+impl Small {
+    fn new(bytes: u64) -> Option<Self> {
+        let folder = Folder::new();
+        let mut command = std::process::Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"]).arg(folder.path());
+        let is_mounted = command.output().is_ok_and(|output| output.status.success());
+        is_mounted.then_some(Self(folder))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(self.0.path()).output();
+    }
+}
+
+#[test]
+fn a_full_disk_holds_the_program_up_says_so_and_all_arrives_once_there_is_room() {
+    const LINES: usize = 6_000;
+    let Some(disk) = Small::new(2 << 20) else {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    };
+    let (peer, folder) = (Peer::start(), Folder::new());
+    peer.set(Mood::Dies);
+    // Somebody else takes most of the disk.
+    disk.0.write("ballast", vec![0_u8; 1_700_000]);
+    let pad = "x".repeat(100);
+    let input: String =
+        (0..LINES).map(|line| format!("{{\"line\":{line},\"pad\":\"{pad}\"}}\n")).collect();
+    folder.write("in.log", &input);
+    folder.write(
+        "p.tmb",
+        format!(
+            "source in from file \"in.log\" with follow = true, start = \"beginning\", every = \"50ms\" end;\n\
+             sink out into http \"http://{}/\" with buffer = \"disk\", buffer_reserve = 0, timeout = \"300ms\" end;\n\
+             in |> out",
+            peer.address
+        ),
+    );
+    let state = disk.0.path().display().to_string();
+    let mut process = temblor(["run", "-q", "p.tmb", "--batch", "16KiB", "--state", &state])
+        .folder(folder.path())
+        .start();
+    process.wait_for_text("No space left on device");
+    let held = temblor(["buffer", "verify", &state]).run();
+    assert_eq!(held.code, Some(0), "nothing is torn by it: {}{}", held.out, held.err);
+    assert!(peer.count() < LINES, "the disk was too small for all");
+    // Room comes from others going, and from the peer taking what is there.
+    std::fs::remove_file(disk.0.file("ballast")).expect("it is there");
+    peer.set(Mood::Well);
+    wait_until("everything has arrived", || peer.count() == LINES);
+    let ran = process.terminate();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let told = ran.err.matches("No space left on device").count();
+    assert_eq!(told, 1, "it is told once: {}", ran.err);
+}

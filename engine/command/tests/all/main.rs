@@ -24,6 +24,7 @@ mod logstash_network;
 mod logstash_options;
 mod lsp;
 mod manual;
+mod migrations;
 mod operate;
 mod operators;
 mod pages;

@@ -175,7 +175,7 @@ fn names_are_imported_one_by_one() {
 }
 
 /// Modules of one crate that need each other, and why they may: all others stand behind what they need.
-const MUTUAL: [(&str, &[(&str, &str)]); 9] = [
+const MUTUAL: [(&str, &[(&str, &str)]); 8] = [
     // A reload plans what runs next as a run does.
     ("engine/command", &[("run", "runner")]),
     ("engine/generate", &[("spec", "settings")]),
@@ -187,17 +187,6 @@ const MUTUAL: [(&str, &[(&str, &str)]); 9] = [
     (
         "engine/pipeline",
         &[("endpoint", "connected"), ("endpoint", "queueing"), ("registry", "metered")],
-    ),
-    // A value is a handle into the heap, and the heap holds values.
-    (
-        "engine/ruby",
-        &[
-            ("dictionary", "heap"),
-            ("dictionary", "value"),
-            ("heap", "value"),
-            ("numeric", "heap"),
-            ("numeric", "value"),
-        ],
     ),
     // What steers a run is handed to it, and what it steers are the parts of the run.
     ("engine/runtime", &[("outlet", "drain"), ("overseer", "run"), ("queue", "exchange")]),
@@ -394,7 +383,7 @@ fn read_cases(folder: &Path, cases: &mut String) {
         let path = entry.expect("it can be listed").path();
         if path.is_dir() {
             read_cases(&path, cases);
-        } else if path.extension().is_some_and(|ending| ending == "txt") {
+        } else if path.extension().is_some_and(|ending| ending == "txt" || ending == "cases") {
             cases.push_str(&std::fs::read_to_string(&path).expect("cases are UTF-8"));
         }
     }

@@ -16,6 +16,7 @@ use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::value::{Arena, Key as Field, Value};
 use temblor_runtime::limits::{AROUND_BYTES_MAX, AROUND_EVENTS_MAX};
+use temblor_runtime::memory;
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -126,7 +127,7 @@ impl Around {
         out: &mut Emitter<'a>,
     ) -> Scene {
         if state.scenes.touch(hash, around.now_ns).is_none() {
-            if state.scenes.len() >= self.keys_max
+            if memory::is_full(state.scenes.len(), self.keys_max)
                 && let Some(oldest) = state.scenes.pop_oldest()
             {
                 state.evicted += 1;

@@ -15,6 +15,7 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Key as Field, Kind, Value};
 use temblor_runtime::limits::{JOIN_BYTES_MAX, JOIN_LINES_MAX};
+use temblor_runtime::memory;
 use temblor_stdlib::grok::{Captures, Grok, Library, Options};
 
 /// The declaration.
@@ -200,7 +201,7 @@ impl Join {
             state.bytes += line.len() + 1;
             return Ok(());
         }
-        if state.open.len() >= self.keys_max
+        if memory::is_full(state.open.len(), self.keys_max)
             && let Some(oldest) = state.open.pop_oldest()
             && let Some(lines) = oldest.value
         {

@@ -14,6 +14,7 @@ use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::random::scatter;
 use temblor_lang::value::{Arena, Key as Field, Value};
+use temblor_runtime::memory;
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -170,7 +171,7 @@ impl Sample {
 
     fn count(&self, state: &mut State, hash: u128, now_ns: u64) -> Option<f64> {
         if state.tallies.touch(hash, now_ns).is_none() {
-            if state.tallies.len() >= self.keys_max {
+            if memory::is_full(state.tallies.len(), self.keys_max) {
                 state.tallies.pop_oldest();
                 state.evicted += 1;
             }

@@ -13,6 +13,7 @@ use temblor_lang::builtin::CallError;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Key as Field, Value};
+use temblor_runtime::memory;
 
 /// The declaration.
 pub static KINDS: &[OperatorKind] = &[OperatorKind {
@@ -88,7 +89,7 @@ fn build(settings: &Settings, _: &Supplies) -> Result<Box<dyn AnyOperator>, Diag
 impl Suppress {
     fn tally<'s>(&self, state: &'s mut State, hash: u128, now_ns: u64) -> Option<&'s mut Tally> {
         if state.tallies.touch(hash, now_ns).is_none() {
-            if state.tallies.len() >= self.keys_max {
+            if memory::is_full(state.tallies.len(), self.keys_max) {
                 let oldest = state.tallies.pop_oldest();
                 // A key whose period is over and that held nothing back is as good as new.
                 let is_new = oldest.is_none_or(|oldest| {

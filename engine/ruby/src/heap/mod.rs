@@ -4,23 +4,14 @@
 //! Invariant: no reference into the heap is alive while other code runs, so that nothing can be
 //! borrowed twice.
 
+mod access;
 mod collect;
-mod handle;
+mod key;
 mod slab;
 
-pub(crate) use handle::ClosureRef;
+pub(crate) use super::handle::{ClosureRef, HashRef, ListRef, RangeRef, ScopeRef, TextRef};
 
-pub(crate) use handle::HashRef;
-
-pub(crate) use handle::ListRef;
-
-pub(crate) use handle::RangeRef;
-
-pub(crate) use handle::ScopeRef;
-
-pub(crate) use handle::TextRef;
-
-use super::budget::{Breach, Budget, Limits};
+use super::budget::{Breach, Budget, DEPTH_MAX, Limits};
 use super::dictionary::Dictionary;
 use super::text::{Content, Encoding, Stored};
 use super::value::{Closure, Range, Value};
@@ -167,6 +158,14 @@ impl Heap {
     /// count.
     pub fn begin_apart(&self) {
         self.budget().begin();
+    }
+
+    /// Pays for a look into a value at this depth; false when code has gone beyond a bound.
+    pub(crate) fn descend(&self, depth: usize) -> bool {
+        if depth > DEPTH_MAX {
+            self.budget().exceed(Breach::Depth);
+        }
+        self.budget().spend(1)
     }
 
     pub(super) fn budget(&self) -> &Budget {

@@ -3,6 +3,7 @@
 //!
 //! Invariant: every node knows its position in the code.
 
+mod block;
 mod expression;
 mod literal;
 mod primary;

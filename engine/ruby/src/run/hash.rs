@@ -56,7 +56,6 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "assoc",
             "deconstruct_keys",
             "delete",
-            "dig",
             "has_key?",
             "has_value?",
             "include?",
@@ -69,6 +68,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
         ],
     ),
     takes(1, 2, &["fetch"]),
+    takes(1, ANY, &["dig"]),
     takes(2, 2, &["[]=", "store"]),
 ];
 

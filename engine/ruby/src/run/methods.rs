@@ -7,7 +7,7 @@ use super::{
     address, call, class, constant, enumerable, event, function, hash, library, list, locator,
     number, object, pattern, record, set, text, time,
 };
-use crate::value::Value;
+use crate::value::{Clock, Value};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::LazyLock;
@@ -47,7 +47,7 @@ static CLASSES: &[Class] = &[
     of("Object", &[object::METHODS]),
     of("String", &[text::METHODS]),
     of("Symbol", &[text::OF_SYMBOLS]),
-    of("Numeric", &[number::METHODS]),
+    of("Integer", &[number::METHODS, number::OF_INTEGERS]),
     of("Array", &[list::METHODS, list::LOOKING, enumerable::METHODS]),
     of("Hash", &[hash::METHODS, hash::META, enumerable::METHODS]),
     of("Range", &[list::OF_RANGES, list::LOOKING, enumerable::METHODS]),
@@ -66,6 +66,10 @@ static CLASSES: &[Class] = &[
         &[record::METHODS, library::METHODS, locator::METHODS, class::METHODS, enumerable::METHODS],
     ),
     of("Class", &[class::METHODS, constant::METHODS]),
+    of("Float", &[number::METHODS, number::OF_FLOATS]),
+    of("Rational", &[number::METHODS]),
+    of("BigDecimal", &[number::METHODS, number::OF_DECIMALS]),
+    of("Date", &[time::METHODS, time::OF_DATES]),
 ];
 
 /// The place of a value's class among [`CLASSES`].
@@ -73,15 +77,12 @@ fn class_of(value: &Value) -> usize {
     match value {
         Value::Text(_) => 1,
         Value::Symbol(_) => 2,
-        Value::Int(_)
-        | Value::Float(_)
-        | Value::Big(_)
-        | Value::Rational(_)
-        | Value::Decimal(_) => 3,
+        Value::Int(_) | Value::Big(_) => 3,
         Value::List(_) => 4,
         Value::Hash(_) => 5,
         Value::Range(_) => 6,
         Value::Set(_) => 7,
+        Value::Time(_, Clock::Date | Clock::DateTime) => 22,
         Value::Time(..) => 8,
         Value::Regex(..) => 9,
         Value::Match(_) => 10,
@@ -93,6 +94,9 @@ fn class_of(value: &Value) -> usize {
         Value::Bool(_) => 16,
         Value::Object(_) => 17,
         Value::Constant(_) => 18,
+        Value::Float(_) => 19,
+        Value::Rational(_) => 20,
+        Value::Decimal(_) => 21,
     }
 }
 
@@ -186,7 +190,8 @@ mod tests {
     fn the_order_of_classes_is_that_of_values() {
         let samples = [
             (Value::Symbol("a".into()), "Symbol"),
-            (Value::Int(1), "Numeric"),
+            (Value::Int(1), "Integer"),
+            (Value::Float(1.0), "Float"),
             (Value::Nil, "NilClass"),
             (Value::Bool(true), "TrueClass"),
             (Value::NewEvent, "Proc"),
@@ -196,7 +201,7 @@ mod tests {
         for (value, class) in samples {
             assert_eq!(CLASSES[class_of(&value)].name, class);
         }
-        assert_eq!(CLASSES.len(), 19);
+        assert_eq!(CLASSES.len(), 23);
     }
 
     #[test]

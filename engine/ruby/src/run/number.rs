@@ -11,6 +11,7 @@ use crate::heap::Heap;
 use crate::numeric::{self, Fault};
 use crate::run::methods::{Methods, takes};
 use crate::value::Value;
+use std::cmp::Ordering;
 
 /// The methods of numbers.
 pub(in crate::run) const METHODS: &[Methods] = &[
@@ -21,81 +22,90 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "+@",
             "-@",
             "abs",
-            "bit_length",
-            "chr",
             "denominator",
-            "even?",
-            "exponent",
             "finite?",
             "frozen?",
             "infinite?",
             "integer?",
             "magnitude",
-            "nan?",
             "negative?",
-            "next",
-            "next_float",
             "nonzero?",
             "numerator",
-            "odd?",
-            "ord",
             "positive?",
-            "pred",
-            "prev_float",
             "rationalize",
-            "size",
-            "succ",
-            "times",
-            "to_digits",
             "to_f",
             "to_i",
             "to_int",
             "to_r",
             "zero?",
-            "~",
         ],
     ),
-    takes(0, 1, &["digits", "inspect", "to_d", "to_s"]),
+    takes(0, 1, &["inspect", "to_d", "to_s"]),
     takes(0, 2, &["ceil", "floor", "round", "step", "truncate"]),
     takes(
         1,
         1,
         &[
             "%",
-            "&",
             "*",
             "**",
             "+",
             "-",
             "/",
             "<",
-            "<<",
             "<=",
             ">",
             ">=",
-            ">>",
-            "[]",
-            "^",
-            "allbits?",
-            "anybits?",
             "coerce",
             "div",
             "divmod",
-            "downto",
             "fdiv",
-            "gcd",
-            "lcm",
             "modulo",
-            "nobits?",
             "quo",
             "remainder",
-            "upto",
-            "|",
         ],
     ),
     takes(1, 2, &["clamp", "pow"]),
     takes(2, 2, &["between?"]),
 ];
+
+/// The methods of whole numbers alone.
+pub(in crate::run) const OF_INTEGERS: &[Methods] = &[
+    takes(
+        0,
+        0,
+        &[
+            "bit_length",
+            "chr",
+            "even?",
+            "next",
+            "odd?",
+            "ord",
+            "pred",
+            "size",
+            "succ",
+            "times",
+            "~",
+        ],
+    ),
+    takes(0, 1, &["digits"]),
+    takes(
+        1,
+        1,
+        &[
+            "&", "<<", ">>", "[]", "^", "allbits?", "anybits?", "downto", "gcd", "lcm", "nobits?",
+            "upto", "|",
+        ],
+    ),
+];
+
+/// The methods of `Float` alone.
+pub(in crate::run) const OF_FLOATS: &[Methods] =
+    &[takes(0, 0, &["nan?", "next_float", "prev_float"])];
+
+/// The methods of `BigDecimal` alone.
+pub(in crate::run) const OF_DECIMALS: &[Methods] =
+    &[takes(0, 0, &["exponent", "nan?", "to_digits"])];
 
 fn zero() -> Stop {
     Stop::raise("ZeroDivisionError", "divided by 0")
@@ -151,6 +161,9 @@ impl Machine<'_, '_> {
         if let Some(found) = self.float_steps(number, name, arguments, given)? {
             return Ok(Some(found));
         }
+        if let Some(found) = self.large_steps(number, name, arguments)? {
+            return Ok(Some(found));
+        }
         let range = match (name, number, arguments) {
             ("times", Value::Int(count), []) => (0, count.saturating_sub(1), 1),
             ("upto", Value::Int(from), [Value::Int(to)]) => (*from, *to, 1),
@@ -179,6 +192,23 @@ impl Machine<'_, '_> {
 }
 
 impl Machine<'_, '_> {
+    /// Steps from or to a number beyond 63 bits: none, or more than anybody may take.
+    fn large_steps(&mut self, number: &Value, name: &str, arguments: &[Value]) -> Found1 {
+        let zero = [Value::Int(0)];
+        let to = if name == "times" { &zero } else { arguments };
+        let [to] = to else { return Ok(None) };
+        let is_large = [number, to].iter().any(|one| matches!(one, Value::Big(_)));
+        if !is_large || !matches!(name, "times" | "upto" | "downto") {
+            return Ok(None);
+        }
+        let wanted = if name == "upto" { Ordering::Less } else { Ordering::Greater };
+        if numeric::order(number, to) == Some(wanted) {
+            self.heap.budget().spend(usize::MAX);
+            self.heap.check()?;
+        }
+        Ok(Some(number.clone()))
+    }
+
     /// `1.step(2.0, 0.5)`: the number of steps is computed first, so that errors do not add up.
     fn float_steps(
         &mut self,
@@ -231,6 +261,15 @@ fn binary(heap: &Heap, number: &Value, name: &str, other: &Value) -> Found1 {
     if let Some(found) = exact(heap, number, name, other)? {
         return Ok(Some(found));
     }
+    if matches!(name, "allbits?" | "anybits?" | "nobits?")
+        && let Some(both) = exact(heap, number, "&", other)?
+    {
+        return Ok(Some(Value::Bool(match name {
+            "allbits?" => both.equals(heap, other),
+            "anybits?" => !both.equals_zero(),
+            _ => both.equals_zero(),
+        })));
+    }
     let comparison = matches!(name, "<" | ">" | "<=" | ">=");
     let arithmetic = matches!(name, "+" | "-" | "*" | "/" | "%" | "**");
     let (Some(left), Some(right)) = (float(number), float(other)) else {
@@ -260,6 +299,7 @@ fn binary(heap: &Heap, number: &Value, name: &str, other: &Value) -> Found1 {
         "%" | "modulo" | "divmod" if matches!(other, Value::Int(0)) => return Err(zero()),
         "%" | "modulo" => Value::Float(left - right * (left / right).floor()),
         "**" | "pow" => Value::Float(left.powf(right)),
+        "remainder" => Value::Float(left % right),
         "div" => return cut((left / right).floor()).map(Some),
         "divmod" => {
             let quotient = (left / right).floor();

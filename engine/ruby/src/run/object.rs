@@ -46,7 +46,7 @@ pub(in crate::run) const METHODS: &[Methods] = &[
             "kind_of?",
         ],
     ),
-    takes(1, ANY, &["dig", "public_send", "respond_to?", "send", "try"]),
+    takes(1, ANY, &["public_send", "respond_to?", "send", "try"]),
 ];
 
 /// What `nil` has besides.

@@ -4,7 +4,7 @@ use super::class::CLASSES_MAX;
 use super::{Answer, Found1, Given, Machine, Stop};
 use crate::dictionary::Dictionary;
 use crate::heap::Heap;
-use crate::run::methods::{Methods, takes};
+use crate::run::methods::{ANY, Methods, takes};
 use crate::value::{Object, STRUCT, Value};
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use std::sync::Arc;
 pub(in crate::run) const METHODS: &[Methods] = &[
     takes(0, 0, &["clone", "deconstruct", "dup", "members", "to_a", "values"]),
     takes(0, 1, &["each", "each_pair", "each_with_index", "map", "select", "sum", "to_h"]),
-    takes(1, 1, &["[]", "delete_field", "dig", "respond_to?"]),
+    takes(1, 1, &["[]", "delete_field", "respond_to?"]),
+    takes(1, ANY, &["dig"]),
     takes(2, 2, &["[]="]),
 ];
 

@@ -49,13 +49,18 @@ pub(super) const ARGUMENTS: &[&str] = &[
     "LogStash::Event.new",
     "IPAddr.new('10.0.0.0/8')",
     "Integer",
+    ":to_s",
 ];
 
 /// Whether a call was answered by a method.
 fn is_answered(call: &str) -> bool {
     let result = run(call);
     let refused = result.split_once(": ").is_some_and(|(at, _)| at.parse::<usize>().is_ok());
-    !refused && !result.contains("undefined method") && !result.contains("is not known here")
+    let is_miscounted = result.contains("wrong number of arguments");
+    !refused
+        && !is_miscounted
+        && !result.contains("undefined method")
+        && !result.contains("is not known here")
 }
 
 fn lists(count: usize) -> Vec<String> {
@@ -66,7 +71,8 @@ fn lists(count: usize) -> Vec<String> {
             let pair = |one: &&str| {
                 ARGUMENTS.iter().map(move |two| format!("{one}, {two}")).collect::<Vec<_>>()
             };
-            ARGUMENTS.iter().take(6).flat_map(pair).collect()
+            let times = "Time.at(0), Time.at(0)".to_string();
+            ARGUMENTS.iter().take(6).flat_map(pair).chain([times]).collect()
         }
         more => vec![vec!["1"; more].join(", ")],
     }
@@ -99,6 +105,8 @@ fn each_method_that_is_declared_runs() {
 fn what_derives_from_the_declarations() {
     super::gives(&[
         ("'a'.respond_to?(:upcase) && !'a'.respond_to?(:each) && [].respond_to?(:each)", "true"),
+        ("1.respond_to?(:even?) && !1.5.respond_to?(:even?) && 1.5.respond_to?(:nan?)", "true"),
+        ("Date.new(2020).respond_to?(:leap?) && !Time.at(0).respond_to?(:leap?)", "true"),
         ("1.respond_to?(:to_s) && nil.respond_to?(:nil?) && !nil.respond_to?(:empty?)", "true"),
         (
             "class A; attr_reader :x; def y; end; end; [A.new.respond_to?(:x), A.new.respond_to?(:y), A.new.respond_to?(:z)]",

@@ -113,3 +113,32 @@ fn near_its_bound_of_memory_a_run_reads_on_slowly_and_says_so() {
         temblor(["run", "--memory", "1MiB", "p.tmb"]).folder(folder.path()).run().failed_with(2);
     assert!(said.contains("32MiB or more"), "{said}");
 }
+
+#[test]
+fn near_its_bound_of_memory_tables_do_not_grow_and_the_summary_says_so() {
+    let folder = Folder::new();
+    let lines: String = (0..700_000).map(|n| format!("{{\"n\":{n}}}\n")).collect();
+    folder.write("in.json", lines);
+    let program = |step: &str| {
+        format!(
+            "source in from file \"in.json\";\nsink out into file \"out.json\";\nin |> {step} |> out\n"
+        )
+    };
+    let run = |step: &str| {
+        folder.write("p.tmb", program(step));
+        let call = ["run", "--memory", "32MiB", "--stats", "table", "p.tmb"];
+        temblor(call).folder(folder.path()).run()
+    };
+    for step in
+        ["dedup by event.n max_keys 100000000", "rate_limit 1 per 1h by event.n max_keys 100000000"]
+    {
+        let ran = run(step);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(ran.err.contains("keys given up (--memory)"), "{step}: {}", ran.err);
+        assert_eq!(folder.read("out.json").lines().count(), 700_000, "each key is new");
+        std::fs::remove_file(folder.file("out.json")).expect("it was written");
+    }
+    // A few keys stay, however short memory is.
+    let ran = run("dedup by event.n % 500");
+    assert_eq!(folder.read("out.json").lines().count(), 500, "{}", ran.err);
+}

@@ -189,7 +189,8 @@ fn a_peer_that_stalls_is_tried_until_it_answers() {
     let settings = format!("batch = \"single\", timeout = \"100ms\", {QUICK}");
     let (run, socket) = start(&folder, &posting(&peer, &settings));
     wait_until("the circuit is open", || requests(&socket)["circuit_opened"] == 1);
-    assert_eq!(requests(&socket)["limit"], 3, "it was 4, and too late is a tenth less");
+    let limit = requests(&socket)["limit"].as_u64().expect("a number");
+    assert!(limit < 4, "{limit}: it was 4, and answers that do not come make it less");
     peer.set(Mood::Well);
     // What stalled may have been taken, and is sent again: at least once.
     wait_until("all events", || {

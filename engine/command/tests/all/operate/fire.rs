@@ -3,6 +3,7 @@
 //!
 //! `TEMBLOR_FIRE=50` makes as many rounds of each; a few are made without.
 
+use super::asking::request;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use temblor_testing::{
-    Fault, Folder, Process, Proxy, free_port, temblor, wait_for_listener, wait_until,
+    Fault, Folder, Process, Proxy, free_port, peer, temblor, wait_for_listener, wait_until,
 };
 
 /// How long events may stay away after a fault: a second or so on an idle machine; tests share theirs.
@@ -170,6 +171,7 @@ fn a_file_reaches_http_whole_through_kills_and_bad_networks() {
         Fault::Stall,
     ];
     let mut run = start(&folder, &[]);
+    let mut longest = Duration::ZERO;
     for round in 0..rounds().max(faults.len()) {
         let wanted = (count() + 200).min(LINES);
         wait_until("more events", || count() >= wanted);
@@ -180,8 +182,10 @@ fn a_file_reaches_http_whole_through_kills_and_bad_networks() {
         run = start(&folder, &[]);
         let (before, began) = (count(), Instant::now());
         wait_until("events again", || count() > before || count() == LINES);
+        longest = longest.max(began.elapsed());
         assert!(began.elapsed() < RECOVERY_MAX, "{:?} after the fault", began.elapsed());
     }
+    println!("file to http: {} faults, longest pause {longest:?}", rounds().max(faults.len()));
     let ran = run.wait();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(count(), LINES, "each event at least once");
@@ -212,4 +216,76 @@ fn a_few_descriptors_are_enough_and_too_many_connections_wait() {
     peers.into_iter().for_each(|peer| peer.join().expect("it sends"));
     wait_until("all events", || numbers(&folder.read("out.json")).len() == 150);
     assert_eq!(run.terminate().code, Some(0));
+}
+
+/// Sends a file by Beats to a run that is killed again and again, and has a buffer on disk; gives the longest time that
+/// events stayed away. `sink` is where that run sends to, `count` how many of the events are there.
+fn ship_through_kills(sink: &str, lines: u64, count: impl Fn() -> u64) -> Duration {
+    let (sender, receiver, port) = (Folder::new(), Folder::new(), free_port());
+    let address = format!("127.0.0.1:{port}");
+    let text: String = (0..lines).map(|n| format!("{{\"n\":{n}}}\n")).collect();
+    sender.write("in.json", text);
+    sender.write(
+        "p.tmb",
+        format!(
+            "source in from file \"in.json\";\nsink out into beats \"{address}\" with\n\
+             \x20 retry = {{\"first\": \"20ms\", \"longest\": \"200ms\"}}\nend;\nin |> out\n"
+        ),
+    );
+    let program = format!(
+        "source in from beats \"{address}\" with buffer = \"disk\" end;\nsink out into {sink};\nin |> out\n"
+    );
+    receiver.write("p.tmb", program);
+    let mut run = start(&receiver, &[]);
+    wait_for_listener(&address);
+    let sending = start(&sender, &["--batch", "4KiB"]);
+    let mut longest = Duration::ZERO;
+    for _ in 0..rounds() {
+        let wanted = (count() + 100).min(lines);
+        wait_until("more events", || count() >= wanted);
+        run.kill();
+        run = start(&receiver, &[]);
+        let (before, began) = (count(), Instant::now());
+        wait_until("events again", || count() > before || count() == lines);
+        longest = longest.max(began.elapsed());
+        assert!(began.elapsed() < RECOVERY_MAX, "{:?} after the fault", began.elapsed());
+    }
+    // The sender ends when all it sent is acknowledged.
+    let ran = sending.wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    wait_until("all that was acknowledged", || count() >= lines);
+    run.terminate();
+    longest
+}
+
+#[test]
+fn what_beats_acknowledged_reaches_http_through_kills_of_the_receiver() {
+    const LINES: u64 = 20_000;
+    let kept = Arc::<Mutex<String>>::default();
+    let sink =
+        format!("http \"http://{}/\" with batch_events = 50 end", collector(Arc::clone(&kept)));
+    let count = || numbers(&kept.lock().expect("nobody panics")).len() as u64;
+    let longest = ship_through_kills(&sink, LINES, count);
+    assert_eq!(count(), LINES);
+    println!("beats to disk to http: {} kills, longest pause {longest:?}", rounds());
+}
+
+#[test]
+fn what_beats_acknowledged_is_once_in_opensearch_through_kills_of_the_receiver() {
+    const LINES: u64 = 20_000;
+    let Some(address) = peer("OPENSEARCH") else { return };
+    let index = format!("temblor-fire-{}", std::process::id());
+    let sink = format!(
+        "opensearch \"http://{address}\" with index = \"{index}\", id = \"#{{event.n}}\", batch_events = 100 end"
+    );
+    let count = || {
+        request(&address, "POST", &format!("/{index}/_refresh"));
+        let (_, body) = request(&address, "GET", &format!("/{index}/_count"));
+        let said: serde_json::Value = serde_json::from_str(&body).unwrap_or_default();
+        said["count"].as_u64().unwrap_or(0)
+    };
+    let longest = ship_through_kills(&sink, LINES, count);
+    assert_eq!(count(), LINES, "each once: what is sent again has its id");
+    request(&address, "DELETE", &format!("/{index}"));
+    println!("beats to disk to opensearch: {} kills, longest pause {longest:?}", rounds());
 }

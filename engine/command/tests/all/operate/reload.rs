@@ -84,6 +84,10 @@ fn a_dry_run_says_what_would_be_forgotten_and_changes_nothing() {
     assert!(said["loses"][0].as_str().is_some_and(|one| one.contains("dedup")), "{said}");
     assert_eq!(said["begins"][0], "more", "{said}");
     assert!(!folder.file("more.json").exists());
+    let control = socket.display().to_string();
+    let call = ["reload", "--control", &control, "--dry-run", &other.display().to_string()];
+    let told = temblor(call).run().succeeded();
+    assert!(told.contains("\"reloaded\":false") && told.contains("dedup"), "{told}");
     run.write("{\"n\":1}\n{\"n\":2}\n");
     run.wait_for_text("{\"n\":2}");
     assert_eq!(run.out(), "{\"n\":1}\n{\"n\":2}\n", "the old program has forgotten nothing");

@@ -14,6 +14,7 @@ use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
 use temblor_lang::program::Formula;
 use temblor_lang::value::{Arena, Key as Field, Value, keyed_hash128};
+use temblor_runtime::memory;
 
 /// Rows are added in steps of this part of what there is, since memory is promised.
 const GROWTH_DIVISOR: usize = 4;
@@ -240,7 +241,8 @@ impl Across {
         if let Some(row) = state.young.row(hash, stride) {
             return count(row, column);
         }
-        if state.young.rows.len() + state.old.rows.len() >= self.memory.keys_max {
+        let held = state.young.rows.len() + state.old.rows.len();
+        if memory::is_full(held, self.memory.keys_max) {
             state.make_room(now_ns);
         }
         count(state.young.add(hash, stride), column)

@@ -9,6 +9,7 @@ use crate::store::{Reader, Recency, Writer};
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Key as Field, Value};
+use temblor_runtime::memory;
 
 #[derive(Debug)]
 pub(super) struct First {
@@ -34,7 +35,7 @@ impl First {
     }
 
     fn remember(&self, state: &mut State, hash: u128, at_ns: u64) {
-        if state.seen.len() >= self.memory.keys_max {
+        if memory::is_full(state.seen.len(), self.memory.keys_max) {
             state.seen.pop_oldest();
             state.evicted += u64::from(self.memory.is_limit);
         }

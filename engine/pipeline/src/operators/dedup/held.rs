@@ -10,6 +10,7 @@ use crate::store::{Kept, Recency};
 use temblor_lang::builtin::CallError;
 use temblor_lang::error::EvalError;
 use temblor_lang::value::{Arena, Key as Field, Value};
+use temblor_runtime::memory;
 
 /// What is held of several equal events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ impl Held {
         around: &Surroundings<'a>,
         out: &mut Emitter<'a>,
     ) {
-        if state.runs.len() >= self.memory.keys_max
+        if memory::is_full(state.runs.len(), self.memory.keys_max)
             && let Some(oldest) = state.runs.pop_oldest()
         {
             state.evicted += u64::from(self.memory.is_limit);

@@ -3,6 +3,7 @@
 
 use crate::store::Table;
 use temblor_runtime::limits::{EVICTION_SAMPLE, EXPIRY_SAMPLE};
+use temblor_runtime::memory;
 
 /// A time or a duration in nanoseconds: 64 bits before and 64 behind the point. With fewer bits behind
 /// it, `3 per 1s` would let through fewer than three or more: a third of a second has no end.
@@ -77,8 +78,10 @@ impl State {
                 _ => self.hand += 1,
             }
         }
-        while self.arrivals.len() >= keys_max {
+        let mut is_full = memory::is_full(self.arrivals.len(), keys_max);
+        while is_full {
             self.evict(now_ns);
+            is_full = self.arrivals.len() >= keys_max;
         }
     }
 

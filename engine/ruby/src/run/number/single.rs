@@ -17,6 +17,7 @@ pub(super) fn unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]
     Ok(Some(match (name, number, arguments) {
         ("-@", Value::Int(_), []) => exact(heap, &Value::Int(0), "-", number)?.unwrap_or_default(),
         ("-@", Value::Float(number), []) => Value::Float(-number),
+        ("+@", number, []) => number.clone(),
         ("~", Value::Int(number), []) => Value::Int(!number),
         ("to_i" | "to_int" | "truncate", Value::Float(number), []) => cut(number.trunc())?,
         ("to_i" | "to_int" | "truncate" | "ord" | "round" | "floor" | "ceil", number, [])
@@ -137,6 +138,10 @@ fn large_unary(heap: &Heap, number: &Value, name: &str, arguments: &[Value]) -> 
         }
         ("even?" | "odd?", Value::Big(whole)) => Value::Bool(whole.bit(0) == (name == "odd?")),
         ("~", Value::Big(whole)) => numeric::whole(-(&**whole) - 1),
+        ("size", Value::Big(whole)) => Value::Int((whole.bits().div_ceil(64) * 8) as i64),
+        ("chr", Value::Big(_)) => {
+            return Err(Stop::raise("RangeError", "bignum out of char range"));
+        }
         ("bit_length", Value::Big(whole)) => Value::Int(whole.bits() as i64),
         ("succ" | "next", Value::Big(_)) => return exact(heap, number, "+", &Value::Int(1)),
         ("pred", Value::Big(_)) => return exact(heap, number, "-", &Value::Int(1)),

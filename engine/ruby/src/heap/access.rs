@@ -1,32 +1,14 @@
-//! Handles of values in a heap, and the operations on what they refer to.
+//! What can be done with handles: read and change what they refer to.
 //!
 //! Invariant: a closure that is handed in to change a value runs while nothing is borrowed, so
 //! that it may use the heap itself.
 
 use super::{CELL_BYTES, ENTRY_BYTES, Heap, VALUE_BYTES};
 use crate::dictionary::{Dictionary, Key};
+use crate::handle::{ClosureRef, HashRef, ListRef, RangeRef, ScopeRef, TextRef};
 use crate::text::{Content, Stored};
-use crate::value::{Closure, Range, Value};
+use crate::value::{Closure, Object, Range, STRUCT, Value};
 use std::sync::Arc;
-
-/// A text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextRef(pub(super) u32);
-/// A list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListRef(pub(super) u32);
-/// A hash, a set, or the fields of an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct HashRef(pub(super) u32);
-/// `a..b`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RangeRef(pub(super) u32);
-/// A lambda or a block that is a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ClosureRef(pub(super) u32);
-/// The variables of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ScopeRef(pub(super) u32);
 
 impl TextRef {
     pub(crate) fn content(self, heap: &Heap) -> Content {
@@ -268,5 +250,32 @@ impl ScopeRef {
             scope.values.clear();
             scopes.give_back(self.0);
         }
+    }
+}
+
+impl Value {
+    /// What a hash has under a symbol.
+    #[must_use]
+    pub fn entry(&self, heap: &Heap, name: &str) -> Option<Value> {
+        match self {
+            Value::Hash(hash) => hash.get(heap, &Value::Symbol(name.into())),
+            _ => None,
+        }
+    }
+
+    /// Puts a value under a symbol of a hash.
+    pub fn set_entry(&self, heap: &Heap, name: &str, value: Value) {
+        if let Value::Hash(hash) = self {
+            hash.insert(heap, Value::Symbol(name.into()), value);
+        }
+    }
+}
+
+impl Object {
+    /// Whether its fields are its value, as those of a `Struct`.
+    pub(crate) fn is_record(&self, heap: &Heap) -> bool {
+        let fields = self.fields.pairs(heap);
+        fields.iter().all(|(name, _)| matches!(name, Value::Symbol(_)))
+            && (self.class.starts_with(STRUCT) || !fields.is_empty())
     }
 }
