@@ -20,6 +20,7 @@ pub fn registry() -> &'static Registry {
             .with_shared_tokens(temblor_brokers::redis::tokens::open)
             .with_connectors(temblor_http::CONNECTORS.iter().copied())
             .with_connectors(temblor_collect::CONNECTORS.iter().copied())
+            .with_connectors(temblor_store::CONNECTORS.iter().copied())
     });
     &REGISTRY
 }

@@ -5,6 +5,9 @@ use crate::format::Format;
 use temblor_lang::tape::{Reader, explain, utf8};
 use temblor_lang::value::{Arena, Value};
 
+/// What some programs write in front of UTF-8 (U+FEFF); a reader of JSON may pass over it (RFC 8259, section 8.1).
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// How frames are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum InputCodec {
@@ -51,7 +54,13 @@ impl Decoder {
     fn json<'a>(&mut self, frame: &'a [u8], arena: &'a Arena) -> Decoded<'a> {
         match self.reader.read(frame, arena) {
             Ok(value) => Ok(Some((value, Some(frame)))),
-            Err(error) => Err(explained(&error, frame)),
+            Err(error) => match frame.strip_prefix(UTF8_MARK) {
+                Some(text) => match self.reader.read(text, arena) {
+                    Ok(value) => Ok(Some((value, Some(text)))),
+                    Err(error) => Err(explained(&error, text)),
+                },
+                None => Err(explained(&error, frame)),
+            },
         }
     }
 }
@@ -66,6 +75,15 @@ fn explained(error: &simd_json::Error, text: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mark_of_utf_8_is_passed_over() {
+        let arena = Arena::new();
+        let decoded = Decoder::default().decode(InputCodec::Json, b"\xef\xbb\xbf7", 0, &arena);
+        assert_eq!(decoded, Ok(Some((Value::UInt(7), Some(b"7".as_slice())))));
+        let only = Decoder::default().decode(InputCodec::Json, UTF8_MARK, 0, &arena);
+        assert!(only.is_err());
+    }
 
     #[test]
     fn what_is_no_json_is_said_in_words() {

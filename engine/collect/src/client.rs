@@ -50,7 +50,7 @@ pub(crate) struct Answer {
 /// A file of TLS cannot be used.
 pub(crate) fn of_settings(settings: &Settings, is_http2: bool) -> Result<Client, Wrong> {
     let record = settings.record("tls").cloned().unwrap_or_default();
-    let config = tls::client_config(&record)?;
+    let config = tls::following_config(&record)?;
     let builder = HttpsConnectorBuilder::new().with_tls_config((*config).clone()).https_or_http();
     let builder = match record.optional_text("server_name") {
         Some(_) => {

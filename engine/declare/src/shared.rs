@@ -49,6 +49,34 @@ pub static STREAM: &[Setting] = &[Setting::new(
 )
 .or("none")];
 
+/// The waits between attempts to connect, as tremor names them.
+static RECONNECT: &[Setting] = &[Setting::new(
+    "retry",
+    Takes::Record(&[
+        Setting::new(
+            "interval_ms",
+            Takes::Whole { least: 0, most: 1 << 40 },
+            "The first wait, in milliseconds.",
+        )
+        .required(),
+        Setting::new(
+            "growth_rate",
+            Takes::Between { least: 1.0, most: 1000.0 },
+            "By how much each wait is longer than the one before.",
+        )
+        .or("1.5"),
+        Setting::new(
+            "max_retries",
+            Takes::Whole { least: 0, most: u64::MAX },
+            "After so many it is given up; never without it.",
+        ),
+        Setting::new("randomized", Takes::Flag, "Has no effect: waits differ in any case.")
+            .or("true"),
+    ]),
+    "The waits between attempts.",
+)
+.required()];
+
 /// What `with` of a connector in a flow takes.
 pub static FLOW: &[Setting] = &[
     Setting::new("codec", Takes::Named, "How messages become events, and events messages."),
@@ -68,5 +96,9 @@ pub static FLOW: &[Setting] = &[
         Takes::NamedList,
         "What is done to bytes before they are messages, in order.",
     ),
-    Setting::new("reconnect", Takes::Any, "How often a connection is tried again."),
+    Setting::new(
+        "reconnect",
+        Takes::Record(RECONNECT),
+        "How often a connection is tried again: `{\"retry\": {\"interval_ms\": 500}}`. Without it it is tried for ever.",
+    ),
 ];

@@ -70,8 +70,8 @@ impl Client {
         let given = settings.record("tls");
         let is_safe = targets.iter().any(|target| target.scheme == "https");
         let config = match (given, is_safe) {
-            (Some(given), _) => (*tls::client_config(given)?).clone(),
-            (None, true) => (*tls::client_config(&none)?).clone(),
+            (Some(given), _) => (*tls::following_config(given)?).clone(),
+            (None, true) => (*tls::following_config(&none)?).clone(),
             (None, false) => untrusting(),
         };
         let name = given.and_then(|given| given.optional_text("server_name"));

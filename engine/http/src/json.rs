@@ -46,6 +46,12 @@ pub(crate) fn push_entry(name: &str, value: &str, out: &mut String) {
     push_text(value, out);
 }
 
+/// A text without the mark of UTF-8 (U+FEFF) in front, which some clients write (RFC 8259, section 8.1).
+#[must_use]
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

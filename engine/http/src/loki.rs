@@ -24,8 +24,8 @@ const PATH: &str = "/loki/api/v1/push";
 pub(crate) static LOKI: Connector = Connector {
     kind: "loki",
     notation: Notation::Temblor,
-    doc: "Lines of log streams of Grafana Loki. A source takes what is pushed to `/loki/api/v1/push` as JSON, each line \
-          a text, and answers when all lines have got where they should; `$loki` tells `labels`, `timestamp` and \
+    doc: "Lines of log streams of Grafana Loki. A source takes what is pushed to `/loki/api/v1/push` as JSON or as Protocol \
+          Buffers (what Promtail and Grafana's agents send), each line a text, and answers when all lines have got where they should; `$loki` tells `labels`, `timestamp` and \
           `tenant`. A sink pushes lines. Use few labels with few values; what differs from event to event \
           belongs into the line. What Loki refuses (a label name, a line that is too old) goes to `err`.",
     ends: Ends::Both,

@@ -2,6 +2,9 @@
 //!
 //! Invariant: a request is answered when all of its lines are where they should be.
 
+mod labels;
+mod push;
+
 use std::sync::Arc;
 
 use hyper::body::Incoming;
@@ -17,7 +20,7 @@ use crate::bounds::{
     BODY_TIMEOUT, HEADER_TIMEOUT, MAX_BODY, MAX_CONNECTIONS, MAX_DECOMPRESSED, MAX_HEADER,
     MAX_REQUESTS, WAIT,
 };
-use crate::json::{push_entry, push_key, text};
+use crate::json::{push_entry, push_key, text, without_mark};
 use crate::respond::{Reply, bare, because, later};
 use crate::server::Peer;
 use crate::shipping::{ANSWER_TIMEOUT, Desk, NotTaken, Protocol, Shipping, TLS_RECORD};
@@ -92,12 +95,17 @@ impl Loki {
         let body = desk.body(parts, incoming).await?;
         let tenant = parts.headers.get("x-scope-orgid").and_then(|value| value.to_str().ok());
         let kind = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let is_json = kind.is_some_and(|kind| kind.contains("json"));
-        if !is_json {
-            let reason = "lines are taken as JSON: send `Content-Type: application/json`";
+        let is = |name: &str| kind.is_some_and(|kind| kind.contains(name));
+        let arrival = if is("json") {
+            lines(&body, tenant)
+        } else if is("protobuf") {
+            pushed(&body, tenant, desk.decompressed_bytes_max())
+        } else {
+            let reason = "send lines as `Content-Type: application/json`, or as `application/x-protobuf` \
+                          compressed by snappy";
             return Err(because(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
-        }
-        let arrival = lines(&body, tenant).map_err(|reason| {
+        };
+        let arrival = arrival.map_err(|reason| {
             desk.feed.stats.add_error("loki_bad_body");
             because(StatusCode::BAD_REQUEST, reason)
         })?;
@@ -119,10 +127,47 @@ impl Loki {
     }
 }
 
+/// A line that was pushed.
+struct Line<'a> {
+    /// The labels of its stream, as JSON.
+    labels: &'a str,
+    /// Nanoseconds since 1970.
+    time_ns: u64,
+    line: &'a str,
+    /// What else is known of it, as JSON.
+    metadata: Option<&'a str>,
+}
+
+impl Line<'_> {
+    fn push(&self, tenant: Option<&str>, messages: &mut Messages) {
+        let mut meta = "{\"loki\":{".to_string();
+        push_key("labels", &mut meta);
+        meta.push_str(self.labels);
+        push_key("timestamp", &mut meta);
+        meta.push_str(&self.time_ns.to_string());
+        if let Some(tenant) = tenant {
+            push_entry("tenant", tenant, &mut meta);
+        }
+        if let Some(more) = self.metadata {
+            push_key("metadata", &mut meta);
+            meta.push_str(more);
+        }
+        meta.push_str("}}");
+        messages.push(&meta, text(self.line).as_bytes());
+    }
+}
+
+/// The lines of a push request in Protocol Buffers.
+fn pushed(body: &[u8], tenant: Option<&str>, bytes_max: usize) -> Result<Option<Arrival>, String> {
+    let mut messages = Messages::default();
+    push::read(body, bytes_max, |line| line.push(tenant, &mut messages))?;
+    Ok((!messages.is_empty()).then(|| messages.take()))
+}
+
 /// The lines of `{"streams": [{"stream": labels, "values": [[time, line, metadata], …]}, …]}`.
 fn lines(body: &[u8], tenant: Option<&str>) -> Result<Option<Arrival>, String> {
-    let body: Value =
-        serde_json::from_slice(body).map_err(|error| format!("the body is not JSON: {error}"))?;
+    let body: Value = serde_json::from_slice(without_mark(body))
+        .map_err(|error| format!("the body is not JSON: {error}"))?;
     let streams = body.get("streams").and_then(Value::as_array);
     let streams = streams.ok_or("the body has no array `streams`")?;
     let mut messages = Messages::default();
@@ -135,22 +180,11 @@ fn lines(body: &[u8], tenant: Option<&str>) -> Result<Option<Arrival>, String> {
                 return Err(format!("a line must be [\"nanoseconds\", \"text\"], got {value}"));
             };
             let number = time.as_str().and_then(|time| time.parse::<u64>().ok()).or(time.as_u64());
-            let number = number.ok_or_else(|| format!("`{time}` is no time in nanoseconds"))?;
+            let time_ns = number.ok_or_else(|| format!("`{time}` is no time in nanoseconds"))?;
             let line = line.as_str().ok_or_else(|| format!("a line must be a text, got {line}"))?;
-            let mut meta = "{\"loki\":{".to_string();
-            push_key("labels", &mut meta);
-            meta.push_str(&labels);
-            push_key("timestamp", &mut meta);
-            meta.push_str(&number.to_string());
-            if let Some(tenant) = tenant {
-                push_entry("tenant", tenant, &mut meta);
-            }
-            if let Some(more) = value.get(2) {
-                push_key("metadata", &mut meta);
-                meta.push_str(&more.to_string());
-            }
-            meta.push_str("}}");
-            messages.push(&meta, text(line).as_bytes());
+            let metadata = value.get(2).map(ToString::to_string);
+            let metadata = metadata.as_deref();
+            Line { labels: &labels, time_ns, line, metadata }.push(tenant, &mut messages);
         }
     }
     Ok((!messages.is_empty()).then(|| messages.take()))

@@ -52,7 +52,13 @@ enum Kind {
 impl Reading {
     /// The events of a body.
     #[must_use]
-    pub(crate) fn read(&self, headers: &HeaderMap, body: Vec<u8>) -> Body {
+    pub(crate) fn read(&self, headers: &HeaderMap, mut body: Vec<u8>) -> Body {
+        if matches!(self.codec, InputCodec::Json | InputCodec::String)
+            && self.preprocessors.is_empty()
+        {
+            let marked = body.len() - json::without_mark(&body).len();
+            body.drain(..marked);
+        }
         if self.whole && body.trim_ascii().is_empty() {
             return whole(if self.codec == InputCodec::Json { b"null".to_vec() } else { body });
         }
@@ -234,6 +240,10 @@ mod tests {
             (None, " {\"a\":1}{\"a\":2}", vec!["{\"a\":1}", "{\"a\":2}"]),
             (None, "a=1", vec!["\"a=1\""]),
             (None, "", vec![]),
+            (Some("application/json"), "\u{feff}[1, 2]", vec!["1", "2"]),
+            (None, "\u{feff}{\"a\":1}", vec!["{\"a\":1}"]),
+            (Some("text/plain"), "\u{feff}a\n\u{feff}b", vec!["\"a\"", "\"\u{feff}b\""]),
+            (None, "\u{feff}", vec![]),
         ] {
             let (found, wrong) = read(&auto, kind, body);
             assert_eq!(

@@ -147,6 +147,12 @@ impl Desk {
         place
     }
 
+    /// How many bytes a body may have once it is decompressed.
+    #[must_use]
+    pub(crate) fn decompressed_bytes_max(&self) -> usize {
+        self.bounds.decompressed_bytes_max
+    }
+
     /// The body of a request, decompressed.
     ///
     /// # Errors

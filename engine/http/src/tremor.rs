@@ -219,7 +219,7 @@ fn build_client(what: &Build<'_>) -> Result<Built, Wrong> {
             order: Order::None,
         },
         gzip: false,
-        retry: Retry::default(),
+        retry: Retry::of_settings(settings.record("reconnect")),
         manner: sink::Manner::Tremor,
         indexing: None,
         errors: Feedback::new(),
@@ -255,7 +255,7 @@ fn build_elastic(what: &Build<'_>) -> Result<Built, Wrong> {
             bytes_max: BULK_BYTES_MAX,
             order: Order::None,
         },
-        retry: Retry::default(),
+        retry: Retry::of_settings(settings.record("reconnect")),
         manner: indexer::Manner::Tremor {
             index: settings.optional_text("index").map(str::to_string),
             with_payload: settings.flag("include_payload_in_response"),

@@ -216,6 +216,7 @@ fn build_client(what: &Build<'_>) -> Result<Built, Wrong> {
     let tls = crate::tremor::tls(what.settings)?;
     let whom = Whom::parse(what.settings.text("url"), tls.as_ref())?;
     let common = common_of_tremor(what, "ws_client");
-    let source = Arc::new(Connecting { common, whom, retry: Retry::default() });
+    let retry = Retry::of_settings(what.settings.record("reconnect"));
+    let source = Arc::new(Connecting { common, whom, retry });
     Ok(Built { source: Some(source), sink: Some(tremor_sink(what)), warnings: Vec::new() })
 }

@@ -169,8 +169,20 @@ impl Feed {
         origin: &Arc<Origin>,
         tokens: Vec<Token>,
     ) -> Result<(), Closed> {
+        self.give_back_to(arrival, origin, Box::new(Holder(Mutex::new(tokens))))
+    }
+
+    /// The same for frames that stem from no batch that is under way; the witness is told when they are settled.
+    ///
+    /// # Errors
+    /// The run is over: nothing was taken.
+    pub fn give_back_to(
+        &self,
+        arrival: Arrival,
+        origin: &Arc<Origin>,
+        witness: Box<dyn Witness>,
+    ) -> Result<(), Closed> {
         self.counters().bytes.fetch_add(arrival.range.len() as u64, Ordering::Relaxed);
-        let witness = Box::new(Holder(Mutex::new(tokens)));
         self.queue.send_back(Box::new(self.arrived(arrival, origin, Some(witness))))
     }
 

@@ -399,7 +399,17 @@ impl Parcel {
 
     /// The other side has all of it but for what it refused for good. That goes to `errors`, with the event
     /// and the reason; where that leads nowhere, it is printed and counted.
-    pub fn confirm_except(mut self, refused: &[Refusal], errors: &Feedback) {
+    pub fn confirm_except(self, refused: &[Refusal], errors: &Feedback) {
+        self.confirm_except_about(refused, |_| String::new(), errors);
+    }
+
+    /// The same, where what goes to `errors` has metadata: for a refusal the text of a JSON record, or nothing.
+    fn confirm_except_about(
+        mut self,
+        refused: &[Refusal],
+        mut meta: impl FnMut(&Refusal) -> String,
+        errors: &Feedback,
+    ) {
         if refused.is_empty() {
             return self.confirm();
         }
@@ -416,7 +426,7 @@ impl Parcel {
         match errors.feed() {
             Some(feed) => {
                 let mut messages = Messages::default();
-                refused.iter().for_each(|one| messages.push("", &self.report(one)));
+                refused.iter().for_each(|one| messages.push(&meta(one), &self.report(one)));
                 let origin = Origin::named(&*self.desk.name);
                 let tokens = std::mem::take(&mut self.tokens);
                 if feed.give_back(messages.take(), &origin, tokens).is_err() {
@@ -436,9 +446,21 @@ impl Parcel {
     /// good by `errors`. The input of the parcel is done when both have got where they should.
     pub fn answer(
         self,
+        messages: Messages,
+        answers: &Feedback,
+        refused: &[Refusal],
+        errors: &Feedback,
+    ) {
+        self.answer_about(messages, answers, refused, |_| String::new(), errors);
+    }
+
+    /// The same, where what was refused has metadata: the text of a JSON record, or nothing.
+    pub fn answer_about(
+        self,
         mut messages: Messages,
         answers: &Feedback,
         refused: &[Refusal],
+        meta: impl FnMut(&Refusal) -> String,
         errors: &Feedback,
     ) {
         if let Some(feed) = answers.feed().filter(|_| !messages.is_empty()) {
@@ -447,7 +469,7 @@ impl Parcel {
                 return;
             }
         }
-        self.confirm_except(refused, errors);
+        self.confirm_except_about(refused, meta, errors);
     }
 
     /// The event of a refusal: `{"error", "sink", "event", …}`.

@@ -1,6 +1,8 @@
 //! TLS for every connector (rustls): certificates of servers and clients, authorities of one's own, and what
 //! weakens it, which says so.
 
+mod following;
+
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,6 +23,8 @@ use tokio_rustls::rustls::{
     SignatureScheme, SupportedProtocolVersion,
 };
 use tokio_rustls::{TlsAcceptor, TlsConnector};
+
+pub use following::following_config;
 
 /// The files of the authorities that the operating system trusts, where it keeps them.
 const AUTHORITIES: [&str; 3] =

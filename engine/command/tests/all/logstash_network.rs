@@ -426,3 +426,31 @@ fn the_filter_http_keeps_answers_and_tags_what_has_none() {
     );
     assert!(refused.contains("_httprequestfailure"), "{refused}");
 }
+
+#[test]
+fn the_forward_protocol_comes_by_the_codec_of_tcp() {
+    let (folder, port) = (Folder::new(), free_port());
+    let configuration = format!(
+        "input {{ tcp {{ host => \"127.0.0.1\" port => {port} codec => fluent tags => [\"in\"] }} }}\n\
+         output {{ stdout {{ codec => json_lines }} }}"
+    );
+    let process = start(&folder, &configuration);
+    wait_for_listener(&format!("127.0.0.1:{port}"));
+    // ["app.web", 1767225600, {"ok": 1}] and ["t", [[1767225601, {"ok": 2}], [1767225602, {"ok": 3}]]]
+    let mut message = b"\x93\xa7app.web\xce\x69\x55\xb9\x00\x81\xa2ok\x01".to_vec();
+    message.extend_from_slice(b"\x92\xa1t\x92\x92\xce\x69\x55\xb9\x01\x81\xa2ok\x02");
+    message.extend_from_slice(b"\x92\xce\x69\x55\xb9\x02\x81\xa2ok\x03");
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    stream.write_all(&message).expect("it reads");
+    wait_until("three events", || process.out().lines().count() == 3);
+    let out = process.terminate().out;
+    let lines: Vec<serde_json::Value> =
+        out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    for (line, (n, tag)) in lines.iter().zip([(1, "app.web"), (2, "t"), (3, "t")]) {
+        assert_eq!(line["ok"], n, "{out}");
+        assert_eq!(line["@timestamp"], format!("2026-01-01T00:00:0{}.000Z", n - 1), "{out}");
+        let tags = line["tags"].as_array().expect("an array");
+        assert!(tags.iter().any(|one| one == tag) && tags.iter().any(|one| one == "in"), "{out}");
+        assert_eq!(line["@metadata"], serde_json::Value::Null, "{out}");
+    }
+}

@@ -16,6 +16,7 @@ mod hostile;
 mod kept;
 mod kills;
 mod large;
+mod listeners;
 mod load;
 mod logstash_cases;
 mod logstash_conversions;

@@ -7,6 +7,7 @@ mod clock;
 mod repeat;
 mod nowhere;
 mod bench;
+mod breaker;
 
 use temblor_declare::{Build, Connector, Wrong};
 use temblor_runtime::framing::Framing;
@@ -27,6 +28,7 @@ pub static CONNECTORS: &[&Connector] = &[
     &nowhere::TREMOR_NULL,
     &nowhere::TREMOR_EXIT,
     &bench::TREMOR_BENCH,
+    &breaker::TREMOR_CB,
 ];
 
 /// Settings of every source that say how bytes become messages.

@@ -3,6 +3,7 @@
 //! Invariant: when a write returns well, its bytes are with the operating system.
 
 pub mod bench;
+pub(crate) mod breaker;
 mod command;
 mod exit;
 mod file;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use temblor_codec::interceptor::Packing;
 use temblor_runtime::disk::Durability;
 use temblor_runtime::error::Error;
-use temblor_runtime::sink::{OpenSink, Sink, WriteFailure};
+use temblor_runtime::sink::{Delivered, OpenSink, Sink, WriteFailure};
 
 use bench::{BenchConfig, BenchSink};
 use command::CommandSink;

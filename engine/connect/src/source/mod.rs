@@ -2,6 +2,7 @@
 //!
 //! Invariant: as of every source: no work per event, nothing held back when no more input is there.
 
+pub(crate) mod breaker;
 pub mod chained;
 pub mod command;
 pub mod crononome;

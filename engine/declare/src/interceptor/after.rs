@@ -53,9 +53,17 @@ pub static POSTPROCESSORS: &[Interceptor<Postprocessor>] = &[
         .required()],
         build: |settings| Ok(Postprocessor::Join { bytes_max: settings.size("max_bytes") }),
     },
-    plain("collect", "Joins what is put out together. Must be the last.", |_| {
-        Ok(Postprocessor::Join { bytes_max: 0 })
-    }),
+    Interceptor {
+        name: "collect",
+        doc: "Joins what is put out together. Must be the last.",
+        settings: &[Setting::new(
+            "max_bytes",
+            Takes::Whole { least: 0, most: u64::MAX },
+            "Has no effect: what is put out at once is joined, whatever its length, and nothing is held back for more.",
+        )
+        .or("0")],
+        build: |_| Ok(Postprocessor::Join { bytes_max: 0 }),
+    },
     Interceptor {
         name: "compress",
         doc: "Compresses each event by itself.",

@@ -9,7 +9,15 @@ use crate::setting::{Setting, Takes};
 /// A key that no row has.
 #[must_use]
 pub fn unknown<'n>(name: &str, span: Span, known: impl IntoIterator<Item = &'n str>) -> Diagnostic {
-    Diagnostic::error("E0506", span, format!("unknown setting `{name}`")).with_nearest(name, known)
+    let complaint = Diagnostic::error("E0506", span, format!("unknown setting `{name}`"));
+    if ["quorum", "strategy"].contains(&name) {
+        // Streams without answers have them; a protocol with answers confirms to one peer after the other.
+        return complaint.with_help(
+            "an event goes to one of the addresses here; to have it at several, declare a sink for each and send to \
+             all of them: it counts as delivered when all have it",
+        );
+    }
+    complaint.with_nearest(name, known)
 }
 
 /// A setting that must be there.

@@ -4,6 +4,7 @@
 //! Invariant: every complaint about a setting is made in this folder, and no mistake is reported twice.
 
 pub mod complain;
+mod units;
 mod value;
 
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub struct Reader<'r> {
     pub scope: &'r Scope,
     /// What `args` stands for.
     pub args: Option<Arc<Frozen>>,
+    /// Whether a duration must name its unit. Declarations of tremor, and what stands for them, mean nanoseconds.
+    pub wants_units: bool,
 }
 
 impl Reader<'_> {
@@ -71,6 +74,9 @@ impl Reader<'_> {
                 return Some(self.template(row.takes, text, compiler));
             }
             _ => {}
+        }
+        if self.wants_units {
+            units::look(row, tree, compiler);
         }
         let value = compiler.constant(tree, self.scope, self.args.clone())?;
         let arena = Arena::new();

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use temblor_runtime::intake::{Arrival, Messages};
 
-use crate::json::{push_entry, push_key, text};
+use crate::json::{push_entry, push_key, text, without_mark};
 
 /// What is wrong with a body, in Splunk's words and numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,7 @@ struct Envelope<'b> {
 /// # Errors
 /// The first event that is wrong.
 pub(crate) fn events(body: &[u8], common: &str) -> Result<Arrival, Wrong> {
+    let body = without_mark(body);
     let mut messages = Messages::default();
     if body.trim_ascii_start().first() == Some(&b'[') {
         let all: Vec<Envelope<'_>> = serde_json::from_slice(body).map_err(|_| invalid(0))?;

@@ -186,3 +186,32 @@ in |> search"#
     }
     ask(&address, "DELETE", &format!("/{index}"), "");
 }
+
+#[test]
+fn the_example_of_a_collector_brings_its_events_to_a_file_and_to_opensearch() {
+    let Some(address) = peer("OPENSEARCH") else { return };
+    let (folder, index) = (Folder::new(), fresh("collector"));
+    let ran = Command::new("bash")
+        .arg("examples/collector/run.sh")
+        .current_dir(temblor_testing::repository())
+        .env("TEMBLOR", temblor_testing::command_path())
+        .env("OPENSEARCH", &address)
+        .env("FOLDER", folder.path())
+        .env("INDEX", &index)
+        .env("SYSLOG_PORT", temblor_testing::free_port().to_string())
+        .env("HTTP_PORT", temblor_testing::free_port().to_string())
+        .output()
+        .expect("bash starts");
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(ran.status.success(), "{out}{err}");
+    assert_eq!(out.matches("HTTP/1.1 200 OK").count(), 2, "{out}{err}");
+    assert!(out.contains("archived:  6 events"), "{out}{err}");
+    let counts = ["notice", "crit", "info", "debug"]
+        .map(|severity| count(&address, &format!("{index}-{severity}")));
+    assert_eq!(counts, [2, 1, 1, 0], "{out}{err}");
+    let archive = folder.read("archive.ndjson");
+    for text in ["GET /a 200", "denied", "only archived", "paid", "one", "two"] {
+        assert!(archive.contains(text), "{text}: {archive}");
+    }
+    ask(&address, "DELETE", &format!("/{index}-notice,{index}-crit,{index}-info"), "");
+}

@@ -1,7 +1,8 @@
 //! `http` as a sink, against a server that answers as the test says.
 
 use crate::stand_in::StandIn;
-use temblor_testing::{Folder, temblor};
+use crate::started::start;
+use temblor_testing::{Folder, peer, temblor, wait_until};
 
 /// Runs a program over lines from standard input, in which `ADDRESS` stands for the server.
 fn run(server: &StandIn, sink: &str, rest: &str, input: &str) -> temblor_testing::Ran {
@@ -154,4 +155,39 @@ fn what_is_wrong_is_said_before_anything_runs() {
         let said = format!("{}{}", ran.out, ran.err);
         assert!(said.contains(says), "{sink}: {said}");
     }
+}
+
+#[test]
+fn a_renewed_certificate_of_the_client_holds_for_the_next_connection() {
+    let Some(certificates) = peer("CERTIFICATES") else { return };
+    let server = r#"source in from http "ADDRESS" with
+  tls = {"cert": "DIR/server.pem", "key": "DIR/server.key", "ca": "DIR/ca.pem"}
+end;
+in |> out"#;
+    let server = start(&server.replace("DIR", &certificates));
+    let port = server.address.rsplit(':').next().expect("it has a port");
+    let folder = Folder::new();
+    let copy = |name: &str| {
+        for (from, to) in [("pem", "cert.pem"), ("key", "key.pem")] {
+            let file = format!("{certificates}/{name}.{from}");
+            folder.write(to, std::fs::read(file).expect("it is there"));
+        }
+    };
+    let place = folder.path().display();
+    let program = format!(
+        r#"sink there into http "https://localhost:{port}/" with
+  tls = {{"ca": "{certificates}/ca.pem", "cert": "{place}/cert.pem", "key": "{place}/key.pem"}},
+  retry = {{"first": "50ms", "longest": "100ms"}}
+end;
+in |> there"#
+    );
+    copy("stranger");
+    let path = folder.write("program.tmb", program);
+    let mut client = temblor(["run".as_ref(), path.as_os_str()]).start();
+    client.write("{\"a\":1}\n");
+    wait_until("a refusal", || client.err().contains("events wait"));
+    assert_eq!(server.process.out(), "");
+    copy("client");
+    wait_until("the event", || server.process.out() == "{\"a\":1}\n");
+    client.terminate();
 }

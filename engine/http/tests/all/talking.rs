@@ -89,3 +89,56 @@ deploy flow echo;"#;
     let Some(got) = talk(&started.address, &["1", "[2]"]) else { return };
     assert_eq!(got, "{\"got\":1}\n{\"got\":[2]}\n", "{}", started.process.err());
 }
+
+/// Answers each text with the same in capitals, to whoever comes, and prints its port first.
+const SERVER: &str = r#"
+import asyncio, sys
+try:
+    import websockets
+except ImportError:
+    sys.exit(77)
+async def answer(ws):
+    async for text in ws:
+        await ws.send(text.upper())
+async def main():
+    async with websockets.serve(answer, "127.0.0.1", int(sys.argv[1])):
+        await asyncio.Future()
+asyncio.run(main())
+"#;
+
+#[test]
+fn a_flow_talks_to_a_server_of_another_project_and_finds_it_again() {
+    let Some(python) = peer("PYTHON") else { return };
+    let (folder, port) = (Folder::new(), free_port());
+    let script = folder.write("server.py", SERVER);
+    let serve = || {
+        let mut command = Command::new(&python);
+        command.arg(&script).arg(port.to_string());
+        temblor_testing::Process::start(command)
+    };
+    let flow = format!(
+        "define flow main\nflow\n  use tremor::pipelines;\n\
+         define connector console from stdio with codec = \"string\", preprocessors = [\"separate\"], \
+         postprocessors = [\"separate\"] end;\n\
+         define connector client from ws_client with codec = \"string\", \
+         config = {{\"url\": \"ws://127.0.0.1:{port}/\"}}, \
+         reconnect = {{\"retry\": {{\"interval_ms\": 20, \"growth_rate\": 1.1}}}} end;\n\
+         create connector console;\ncreate connector client;\n\
+         create pipeline there from pipelines::passthrough;\n\
+         create pipeline back from pipelines::passthrough;\n\
+         connect /connector/console to /pipeline/there;\nconnect /pipeline/there to /connector/client;\n\
+         connect /connector/client to /pipeline/back;\nconnect /pipeline/back to /connector/console;\n\
+         end;\ndeploy flow main;\n"
+    );
+    let path = folder.write("flow.troy", flow);
+    let server = serve();
+    let mut client = temblor(["run".as_ref(), "-q".as_ref(), path.as_os_str()]).start();
+    client.write("one\n");
+    wait_until("an answer", || client.out() == "ONE\n");
+    server.kill();
+    let server = serve();
+    client.write("two\n");
+    wait_until("another answer", || client.out() == "ONE\nTWO\n");
+    client.terminate();
+    server.kill();
+}

@@ -3,10 +3,11 @@
 
 use super::condition;
 use super::filters::{Filters, step_text};
-use super::network::Declared;
-use super::notation::{setting, text};
+use super::network::intake_options;
+use super::notation::text;
 use super::report::Coverage;
-use crate::input::{self, Input, Origin};
+use super::statement::{not_convertible, sink_text, source_remark, source_text};
+use crate::input::{self, Origin};
 use crate::load::Pipeline;
 use crate::network;
 use crate::options::{Arguments, OptionSpec, Setting, SettingKind};
@@ -14,13 +15,8 @@ use crate::output::{self, Destination};
 use crate::settings::Settings;
 use crate::syntax::tree::{Branch, Plugin, SectionKind, Statement, Value, ValueKind};
 use std::fmt::Write;
-use temblor_connect::sink::{FileMode, SinkConfig};
-use temblor_connect::source::SourceConfig;
-use temblor_connect::source::command::{CommandConfig, Rhythm};
-use temblor_connect::source::repeat::RepeatConfig;
 use temblor_declare::Ends;
 use temblor_lang::diagnostic::{Diagnostic, Severity};
-use temblor_runtime::framing::Framing;
 
 /// Options of inputs that their step takes.
 const INTAKE: &[&str] = &[
@@ -65,7 +61,7 @@ impl Filters<'_, '_> {
         self.links.is_inside(plugin, self.settings)
     }
 
-    fn begin_at(&mut self, from: Option<&str>) {
+    pub(super) fn begin_at(&mut self, from: Option<&str>) {
         if let Some(from) = from {
             self.page.begin(from);
         }
@@ -128,42 +124,12 @@ impl Filters<'_, '_> {
         self.page.step(&step_text(&format!("logstash::input {}", text(name)), &options));
     }
 
-    /// The sources of an input over the network; gives the name that its chain begins with.
-    fn network_sources(&mut self, plugin: &Plugin, made: &Input, pipeline: &Pipeline) -> String {
-        let name = &*plugin.name.text;
-        let own = format!("{name}_{}", self.page.line(plugin.span));
-        let place = self.page.place(plugin.span);
-        let row = network::here(plugin, Ends::Source, &pipeline.settings);
-        let declared = row.and_then(|row| Declared::of(row, plugin, &pipeline.settings));
-        let declared = declared.expect("it was read as a plugin over the network");
-        let framing = made.intake.framing();
-        let several = declared.kinds().len() > 1;
-        let mut sources = Vec::new();
-        for connector in declared.kinds() {
-            let kind = connector.kind;
-            let wanted = if several { format!("{own}_{kind}") } else { own.clone() };
-            let source = self.page.name(&wanted);
-            let statement = declared.source(&source, connector, &framing);
-            self.page.note_head(&statement.replace("{place}", &place));
-            sources.push(source);
-        }
-        if let ([only], false) = (sources.as_slice(), several) {
-            return only.clone();
-        }
-        let stream = self.page.stream(&own);
-        for source in &sources {
-            self.page.begin(source);
-            self.page.end_into(&stream);
-        }
-        stream
-    }
-
     /// The options of an input that its step takes.
     fn intake_options(&self, plugin: &Plugin, pipeline: &Pipeline) -> Vec<(String, Setting)> {
         if let Some(row) = network::here(plugin, Ends::Source, &pipeline.settings) {
             let declared = network::declared(row);
             let all = self.options(plugin, (declared, input::COMMON), |_| true, pipeline);
-            return super::network::intake_options(row, all);
+            return intake_options(row, all);
         }
         let name = &*plugin.name.text;
         let declared = input::INPUTS.iter().find(|one| one.name == name).map(|one| one.options);
@@ -171,7 +137,7 @@ impl Filters<'_, '_> {
     }
 
     /// The options of a plugin that are named, with codecs as records.
-    fn kept(
+    pub(super) fn kept(
         &self,
         plugin: &Plugin,
         lists: (&[OptionSpec], &[OptionSpec]),
@@ -181,7 +147,7 @@ impl Filters<'_, '_> {
         self.options(plugin, lists, |name| names.contains(&name), pipeline)
     }
 
-    fn options(
+    pub(super) fn options(
         &self,
         plugin: &Plugin,
         (declared, common): (&[OptionSpec], &[OptionSpec]),
@@ -409,47 +375,6 @@ impl Filters<'_, '_> {
         }
     }
 
-    /// An output over the network.
-    fn network_sink(
-        &mut self,
-        plugin: &Plugin,
-        outlet: &output::Outlet,
-        (from, pipeline): (Option<&str>, &Pipeline),
-    ) {
-        let name = &*plugin.name.text;
-        let place = self.page.place(plugin.span);
-        let row = network::here(plugin, Ends::Sink, &pipeline.settings);
-        let row = row.expect("it was read as a plugin over the network");
-        let declared = Declared::of(row, plugin, &pipeline.settings);
-        let declared = declared.expect("it was read as a plugin over the network");
-        let sink = self.page.name(&format!("{name}_{}", self.page.line(plugin.span)));
-        for connector in declared.kinds() {
-            let statement = declared.sink(&sink, connector, outlet.encoder.is_some());
-            self.page.note_head(&statement.replace("{place}", &place));
-        }
-        let lists = (network::declared(row), output::COMMON);
-        let mut head = "logstash::output".to_string();
-        let mut given = self.kept(plugin, lists, &["codec"], pipeline);
-        let usual = row.codec.filter(|_| given.is_empty() && outlet.encoder.is_some());
-        if row.writes.is_some() && outlet.encoder.is_some() {
-            head = format!("{head} {}", text(name));
-            let all = self.options(plugin, lists, |_| true, pipeline);
-            given.extend(declared.options(all).map(|options| ("options".to_string(), options)));
-        } else if let Some(usual) = usual {
-            let kind = SettingKind::Text(usual.to_string());
-            given.push(("codec".to_string(), Setting { span: plugin.span, kind }));
-        } else if outlet.encoder.is_none() {
-            given.clear();
-        }
-        given.extend(declared.tell().map(|tell| ("tell".to_string(), tell)));
-        self.begin_at(from);
-        self.page.place_remark(&format!("{place}: {name}"));
-        if !given.is_empty() || row.writes.is_some() && outlet.encoder.is_some() {
-            self.page.step(&step_text(&head, &given));
-        }
-        self.page.end_into(&sink);
-    }
-
     /// `logstash::output with codec = … end`, when the sink cannot write the event by itself.
     fn outlet_step(
         &self,
@@ -536,148 +461,4 @@ fn plain(value: &Value, settings: &Settings) -> Setting {
         ValueKind::Plugin(plugin) => SettingKind::Text(plugin.name.text.clone()),
     };
     Setting { span: value.span, kind }
-}
-
-fn seconds(nanoseconds: u64) -> String {
-    let millis = nanoseconds / 1_000_000;
-    if millis.is_multiple_of(1000) {
-        format!("\"{}s\"", millis / 1000)
-    } else {
-        format!("\"{millis}ms\"")
-    }
-}
-
-fn texts(items: &[String]) -> String {
-    let span = temblor_lang::span::Span::default();
-    let item = |one: &String| Setting { span, kind: SettingKind::Text(one.clone()) };
-    let kind = SettingKind::List(items.iter().map(item).collect());
-    setting(&Setting { span, kind }, 2)
-}
-
-/// `source … from …;`
-fn source_text(name: &str, config: &SourceConfig) -> String {
-    let framed = |framing: &Framing| match framing {
-        Framing::Whole => ", framing = \"whole\"".to_string(),
-        Framing::Separated(byte) => format!(", separator = {byte}"),
-        Framing::Counted => ", framing = \"octet\"".to_string(),
-        Framing::Lines | Framing::Prefixed | Framing::Annotated => String::new(),
-    };
-    let (kind, settings) = match config {
-        SourceConfig::Stdin { framing } => {
-            ("stdin".to_string(), format!("codec = \"binary\"{}", framed(framing)))
-        }
-        SourceConfig::File(file) => (
-            format!("file {}", text(file.patterns.first().map_or("", String::as_str))),
-            format!(
-                "codec = \"binary\", patterns = {}{}",
-                texts(&file.patterns),
-                framed(&file.framing)
-            ),
-        ),
-        SourceConfig::Tail(tail) => {
-            let mut settings = String::from("codec = \"binary\", follow = true");
-            if tail.from_beginning {
-                settings.push_str(", start = \"beginning\"");
-            }
-            if tail.patterns.len() > 1 {
-                let _ = write!(settings, ", patterns = {}", texts(&tail.patterns));
-            }
-            if !tail.exclude.is_empty() {
-                let _ = write!(settings, ", exclude = {}", texts(&tail.exclude));
-            }
-            let _ =
-                write!(settings, ", every = {}{}", seconds(tail.every_ns), framed(&tail.framing));
-            (format!("file {}", text(tail.patterns.first().map_or("", String::as_str))), settings)
-        }
-        SourceConfig::Repeat(repeat) => (
-            "repeat".to_string(),
-            format!(
-                "lines = {}, count = {}, times = {}",
-                texts(&repeat.lines),
-                repeat.count,
-                repeat.times
-            ),
-        ),
-        SourceConfig::Metronome { interval, count } => {
-            let count = count.map_or_else(String::new, |count| format!(", count = {count}"));
-            ("metronome".to_string(), format!("interval = {}{count}", seconds(*interval)))
-        }
-        SourceConfig::Command(command) => {
-            // A time table is no interval, and is not converted.
-            let Rhythm::Every(every_ns) = command.rhythm else { return String::new() };
-            let settings = format!(
-                "codec = \"binary\", interval = {}{}",
-                seconds(every_ns),
-                framed(&command.framing)
-            );
-            (format!("command {}", text(&command.command)), settings)
-        }
-        SourceConfig::Chained(_) | SourceConfig::Crononome(_) => {
-            return String::new();
-        }
-    };
-    format!("# {{place}}\nsource {name} from {kind} with {settings} end;\n")
-}
-
-/// Why a source cannot be said in a Temblor file.
-fn not_convertible(origin: &Origin) -> Option<&'static str> {
-    let Origin::Source(config, _) = origin else { return None };
-    match &**config {
-        SourceConfig::Command(CommandConfig { rhythm: Rhythm::Table(_), .. }) => {
-            Some("commands are run at an `interval`; there is no time table for them")
-        }
-        SourceConfig::Repeat(RepeatConfig { per_second: Some(_), .. }) => {
-            Some("`repeat` gives its lines as fast as they are taken; `eps` needs a generator")
-        }
-        _ => None,
-    }
-}
-
-/// What a source does not do as the input does.
-fn source_remark(config: &SourceConfig) -> Option<&'static str> {
-    match config {
-        SourceConfig::File(file) if file.completion.acts() => {
-            Some("the files that are there at conversion are read, and stay")
-        }
-        SourceConfig::File(_) => Some("the files that are there at conversion are read"),
-        SourceConfig::Tail(_) => Some("places in files are kept with --state, not in a sincedb"),
-        SourceConfig::Command(_) => Some("exit status and duration of the command are not kept"),
-        _ => None,
-    }
-}
-
-/// `sink … into …;`
-fn sink_text(name: &str, config: &SinkConfig, encoded: bool, placed: bool, gzip: bool) -> String {
-    let mut settings: Vec<String> = Vec::new();
-    if encoded {
-        settings.push("codec = \"raw\"".to_string());
-    }
-    let kind = match config {
-        SinkConfig::Stdout => "stdout".to_string(),
-        SinkConfig::File { path, mode, .. } => {
-            if *mode == FileMode::Truncate {
-                settings.push("mode = \"truncate\"".to_string());
-            }
-            format!("file {}", text(&path.display().to_string()))
-        }
-        SinkConfig::Files { directory, mode, .. } => {
-            if *mode == FileMode::Truncate {
-                settings.push("mode = \"truncate\"".to_string());
-            }
-            let folder =
-                text(&format!("{}/", directory.display().to_string().trim_end_matches('/')));
-            format!("file {}#{{$place}}\"", folder.trim_end_matches('"'))
-        }
-        SinkConfig::Command { .. } if placed => "command \"#{$place}\"".to_string(),
-        SinkConfig::Command { command, .. } => format!("command {}", text(command)),
-        _ => "null".to_string(),
-    };
-    if gzip {
-        settings.push("compression = \"gzip\"".to_string());
-    }
-    let settings = match settings.len() {
-        0 => String::new(),
-        _ => format!(" with {} end", settings.join(", ")),
-    };
-    format!("# {{place}}\nsink {name} into {kind}{settings};\n")
 }

@@ -14,6 +14,7 @@ mod notation;
 mod page;
 pub mod report;
 mod ruby;
+mod statement;
 mod table;
 
 use super::link::Links;

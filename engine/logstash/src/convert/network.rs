@@ -2,14 +2,17 @@
 //!
 //! Invariant: `${NAME}` of the configuration stays a variable; no secret of the environment is written down.
 
+use super::filters::{Filters, step_text};
 use super::notation::{self, is_plain, text};
-use crate::input;
+use crate::input::{self, Input};
+use crate::load::Pipeline;
 use crate::network::{self, Arrives, Drawn, NetworkPlugin, Node, PerEvent, TO};
 use crate::options::{Setting, SettingKind};
+use crate::output;
 use crate::settings::Settings;
 use crate::syntax::tree::Plugin;
 use std::fmt::Write;
-use temblor_declare::{CodecUse, Connector};
+use temblor_declare::{CodecUse, Connector, Ends};
 use temblor_lang::span::Span;
 use temblor_logstash_event::template::Template;
 use temblor_runtime::framing::Framing;
@@ -141,6 +144,84 @@ impl Declared {
             let _ = write!(out, " with {} end", settings.join(", "));
         }
         format!("# {{place}}\n{out};\n")
+    }
+}
+
+impl Filters<'_, '_> {
+    /// The sources of an input over the network; gives the name that its chain begins with.
+    pub(super) fn network_sources(
+        &mut self,
+        plugin: &Plugin,
+        made: &Input,
+        pipeline: &Pipeline,
+    ) -> String {
+        let name = &*plugin.name.text;
+        let own = format!("{name}_{}", self.page.line(plugin.span));
+        let place = self.page.place(plugin.span);
+        let row = network::here(plugin, Ends::Source, &pipeline.settings);
+        let declared = row.and_then(|row| Declared::of(row, plugin, &pipeline.settings));
+        let declared = declared.expect("it was read as a plugin over the network");
+        let framing = made.intake.framing();
+        let several = declared.kinds().len() > 1;
+        let mut sources = Vec::new();
+        for connector in declared.kinds() {
+            let kind = connector.kind;
+            let wanted = if several { format!("{own}_{kind}") } else { own.clone() };
+            let source = self.page.name(&wanted);
+            let statement = declared.source(&source, connector, &framing);
+            self.page.note_head(&statement.replace("{place}", &place));
+            sources.push(source);
+        }
+        if let ([only], false) = (sources.as_slice(), several) {
+            return only.clone();
+        }
+        let stream = self.page.stream(&own);
+        for source in &sources {
+            self.page.begin(source);
+            self.page.end_into(&stream);
+        }
+        stream
+    }
+
+    /// An output over the network.
+    pub(super) fn network_sink(
+        &mut self,
+        plugin: &Plugin,
+        outlet: &output::Outlet,
+        (from, pipeline): (Option<&str>, &Pipeline),
+    ) {
+        let name = &*plugin.name.text;
+        let place = self.page.place(plugin.span);
+        let row = network::here(plugin, Ends::Sink, &pipeline.settings);
+        let row = row.expect("it was read as a plugin over the network");
+        let declared = Declared::of(row, plugin, &pipeline.settings);
+        let declared = declared.expect("it was read as a plugin over the network");
+        let sink = self.page.name(&format!("{name}_{}", self.page.line(plugin.span)));
+        for connector in declared.kinds() {
+            let statement = declared.sink(&sink, connector, outlet.encoder.is_some());
+            self.page.note_head(&statement.replace("{place}", &place));
+        }
+        let lists = (network::declared(row), output::COMMON);
+        let mut head = "logstash::output".to_string();
+        let mut given = self.kept(plugin, lists, &["codec"], pipeline);
+        let usual = row.codec.filter(|_| given.is_empty() && outlet.encoder.is_some());
+        if row.writes.is_some() && outlet.encoder.is_some() {
+            head = format!("{head} {}", text(name));
+            let all = self.options(plugin, lists, |_| true, pipeline);
+            given.extend(declared.options(all).map(|options| ("options".to_string(), options)));
+        } else if let Some(usual) = usual {
+            let kind = SettingKind::Text(usual.to_string());
+            given.push(("codec".to_string(), Setting { span: plugin.span, kind }));
+        } else if outlet.encoder.is_none() {
+            given.clear();
+        }
+        given.extend(declared.tell().map(|tell| ("tell".to_string(), tell)));
+        self.begin_at(from);
+        self.page.place_remark(&format!("{place}: {name}"));
+        if !given.is_empty() || row.writes.is_some() && outlet.encoder.is_some() {
+            self.page.step(&step_text(&head, &given));
+        }
+        self.page.end_into(&sink);
     }
 }
 

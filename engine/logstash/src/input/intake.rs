@@ -335,6 +335,10 @@ impl Intake {
             Value::Str(text) => self.decoder.decode_text(state, stream, text, moment, out),
             value => {
                 let mut sent = LogEvent::from_value(value, moment.arena, moment.now);
+                if arrives == Arrives::Forwarded {
+                    network::forwarded(&mut sent, meta);
+                    return out.push(sent);
+                }
                 let tags = own.and_then(|own| own.tags.as_ref());
                 let Some(message) = sent.data.get("message").and_then(Datum::as_str) else {
                     tags.iter().for_each(|[_, without]| sent.tag(without));

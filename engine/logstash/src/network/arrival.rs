@@ -1,5 +1,6 @@
 //! How what a connector of an input hands over becomes events, and which fields say where it came from.
 
+use chrono::DateTime;
 use temblor_lang::value::{Arena, Key, Value};
 use temblor_logstash_event::datum::Datum;
 use temblor_logstash_event::event::LogEvent;
@@ -20,6 +21,8 @@ pub(crate) enum Arrives {
     Syslog,
     /// Events as they were sent, whose `message` the codec reads.
     Events,
+    /// Events of the Forward protocol, with their times and tags beside them.
+    Forwarded,
 }
 
 /// A field that says where an event came from.
@@ -42,6 +45,17 @@ pub(crate) struct Arrival {
     pub arrives: Arrives,
     /// What is said of it.
     pub notes: &'static [Note],
+}
+
+/// Gives an event of the Forward protocol its time and its tag.
+pub(crate) fn forwarded<'a>(event: &mut LogEvent<'a>, meta: Value<'a>) {
+    let time = found(meta, "fluent.time").and_then(Value::as_i64);
+    if let Some(time) = time {
+        event.data.insert("@timestamp", Datum::Time(DateTime::from_timestamp_nanos(time)));
+    }
+    if let Some(tag) = found(meta, "fluent.tag").and_then(Value::as_str) {
+        event.tag(tag);
+    }
 }
 
 /// What the metadata of a connector has at a path.

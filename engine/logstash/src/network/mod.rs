@@ -12,7 +12,7 @@ mod written;
 mod collectors;
 mod rows;
 
-pub(crate) use arrival::{Arrival, Arrives, found, is_json, note};
+pub(crate) use arrival::{Arrival, Arrives, forwarded, found, is_json, note};
 pub(crate) use draft::{Node, PerEvent};
 pub(crate) use rows::{NetworkPlugin, find, names};
 pub(crate) use syslog::reader as syslog;
@@ -25,7 +25,7 @@ use crate::input::{self, Input};
 use crate::options::{Arguments, OptionSpec};
 use crate::output::{self, Outlet};
 use crate::settings::Settings;
-use crate::syntax::tree::Plugin;
+use crate::syntax::tree::{Plugin, ValueKind};
 use draft::Draft;
 pub(crate) use rows::Becomes;
 use rows::Row;
@@ -46,6 +46,8 @@ use temblor_pipeline::pipeline::Attribute;
 use temblor_runtime::framing::Framing;
 use temblor_runtime::source::OpenSource;
 
+/// The codec of the Forward protocol.
+const FORWARD: &str = "fluent";
 /// What stands in front of a setting's name in the metadata of an event on its way to a sink.
 pub(crate) const TO: &str = "to_";
 
@@ -77,7 +79,19 @@ pub(crate) fn here(
     settings: &Settings,
 ) -> Option<&'static NetworkPlugin> {
     let row = find(&plugin.name.text, end)?;
+    let row = if end == Ends::Source && forwards(plugin) { rows::of_fluent(row) } else { row };
     row.kinds.iter().all(|kind| connector(kind, settings).is_some()).then_some(row)
+}
+
+/// Whether a plugin names the codec of the Forward protocol, which is a connector here: what it says to its peer
+/// depends on what becomes of the events.
+fn forwards(plugin: &Plugin) -> bool {
+    let codec = plugin.options.iter().find(|(name, _)| name.text == "codec");
+    codec.is_some_and(|(_, value)| match &value.kind {
+        ValueKind::Plugin(codec) => codec.name.text == FORWARD,
+        ValueKind::Bare(name) | ValueKind::Text(name) => name == FORWARD,
+        _ => false,
+    })
 }
 
 fn connector(kind: &str, settings: &Settings) -> Option<&'static Connector> {
@@ -100,7 +114,12 @@ pub(crate) fn input(
     let arrival = row.arrival?;
     let declared = (declared(row), input::COMMON);
     let before = diagnostics.len();
-    Arguments::build(plugin, declared, settings, diagnostics, |arguments| {
+    let mut plugin = plugin.clone();
+    if arrival.arrives == Arrives::Forwarded {
+        // The connector reads it.
+        plugin.options.retain(|(name, _)| name.text != "codec");
+    }
+    Arguments::build(&plugin, declared, settings, diagnostics, |arguments| {
         let codec = row.codec.unwrap_or("plain");
         let intake = input::Intake::of_network(arrival, codec, arguments)?;
         let (framing, codec) = match arrival.arrives {
@@ -110,9 +129,10 @@ pub(crate) fn input(
             Arrives::Messages | Arrives::Bodies | Arrives::Polled => {
                 (Framing::Whole, InputCodec::Format(Format::Binary))
             }
-            Arrives::Events => (Framing::Lines, InputCodec::Json),
+            Arrives::Events | Arrives::Forwarded => (Framing::Lines, InputCodec::Json),
         };
-        let framing_is_chosen = !matches!(arrival.arrives, Arrives::Messages | Arrives::Events);
+        let framing_is_chosen =
+            !matches!(arrival.arrives, Arrives::Messages | Arrives::Events | Arrives::Forwarded);
         let reading = Reading { codec, framing, framing_is_chosen, ..Reading::default() };
         let built = build(row, name, &reading, (arguments, before))?;
         let open = built.into_iter().filter_map(|(built, ..)| built.source).collect();

@@ -275,6 +275,34 @@ pub(super) const BEATS_OPTIONS: &[Row] = &[
     ("add_hostname", Known),
 ];
 
+const FORWARDED: Arrival = Arrival {
+    arrives: Arrives::Forwarded,
+    notes: &[
+        seen("fluent.peer.host", "[@metadata][input][tcp][source][ip]", "host", ""),
+        seen("fluent.peer.port", "[@metadata][input][tcp][source][port]", "port", ""),
+    ],
+};
+/// `tcp` with the codec `fluent`.
+static TCP_OF_FLUENT: NetworkPlugin = input(
+    "tcp",
+    &["fluent"],
+    "plain",
+    (
+        &[
+            LISTENER,
+            TLS,
+            &[
+                ("mode", Known),
+                ("tcp_keep_alive", Known),
+                ("dns_reverse_lookup_enabled", Known),
+                ("proxy_protocol", Refused("false here")),
+            ],
+        ],
+        shape::fluent_input,
+    ),
+    &FORWARDED,
+);
+
 /// Plugins that speak the protocols of Logstash's own family, of brokers and of indexes.
 static PLUGINS: &[NetworkPlugin] = &[
     input("beats", &["beats"], "plain", (&[LISTENER, TLS, BEATS_OPTIONS], shape::beats), &BEATS),
@@ -508,6 +536,11 @@ static PLUGINS: &[NetworkPlugin] = &[
 /// All plugins that run over the network.
 fn plugins() -> impl Iterator<Item = &'static NetworkPlugin> {
     PLUGINS.iter().chain(collectors::PLUGINS)
+}
+
+/// The row of an input whose codec is that of the Forward protocol: a stream of TCP is another connector then.
+pub(super) fn of_fluent(row: &'static NetworkPlugin) -> &'static NetworkPlugin {
+    if row.name == TCP_OF_FLUENT.name { &TCP_OF_FLUENT } else { row }
 }
 
 /// The plugin of this name.

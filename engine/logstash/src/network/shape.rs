@@ -68,6 +68,13 @@ pub(crate) fn tcp_input(draft: &mut Draft<'_, '_>) {
     }
 }
 
+pub(super) fn fluent_input(draft: &mut Draft<'_, '_>) {
+    if draft.text("mode", "server") != "server" {
+        draft.wrong("mode", "`server` beside the codec `fluent`");
+    }
+    tcp_input(draft);
+}
+
 pub(crate) fn udp_input(draft: &mut Draft<'_, '_>) {
     listener(draft, EVERYWHERE, "");
 }

@@ -103,7 +103,7 @@ fn settings(
 ) -> Settings {
     let scope = Scope::with_prelude();
     let args = compiler.program_args.clone();
-    let reader = Reader { rows, span: def.kind.span, scope: &scope, args };
+    let reader = Reader { rows, span: def.kind.span, scope: &scope, args, wants_units: true };
     let mut settings = Settings::new(def.kind.span);
     match address(connector, def, &reader, compiler) {
         Ok(None) => {}

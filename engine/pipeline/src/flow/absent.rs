@@ -12,40 +12,22 @@ struct Instead {
 const ABSENT: &[Instead] = &[
     Instead {
         kinds: &["discord", "azure_monitor_ingest_writer"],
-        advice: "write the bodies of requests with a `stdio` or `file` connector and send them with \
-                 `curl --data-binary`",
+        advice: "send the same requests with `http_client`: `url`, `headers` and `auth` = {\"bearer\": token} say to whom",
     },
     Instead {
         kinds: &["clickhouse"],
-        advice: "write rows with a `stdio` connector: `temblor run FLOW | clickhouse-client -q 'INSERT \
-                 INTO TABLE FORMAT JSONEachRow'`",
+        advice: "send rows with `http_client`: `\"url\": \"http://HOST:8123/?query=INSERT%20INTO%20TABLE%20FORMAT%20JSONEachRow\"`",
     },
     Instead {
-        kinds: &[
-            "gbq_writer",
-            "gcl_writer",
-            "gcs_streamer",
-            "gpubsub_consumer",
-            "gpubsub_producer",
-        ],
-        advice: "use the tools `bq`, `gcloud` and `gsutil` with what a `file` or `stdio` connector reads or writes",
+        kinds: &["gcs_streamer", "gcs_writer"],
+        advice: "Cloud Storage speaks the protocol of S3: use `s3_streamer` with `\"url\": \"https://storage.googleapis.com\"` \
+                 and, as `auth`, an HMAC key of the service account (`gcloud storage hmac create`)",
     },
     Instead {
-        kinds: &["dns", "dns_client"],
-        advice: "look names up beforehand, and add them with the operator `enrich` from a table",
+        kinds: &["gbq_writer", "gcl_writer", "gpubsub_consumer", "gpubsub_producer"],
+        advice: "use the tools `bq` and `gcloud` with what a `file` or `stdio` connector reads or writes",
     },
-    Instead {
-        kinds: &["kv"],
-        advice: "keep values in the `state` of a script (`--state DIR` keeps it), or look them up with `enrich`",
-    },
-    Instead {
-        kinds: &["wal"],
-        advice: "run with `--state DIR`: what has not been delivered is read again after a crash",
-    },
-    Instead {
-        kinds: &["cb"],
-        advice: "it tests tremor itself; `temblor run --stats json` counts what was acknowledged",
-    },
+    Instead { kinds: &["dns"], advice: "the connector that looks names up is called `dns_client`" },
 ];
 
 /// The names of all of them.

@@ -7,6 +7,7 @@ use crate::graph::{FlowConnector, Graph, connector_setting};
 use crate::operator::{ERR, IN, OUT};
 use crate::queueing;
 use crate::registry::Registry;
+use std::time::Duration;
 use temblor_codec::{Encoding, OutputCodec};
 use temblor_declare::interceptor::after::After;
 use temblor_declare::interceptor::{after, before};
@@ -14,7 +15,7 @@ use temblor_declare::queue::SEVERITY;
 use temblor_declare::read::{self, Reader};
 use temblor_declare::shared::{FLOW, QUEUE};
 use temblor_declare::{
-    Built, BuiltSink, CodecUse, Connector, Ends, Notation, Setting, Settings, codec,
+    Built, BuiltSink, CodecUse, Connector, Ends, Given, Notation, Setting, Settings, codec,
 };
 use temblor_lang::diagnostic::{Diagnostic, Severity};
 use temblor_lang::lower::Compiler;
@@ -39,7 +40,10 @@ pub(super) fn lower(
     let before = compiler.diagnostics.len();
     let settings = shared(connector, def, compiler);
     let shape = shape(row, &settings, compiler);
-    let config = configuration(row, &settings, compiler);
+    let mut config = configuration(row, &settings, compiler);
+    if let Some(retry) = reconnect(&settings) {
+        config.insert("reconnect", settings.span_of("reconnect"), Given::Record(retry));
+    }
     if has_errors(&compiler.diagnostics[before..]) {
         return;
     }
@@ -95,8 +99,25 @@ fn shared(connector: &FlowConnector, def: &ConnectorDef, compiler: &mut Compiler
     let span = connector.definition.name.span;
     let args = Some(connector.args.clone());
     let rows = [FLOW, QUEUE, &SEVERITY];
-    let reader = Reader { rows: &rows, span, scope: &connector.scope, args };
+    let reader = Reader { rows: &rows, span, scope: &connector.scope, args, wants_units: false };
     reader.bindings(&known, Settings::new(span), compiler)
+}
+
+/// No wait between two attempts to connect is longer, but for the first.
+const WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// What `reconnect` says, in the terms of the record `retry` that our own connectors have.
+fn reconnect(settings: &Settings) -> Option<Settings> {
+    let said = settings.record("reconnect")?.record("retry")?;
+    let (span, mut retry) = (settings.span_of("reconnect"), Settings::new(settings.span));
+    let first = Duration::from_millis(said.whole("interval_ms"));
+    retry.insert("first", span, Given::Duration(first));
+    retry.insert("longest", span, Given::Duration(first.max(WAIT_MAX)));
+    retry.insert("growth", span, Given::Number(said.number("growth_rate")));
+    if let Some(retries) = said.optional_whole("max_retries") {
+        retry.insert("attempts", span, Given::Whole(retries.saturating_add(1)));
+    }
+    Some(retry)
 }
 
 /// How a connector reads messages and writes events.

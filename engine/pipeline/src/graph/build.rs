@@ -258,6 +258,7 @@ impl<'c, 'r> Builder<'c, 'r> {
                 .any(|one| one.role == EndpointRole::Sink && one.name.text == ERR);
         let first = self.graph.nodes.len();
         self.statements(&program.query, &mut level);
+        self.find_hungry_input(program, &level);
         for endpoint in &program.endpoints {
             let row =
                 self.registry.connector(&endpoint.kind.text, temblor_declare::Notation::Temblor);
@@ -272,6 +273,22 @@ impl<'c, 'r> Builder<'c, 'r> {
             self.error_ports.push((first..self.graph.nodes.len(), *node));
         }
         self.finish()
+    }
+
+    /// Warns of statements that read from `in` where all events come from sources of other names: the command
+    /// line feeds `in` only where the file declares no source.
+    fn find_hungry_input(&mut self, program: &Program, level: &Level) {
+        let mut sources =
+            program.endpoints.iter().filter(|one| one.role == EndpointRole::Source).peekable();
+        let Some(first) = sources.peek().map(|one| one.name.text.clone()) else { return };
+        let Some(Instance::Input(node)) = level.instance(IN) else { return };
+        if sources.any(|one| one.name.text == IN) {
+            return;
+        }
+        let reads = self.spans.iter().filter(|((from, _), _)| from == node);
+        if let Some(span) = reads.map(|(_, span)| *span).min_by_key(|span| span.start) {
+            self.complain(complain::hungry_input(&first, span));
+        }
     }
 
     /// The graph of a pipeline that a flow creates, with its ports as inputs and outputs.

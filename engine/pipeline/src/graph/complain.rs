@@ -164,6 +164,14 @@ pub(super) fn unknown_choice(setting: &str, name: &Ident, words: &[&str]) -> Dia
     Diagnostic::error("E0510", name.span, message).with_known(&name.text, words)
 }
 
+/// A statement reads from `in`, which nothing feeds beside declared sources.
+pub(super) fn hungry_input(source: &str, span: Span) -> Diagnostic {
+    let message =
+        "no events come into `in`: this file declares its sources, and none of them is called `in`";
+    Diagnostic::warning("W0528", Class::Behaviour, span, message)
+        .with_help(format!("begin with `{source} |> …`, or call a source `in`"))
+}
+
 /// `source tcp` is no step, and not a whole declaration.
 pub(super) fn declaration_as_step(role: &str, span: Span) -> Diagnostic {
     let example = match role {

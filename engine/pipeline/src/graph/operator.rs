@@ -28,7 +28,14 @@ impl Builder<'_, '_> {
         }
         let span = definition.define.span;
         let args = self.args_of(&args);
-        let reader = Reader { rows: &[kind.settings], span, scope: &definition.scope, args };
+        let is_tremors = kind.path.contains("::");
+        let reader = Reader {
+            rows: &[kind.settings],
+            span,
+            scope: &definition.scope,
+            args,
+            wants_units: !is_tremors,
+        };
         let before = self.compiler.diagnostics.len();
         let settings = reader.bindings(&def.with, Settings::new(span), self.compiler);
         self.note_places(&settings);

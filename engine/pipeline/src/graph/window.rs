@@ -143,11 +143,8 @@ impl Builder<'_, '_> {
         let span = definition.define.span;
         let (scope, args) = (&definition.scope, level.args.clone());
         let before = self.compiler.diagnostics.len();
-        let settings = Reader { rows: &[WINDOW, REMOVED], span, scope, args }.bindings(
-            &def.with,
-            Settings::new(span),
-            self.compiler,
-        );
+        let settings = Reader { rows: &[WINDOW, REMOVED], span, scope, args, wants_units: false }
+            .bindings(&def.with, Settings::new(span), self.compiler);
         // tremor does not look at what it does not know.
         let said = &mut self.compiler.diagnostics[before..];
         for one in said.iter_mut().filter(|one| one.code == "E0506") {

@@ -78,7 +78,7 @@ fn table(def: &EndpointDef, compiler: &mut Compiler<'_>) -> Option<Arc<Lookup>> 
     let rows = if is_record { OF_RECORDS } else { OF_FILES };
     let (span, scope, args) =
         (def.kind.span, &Scope::with_prelude(), compiler.program_args.clone());
-    let reader = Reader { rows: &[rows], span, scope, args };
+    let reader = Reader { rows: &[rows], span, scope, args, wants_units: true };
     let before = compiler.diagnostics.len();
     let settings = reader.bindings(&def.with, Settings::new(span), compiler);
     let is_wrong = |one: &Diagnostic| one.severity == Severity::Error && one.code != "E0506";

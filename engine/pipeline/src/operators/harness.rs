@@ -85,7 +85,13 @@ pub(super) fn build(
         settings.iter().map(|(name, text)| binding(kind.settings, name, text)).collect();
     let mut compiler = Compiler::new(temblor_stdlib::registry(), &NoModules);
     let span = Span::new(SourceId(0), 0, 0);
-    let reader = Reader { rows: &[kind.settings], span, scope: &Scope::default(), args: None };
+    let reader = Reader {
+        rows: &[kind.settings],
+        span,
+        scope: &Scope::default(),
+        args: None,
+        wants_units: false,
+    };
     let settings = reader.bindings(&with, Settings::new(span), &mut compiler);
     match compiler.diagnostics.into_iter().next() {
         Some(complaint) => Err(complaint),

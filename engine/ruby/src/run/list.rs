@@ -118,8 +118,8 @@ impl Machine<'_, '_> {
                 let (from, count) = filled(heap, items.len(), places)?;
                 let mut new = items.to_vec();
                 new.resize(new.len().max(from + count), Value::Nil);
-                for at in from..from + count {
-                    new[at] = self.give_to(given, vec![Value::Int(at as i64)])?;
+                for (at, place) in new.iter_mut().enumerate().skip(from).take(count) {
+                    *place = self.give_to(given, vec![Value::Int(at as i64)])?;
                 }
                 list.set_items(heap, new);
                 Value::List(list)

@@ -93,14 +93,17 @@ impl Client {
         for event in 0..parcel.events().len() {
             match self.ask(parcel.event(event)).await {
                 Ok(answer) => {
-                    let correlation = parcel.attribute(event, 0).filter(|one| *one != "null");
-                    let meta = correlation.map(|one| format!("{{\"correlation\":{one}}}"));
-                    messages.push(&meta.unwrap_or_default(), answer.as_bytes());
+                    let meta = correlation(parcel.attribute(event, 0));
+                    messages.push(&meta, answer.as_bytes());
                 }
                 Err(reason) => refused.push(Refusal { event, reason, details: String::new() }),
             }
         }
-        parcel.answer(messages, &self.answers, &refused, &self.errors);
+        let asked: Vec<_> =
+            refused.iter().map(|one| correlation(parcel.attribute(one.event, 0))).collect();
+        let mut asked = asked.into_iter();
+        let meta = |_: &Refusal| asked.next().unwrap_or_default();
+        parcel.answer_about(messages, &self.answers, &refused, meta, &self.errors);
     }
 
     async fn ask(&self, event: &[u8]) -> Result<String, String> {
@@ -113,6 +116,12 @@ impl Client {
         let records: Vec<_> = records.iter().map(record).collect();
         Ok(serde_json::Value::from(records).to_string())
     }
+}
+
+/// The metadata of what comes back for a question with this `$correlation`.
+fn correlation(of: Option<&str>) -> String {
+    let of = of.filter(|one| *one != "null");
+    of.map(|one| format!("{{\"correlation\":{one}}}")).unwrap_or_default()
 }
 
 /// The name and the kind of record that an event asks for.

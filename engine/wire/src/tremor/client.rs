@@ -73,13 +73,18 @@ fn build_tcp(what: &Build<'_>) -> Result<Built, Wrong> {
         address.host,
         address.port
     );
-    Ok(built(Peer::Tcp(address), tls, reading(what), meta))
+    Ok(built(Peer::Tcp(address), tls, manner(what), meta))
 }
 
 fn build_unix(what: &Build<'_>) -> Result<Built, Wrong> {
     let path = what.settings.text("path").to_string();
     let meta = format!("{{\"unix_socket_client\":{{\"peer\":{path:?}}}}}");
-    Ok(built(Peer::Unix(path), None, reading(what), meta))
+    Ok(built(Peer::Unix(path), None, manner(what), meta))
+}
+
+/// How it reads, and how often it connects.
+fn manner(what: &Build<'_>) -> (Reading, Retry) {
+    (reading(what), Retry::of_settings(what.settings.record("reconnect")))
 }
 
 /// TLS as tremor's clients say it.
@@ -112,12 +117,18 @@ fn client_tls(settings: &Settings) -> Result<Option<Arc<tls::Client>>, Wrong> {
     tls::Client::new(&own).map(Some)
 }
 
-fn built(peer: Peer, tls: Option<Arc<tls::Client>>, reading: Reading, meta: String) -> Built {
+fn built(
+    peer: Peer,
+    tls: Option<Arc<tls::Client>>,
+    (reading, retry): (Reading, Retry),
+    meta: String,
+) -> Built {
     let keepalive = Some(std::time::Duration::from_secs(60));
     let link = Arc::new(Link {
         origin: Origin::with_meta(peer.to_string(), meta),
         peer,
         dialer: Dialer { tls, keepalive, connect_max: CONNECT_MAX },
+        retry,
         is_read: AtomicBool::new(false),
         write: Mutex::new(None),
         connected: Notify::new(),
@@ -134,6 +145,8 @@ fn built(peer: Peer, tls: Option<Arc<tls::Client>>, reading: Reading, meta: Stri
 struct Link {
     peer: Peer,
     dialer: Dialer,
+    /// The waits between attempts to connect.
+    retry: Retry,
     origin: Arc<Origin>,
     /// Whether a source reads it. Then the source connects; else the sink does.
     is_read: AtomicBool,
@@ -175,7 +188,7 @@ impl Source for Client {
 impl Client {
     /// Connects, reads until the peer ends, and connects again, until the run stops.
     async fn read_all(&self, feed: &Feed) {
-        let (link, notes, mut retry) = (&self.link, Notes::default(), Retry::default());
+        let (link, notes, mut retry) = (&self.link, Notes::default(), self.link.retry.clone());
         let stop = feed.stop.asked();
         tokio::pin!(stop);
         loop {
@@ -198,8 +211,11 @@ impl Client {
                 }
                 Err(error) => error.to_string(),
             };
+            let Some(wait) = retry.fail(retry::chance()) else {
+                let help = "`reconnect` of the connector says how often it is tried";
+                return feed.trouble(Error::input(link.peer.to_string(), reason, help));
+            };
             notes.note(feed, "connection", &format!("{}: {reason}; it is tried again", link.peer));
-            let wait = retry.fail(retry::chance()).unwrap_or_default();
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = &mut stop => return,
@@ -222,8 +238,7 @@ impl OpenSink for Writing {
                     return write_linked(&link, &outlet, &desk).await;
                 }
                 let peers = vec![link.peer.clone()];
-                let lines =
-                    Lines::new(link.dialer.clone(), Strategy::Failover, peers, &Retry::default());
+                let lines = Lines::new(link.dialer.clone(), Strategy::Failover, peers, &link.retry);
                 sending::write(lines, Frames::AsEncoded, outlet, desk).await;
             })
         };

@@ -246,4 +246,15 @@ in |> out"###,
         right: r###"source in from tcp "127.0.0.1:5514";
 in |> out"###,
     },
+    Page {
+        code: "W0528",
+        title: "an input that nothing feeds",
+        text: r###"A file that declares a source gets its events from its sources alone; `in` stands for the input of the
+command line, which is read only where the file declares none. What reads from `in` beside a source of another name never
+sees an event. Begin with the name of a source, or call a source `in`."###,
+        wrong: r###"source lines from stdin;
+in |> out"###,
+        right: r###"source lines from stdin;
+lines |> out"###,
+    },
 ];

@@ -236,7 +236,9 @@ fn with_others(heap: &Heap, items: &[Value], name: &str, arguments: &[Value]) ->
                 let other = others(heap, list);
                 let size = rows.len().saturating_mul(other.len());
                 limited(size.saturating_mul(lists.len() + 1))?;
-                let row = |row: &Vec<Value>, one: &Value| [row.as_slice(), &[one.clone()]].concat();
+                let row = |row: &Vec<Value>, one: &Value| {
+                    [row.as_slice(), std::slice::from_ref(one)].concat()
+                };
                 rows = rows
                     .iter()
                     .flat_map(|left| other.iter().map(move |one| row(left, one)))
