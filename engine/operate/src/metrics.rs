@@ -172,17 +172,6 @@ pub static METRICS: &[Metric] = &[
         |seen| of_sources(seen, |one| Value::Whole(one.reconnects)),
     ),
     gauge(
-        "temblor_source_lag_messages",
-        Measure::None,
-        &["source"],
-        "Messages of the partitions of this member that have not been read yet, as its broker says every 5 s (Kafka).",
-        |seen| {
-            let lag = |one: &SourceSeen| Some((one.row.name.clone(), one.lag_messages?));
-            let known = seen.sources.iter().filter_map(lag);
-            known.map(|(name, messages)| (vec![name], Value::Whole(messages))).collect()
-        },
-    ),
-    gauge(
         "temblor_source_up",
         Measure::None,
         &["source"],

@@ -34,8 +34,6 @@ pub struct SourceSeen {
     pub in_flight: u64,
     /// Bytes of its files that have not been read yet, where the size is known.
     pub lag_bytes: Option<u64>,
-    /// Messages of its topics that have not been read yet, where a broker says so.
-    pub lag_messages: Option<u64>,
 }
 
 /// A sink.
@@ -141,7 +139,6 @@ fn source(view: &View, at: usize, row: Row) -> SourceSeen {
         latency,
         in_flight,
         lag_bytes: (total > 0).then(|| total.saturating_sub(read)),
-        lag_messages: stats.lag(),
     }
 }
 

@@ -25,8 +25,6 @@ pub struct SourceStats {
     pub raw_bytes: AtomicU64,
     /// Bytes that there are to read; 0 when unknown.
     pub total_bytes: AtomicU64,
-    /// Messages of its topics that it has not read yet, and one; 0 when unknown.
-    lag: AtomicU64,
     /// Whether it is open, and how it ended.
     pub condition: Condition,
     /// Whether the last that happened was a failure. Beside the condition, which takes a lock.
@@ -281,16 +279,6 @@ impl SourceStats {
     pub fn fail(&self, reason: &str) {
         self.is_failing.store(true, Ordering::Relaxed);
         self.condition.set(Health::Failing(reason.to_string()));
-    }
-
-    /// So many messages of its topics wait to be read.
-    pub fn set_lag(&self, messages: u64) {
-        self.lag.store(messages.saturating_add(1), Ordering::Relaxed);
-    }
-
-    /// How many messages of its topics wait to be read, where a broker says so.
-    pub fn lag(&self) -> Option<u64> {
-        self.lag.load(Ordering::Relaxed).checked_sub(1)
     }
 
     /// Something was read.

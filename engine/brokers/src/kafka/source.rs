@@ -13,7 +13,7 @@ use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer, ConsumerContext, Reb
 use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
 use rdkafka::message::{BorrowedMessage, Headers};
 use rdkafka::types::RDKafkaRespErr;
-use rdkafka::{ClientConfig, ClientContext, Message, Offset, Statistics, TopicPartitionList};
+use rdkafka::{ClientConfig, ClientContext, Message, Offset, TopicPartitionList};
 use temblor_declare::Wrong;
 use temblor_runtime::batch::Origin;
 use temblor_runtime::checkpoint::FileMark;
@@ -41,7 +41,6 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("fetch.message.max.bytes", "1048576"),
     ("queued.max.messages.kbytes", "65536"),
     ("allow.auto.create.topics", "false"),
-    ("statistics.interval.ms", "5000"),
     ("topic.metadata.refresh.interval.ms", "30000"),
 ];
 /// Time between two looks at whether the run stops.
@@ -170,14 +169,6 @@ impl ClientContext for Calls {
     fn error(&self, error: KafkaError, reason: &str) {
         self.complaints.hear(&error, reason);
     }
-
-    fn stats(&self, statistics: Statistics) {
-        let partitions = statistics.topics.values().flat_map(|topic| topic.partitions.values());
-        let lags: Vec<u64> = partitions.filter_map(lag).collect();
-        if !lags.is_empty() {
-            self.feed.counters().set_lag(lags.iter().sum());
-        }
-    }
 }
 
 impl ConsumerContext for Calls {
@@ -207,14 +198,6 @@ impl ConsumerContext for Calls {
             self.complaints.fail(&error);
         }
     }
-}
-
-/// How many messages of a partition have not been read yet, where that is known.
-fn lag(partition: &rdkafka::statistics::Partition) -> Option<u64> {
-    let known = |offset: i64| (offset >= 0).then_some(offset);
-    let end = known(partition.ls_offset).or(known(partition.hi_offset))?;
-    let place = known(partition.app_offset).or(known(partition.lo_offset))?;
-    u64::try_from(end - place).ok().filter(|_| partition.desired)
 }
 
 /// Tells librdkafka what can be committed.

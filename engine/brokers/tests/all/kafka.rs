@@ -6,7 +6,7 @@ use rdkafka::ClientConfig;
 use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use temblor_testing::{Folder, OwnPeer, peer, temblor, wait_for, wait_until};
+use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
 use tokio::runtime::Runtime;
 
 use crate::{counted, ends_in_peace, numbered, outlives, run, start, wait_for_lines};
@@ -506,41 +506,4 @@ fn an_internal_topic_with_another_number_of_partitions_is_refused() {
     process.wait_for_text("has 3 partitions, not 12");
     wait_until("the end", || process.status().is_some());
     assert!(!process.status().expect("it has ended").success());
-}
-
-/// What a reader has not read yet is a metric.
-#[test]
-fn lag_is_told() {
-    let Some(address) = peer("KAFKA") else { return };
-    let (folder, topic) = (Folder::new(), name("lag"));
-    create(&address, &topic, 2);
-    let sink = format!("sink out into kafka \"{address}\" with topic = \"{topic}\" end; in |> out");
-    run(&folder, &sink, &numbered(20_000)).succeeded();
-    // Nothing goes on behind the first events: what is read ahead is bounded.
-    let program = format!(
-        "source k from kafka \"{address}\" with topics = \"{topic}\", group = \"{topic}\" end;
-         k |> rate_limit 1 per 1h block |> out"
-    );
-    let (path, port) = (folder.write("lag.tmb", program), temblor_testing::free_port());
-    let api = format!("127.0.0.1:{port}");
-    let process = temblor(["run", "--api", &api, path.to_str().expect("paths of tests are UTF-8")])
-        .folder(folder.path())
-        .start();
-    let lag = || {
-        let text = scraped(&api)?;
-        let line = text.lines().find(|line| line.starts_with("temblor_source_lag_messages{"))?;
-        line.rsplit(' ').next()?.parse::<u64>().ok()
-    };
-    let told = wait_for("the lag", || lag().filter(|messages| *messages > 0));
-    assert!((1..20_000).contains(&told), "{told}");
-    process.kill();
-}
-
-fn scraped(api: &str) -> Option<String> {
-    use std::io::{Read, Write};
-    let mut connection = std::net::TcpStream::connect(api).ok()?;
-    connection.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
-    let mut text = String::new();
-    connection.read_to_string(&mut text).ok()?;
-    Some(text)
 }
