@@ -515,7 +515,7 @@ impl Action<'_> {
             format!("string::starts_with({text_of}, {})", text(cookie))
         };
         let steps = vec![format!(
-            "when {test} do\nset {place} = match {body} of case document = ~ json|| => document case _ => {{\"msg\": string::trim_start(event.msg)}} end\nelse\nset {place} = {{\"msg\": string::trim_start(event.msg)}}\nend"
+            "when {test} do\nset {place} = merge {place} ?? {{}} of match {body} of case document = ~ json|| => document case _ => {{\"msg\": string::trim_start(event.msg)}} end end\nelse\nset {place} = merge {place} ?? {{}} of {{\"msg\": string::trim_start(event.msg)}} end\nend"
         )];
         let remarks = vec!["`$parsesuccess` is not set".to_string()];
         Ok(Output::Steps { steps, uses: vec!["string"], remarks })

@@ -906,6 +906,14 @@ impl Converter<'_> {
             }
             Err(why) => {
                 self.note(object.span, &what, Coverage::NotPossible, &why);
+                if kind.to_ascii_lowercase().starts_with("mm") {
+                    // What should have changed the message must not go on unchanged: it may hold what
+                    // nobody behind may see.
+                    return Steps {
+                        list: vec![undecided(&self.part(object.span, &what), &why)],
+                        comes_back: true,
+                    };
+                }
                 // What comes behind must see the message: what fails is a copy.
                 let stream = self.page.stream("left_out");
                 let step = undecided(&self.part(object.span, &what), &why);

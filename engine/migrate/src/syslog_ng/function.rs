@@ -486,7 +486,10 @@ mod tests {
     fn functions_become_those_of_the_library() {
         for (template, wanted) in [
             ("$(substr $HOST 0 3)", r##""#{string::slice(m.HOST, 0, 3)}""##),
-            ("$(if (\"$HOST\" eq \"a\") b c)", r##""#{if m.HOST == "a" then "b" else "c" end}""##),
+            (
+                "$(if (\"$HOST\" eq \"a\") b c)",
+                r##""#{if (m.HOST == "a") then "b" else "c" end}""##,
+            ),
             ("$(+ $PID 1)", r##""#{(integer::parse_or(m.PID, 0) + 1)}""##),
             ("$(lowercase ${x})", r##""#{string::lowercase((m.x ?? ""))}""##),
         ] {

@@ -509,6 +509,10 @@ impl Converter<'_> {
     /// Ends a chain that nothing comes behind.
     fn finish(&mut self, mut chain: Chain) {
         if chain.steps.is_empty() {
+            // Channels that come together where nothing follows.
+            if chain.from.starts_with("joined") {
+                self.page.chain(chain.step("drop"));
+            }
             return;
         }
         let last = chain.steps.last().cloned().unwrap_or_default();
