@@ -28,6 +28,9 @@ pub struct Facts {
     pub origin: Option<Arc<str>>,
     /// Number of groups in the running select, for `win::cardinality()`.
     pub groups: Cell<u64>,
+    /// Where the window that is emitted begins and ends, for `win::starts()` and `win::ends()`: nanoseconds
+    /// since 1970-01-01 UTC, 0 where that is not known.
+    pub window: Cell<(u64, u64)>,
     /// Counts the draws of random numbers within one event.
     pub draws: Cell<u64>,
     /// Seed of the run (`--seed`).

@@ -7,6 +7,7 @@ use temblor_lang::span::Sources;
 use temblor_lang::syntax;
 use temblor_lang::syntax::tree::{Create, CreateKind, DefineKind, Query, Statement};
 use temblor_pipeline::graph::{Declared, expand};
+use temblor_pipeline::load::partitioned;
 
 /// The long form of a text; of a script or deploy file only a clean copy.
 pub(crate) fn long_form(name: &str, text: &str) -> String {
@@ -22,7 +23,8 @@ pub(crate) fn long_form(name: &str, text: &str) -> String {
             syntax::print_query(&query)
         }
         _ => {
-            let mut program = syntax::parse_program(&sources, source).tree;
+            let program = syntax::parse_program(&sources, source).tree;
+            let mut program = partitioned(&program).into_owned();
             let names = Declared::of_program(&program, registry());
             expand_chains(&mut program.query, &names);
             syntax::print_program(&program)

@@ -5,8 +5,10 @@ mod modules;
 mod parameters;
 mod text;
 mod through;
+mod partition;
 
 pub use modules::Directories;
+pub use partition::expanded as partitioned;
 pub use text::Text;
 
 use crate::endpoint::Endpoints;
@@ -224,7 +226,8 @@ impl<'g> LoadOptions<'g> {
             Text::Program(parsed) => {
                 compiler.environment = Some(|name| std::env::var(name).ok());
                 compiler.program_args = parameters::arguments(&parsed.tree, self, &mut compiler);
-                let tree = through::expanded(&parsed.tree);
+                let tree = partition::expanded(&parsed.tree);
+                let tree = through::expanded(&tree);
                 let declared = parameters::endpoints(&tree, &mut compiler);
                 endpoints = Endpoints::lower(&declared, tables, self.registry, &mut compiler);
                 Builder::new(&mut compiler, self.registry, Notation::Short)

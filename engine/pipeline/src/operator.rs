@@ -47,6 +47,8 @@ pub struct Emitter<'a> {
     events: bumpalo::collections::Vec<'a, (&'a str, Event<'a>)>,
     /// Events that failed inside the operator, with the reason.
     failed: Vec<(Event<'a>, EvalError)>,
+    /// Events for a port, with the reason why they failed if that leads nowhere.
+    sorted_out: Vec<(&'static str, Event<'a>, EvalError)>,
     released: Vec<Token>,
     dropped: u64,
     not_before_ns: u64,
@@ -60,6 +62,8 @@ pub const ERR: &str = "err";
 pub const FULL: &str = "full";
 /// The port of events that an operator sorts out: repeats, what does not parse, what is over a limit.
 pub const ELSE: &str = "else";
+/// The port of events that come too late for their window.
+pub const LATE: &str = "late";
 /// The port of events that tremor's operators turn away.
 pub const OVERFLOW: &str = "overflow";
 /// The default input port.
@@ -70,8 +74,8 @@ impl<'a> Emitter<'a> {
     #[must_use]
     pub fn new(arena: &'a Arena) -> Self {
         let events = bumpalo::collections::Vec::new_in(arena.bump());
-        let (failed, released) = (Vec::new(), Vec::new());
-        Self { events, failed, released, dropped: 0, not_before_ns: 0 }
+        let (failed, sorted_out, released) = (Vec::new(), Vec::new(), Vec::new());
+        Self { events, failed, sorted_out, released, dropped: 0, not_before_ns: 0 }
     }
 
     /// Sends an event to a port.
@@ -83,6 +87,17 @@ impl<'a> Emitter<'a> {
     #[cold]
     pub fn fail(&mut self, event: Event<'a>, error: EvalError) {
         self.failed.push((event, error));
+    }
+
+    /// Sends an event as it is to a port; where that leads nowhere the event has failed.
+    #[cold]
+    pub fn sort_out(&mut self, port: &'static str, event: Event<'a>, error: EvalError) {
+        self.sorted_out.push((port, event, error));
+    }
+
+    /// Takes the events that were sorted out.
+    pub fn take_sorted_out(&mut self) -> Vec<(&'static str, Event<'a>, EvalError)> {
+        std::mem::take(&mut self.sorted_out)
     }
 
     /// Takes the events that failed.

@@ -1,9 +1,12 @@
-//! The one tokio runtime of a run: sockets, timers, TLS and the clients of brokers live on it.
+//! The one tokio runtime of a run: sockets, timers, TLS and the clients of brokers live on it; and where the
+//! ends of one run that belong together find each other.
 //!
 //! Invariant: it exists only once somebody has asked for it, and no event is decoded, changed or encoded on
 //! its threads.
 
-use std::sync::{Arc, OnceLock};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -14,6 +17,8 @@ use crate::limits::NETWORK_THREADS_MAX;
 #[derive(Default)]
 pub struct Network {
     runtime: OnceLock<Runtime>,
+    /// What sources and sinks of the run share, by name.
+    shared: Mutex<HashMap<&'static str, Arc<dyn Any + Send + Sync>>>,
 }
 
 impl Network {
@@ -21,6 +26,16 @@ impl Network {
     #[must_use]
     pub fn new() -> Arc<Self> {
         Arc::default()
+    }
+
+    /// What several ends of the run share under a name; the first to ask makes it.
+    ///
+    /// # Panics
+    /// When a name stands for things of two types.
+    pub fn shared<T: Default + Send + Sync + 'static>(&self, name: &'static str) -> Arc<T> {
+        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let one = shared.entry(name).or_insert_with(|| Arc::<T>::default());
+        Arc::clone(one).downcast().expect("a name stands for one type")
     }
 
     /// Where tasks are spawned.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::ack::{Delivery, Ledger, Token};
+use crate::ack::{Delivery, Ledger, SourceId, Token};
 use crate::batch::Origin;
 use crate::console::Console;
 use crate::drain::Drain;
@@ -362,6 +362,12 @@ impl Parcel {
         let width = self.attributes.len().checked_div(self.ends.len())?;
         let (start, end) = (*self.attributes.get(event * width + attribute)?)?;
         std::str::from_utf8(&self.attribute_bytes[start as usize..end as usize]).ok()
+    }
+
+    /// Whether all of it stems from what this source has read.
+    #[must_use]
+    pub fn stems_from(&self, source: SourceId) -> bool {
+        self.tokens.iter().all(|token| token.identity().0 == source)
     }
 
     /// The other side has all of it.

@@ -8,8 +8,8 @@ use crate::span::Span;
 use crate::syntax::tree::{
     ArgDecl, Binding, Chain, ChainMatch, ChainSelect, Create, CreateKind, Define, DefineKind,
     Deploy, DeployFlow, DeployStatement, Endpoint, EndpointDef, EndpointRole, Expr, ExprKind,
-    FlowDef, FlowStatement, Group, Ident, ModPath, PathRoot, PatternKind, PipelineDef, Program,
-    Query, ScriptDef, Select, Statement, Step, StepKind, WindowDef,
+    FlowDef, FlowStatement, Group, Ident, PathRoot, PatternKind, PipelineDef, Program, Query,
+    ScriptDef, Select, Statement, Step, StepKind, UsedWindow, WindowDef,
 };
 
 impl EndKind {
@@ -282,9 +282,10 @@ impl Walk {
         select.having.iter().for_each(|having| self.expr(having));
     }
 
-    fn windows(&mut self, windows: &[ModPath]) {
+    fn windows(&mut self, windows: &[UsedWindow]) {
         for window in windows {
-            self.path(window, &[SymbolKind::Window]);
+            self.path(&window.path, &[SymbolKind::Window]);
+            window.time.iter().for_each(|setting| self.expr(&setting.value));
         }
     }
 
@@ -326,7 +327,7 @@ impl Walk {
                 otherwise.iter().flatten().for_each(|step| self.step(step, whole));
             }
             StepKind::Match(matching) => self.chain_match(matching, whole),
-            StepKind::Select(select) => self.chain_select(select),
+            StepKind::Select(select) => self.chain_select(select, whole),
             StepKind::Operator { name, positional, clauses, with } => {
                 let kind = name.text();
                 self.refer(name.span, Target::OperatorKind(kind.clone()));
@@ -382,12 +383,13 @@ impl Walk {
         }
     }
 
-    fn chain_select(&mut self, select: &ChainSelect) {
+    fn chain_select(&mut self, select: &ChainSelect, whole: Span) {
         self.expr(&select.target);
         self.windows(&select.windows);
         select.filter.iter().for_each(|filter| self.expr(filter));
         select.group.iter().for_each(|group| self.group(group));
         select.having.iter().for_each(|having| self.expr(having));
+        select.late.iter().for_each(|place| self.chain_stream(place, whole));
     }
 }
 

@@ -236,7 +236,11 @@ impl FailurePoint<'_> {
         let near_clause = (in_step && usable(before)).then(|| {
             nearest(before, words::CLAUSE_WORDS).filter(|_| !words::CLAUSE_WORDS.contains(&before))
         });
-        if let Some(word) = near.or(near_clause.flatten()) {
+        let in_time =
+            self.failure.expects(Rule::time_word) || self.failure.expects(Rule::time_bound);
+        let near_bound =
+            (in_time && usable(here)).then(|| nearest(here, words::TIME_WORDS)).flatten();
+        if let Some(word) = near_bound.or(near).or(near_clause.flatten()) {
             return Some(format!("did you mean `{word}`?"));
         }
         let statement = self.failure.expects(Rule::semi) && self.starts_line();

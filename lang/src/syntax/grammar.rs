@@ -86,6 +86,7 @@ fn is_structural_word(rule: Rule) -> bool {
             | R::kw_with
             | R::word_do
             | R::word_first
+            | R::word_on
             | R::word_over
             | R::word_route
             | R::word_sink

@@ -57,7 +57,10 @@ pub const KEYWORDS: &[(&str, &str)] = &[
     ("of", "Stands between what is looked at and the arms."),
     ("operator", "`define operator o from generic::batch with … end`."),
     ("or", "`a or b`: true when one is. The right side is only evaluated when it matters."),
-    ("over", "`select … over window` in a chain: the window that aggregates work on."),
+    (
+        "over",
+        "`select … over window` in a chain: the window that aggregates work on; behind it, `on event.time late 10s`.",
+    ),
     ("patch", "`patch event of insert \"a\" => 1; erase \"b\" end`: a changed copy of a record."),
     ("pipeline", "`define pipeline p from in into out pipeline … end`."),
     ("present", "`present event.a` is true when there is such a field; in a pattern, `present a`."),

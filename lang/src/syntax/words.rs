@@ -75,6 +75,9 @@ pub const CLAUSE_WORDS: [&str; 40] = [
     "columns", "types", "evict", "emit", "gap", "key", "where", "over", "store",
 ];
 
+/// Words behind the time that a window goes by.
+pub(super) const TIME_WORDS: [&str; 3] = ["late", "idle", "ahead"];
+
 /// Clauses whose value is a name, not an expression.
 pub(crate) const NAME_CLAUSES: [&str; 3] = ["else", "keep", "mode"];
 
@@ -256,6 +259,9 @@ fn clause(rule: Rule) -> Option<&'static str> {
         R::params | R::call_args => "`(`",
         R::for_names => "`(key, value)`",
         R::windows => "`[window]`",
+        R::event_time => "`on`",
+        R::time_bound => "`late`, `idle`, `ahead`",
+        R::else_place => "`else`",
         R::with_block => "`with`",
         R::where_clause => "`where`",
         R::having => "`having`",

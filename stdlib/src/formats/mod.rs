@@ -22,6 +22,7 @@ pub mod leef;
 pub mod logfmt;
 pub mod pairs;
 pub mod regex;
+pub mod rfc3339;
 pub mod syslog;
 pub mod reach;
 pub mod user_agent;

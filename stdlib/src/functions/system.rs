@@ -132,6 +132,24 @@ pub(super) static FUNCTIONS: &[Function] = &[
         &["win::cardinality() == 0"],
         |call, _| Ok(Value::UInt(call.facts.groups.get())),
     ),
+    impure(
+        "std::win::starts",
+        NONE,
+        Integer,
+        "Where the window over event time that is emitted begins, in nanoseconds since 1970; 0 outside \
+         of one.",
+        &["win::starts() == 0"],
+        |call, _| Ok(Value::UInt(call.facts.window.get().0)),
+    ),
+    impure(
+        "std::win::ends",
+        NONE,
+        Integer,
+        "Where the window over event time that is emitted ends, in nanoseconds since 1970; 0 outside of \
+         one. The end of a session is that of its last event and the gap.",
+        &["win::ends() == 0"],
+        |call, _| Ok(Value::UInt(call.facts.window.get().1)),
+    ),
     pure(
         "std::test::assert",
         &[("name", Any), ("expected", Any), ("got", Any)],

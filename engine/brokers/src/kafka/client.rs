@@ -186,6 +186,12 @@ pub fn help(code: Option<RDKafkaErrorCode>) -> &'static str {
     }
 }
 
+/// Whether a message will be refused each time, and its transaction with it.
+#[must_use]
+pub fn is_spoiling(code: RDKafkaErrorCode) -> bool {
+    is_refusal(code) && code != RDKafkaErrorCode::MessageTimedOut
+}
+
 /// Whether a message will be refused each time that it is sent.
 #[must_use]
 pub fn is_refusal(code: RDKafkaErrorCode) -> bool {

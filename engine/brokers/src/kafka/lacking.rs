@@ -20,6 +20,8 @@ const HELP: &str = "build it in with `cargo build --release --features kafka` (i
 
 fn lacking(cluster: &Cluster) -> Error {
     let place = format!("kafka://{}", cluster.name);
+    // Said in the declaration, and of no use here.
+    let _ = (&cluster.exactly_once, &cluster.create);
     Error::input(place, "this build has no client for Kafka", HELP)
 }
 
@@ -33,7 +35,8 @@ impl Reading {
     /// # Errors
     /// None.
     pub fn new(cluster: Cluster, subscription: Subscription, _: Unpacking) -> Result<Self, Wrong> {
-        let Subscription { topics: _, from: _, meta: _ } = subscription;
+        let Subscription { topics: _, from: _, meta: _, commit_interval: _, transactions: _ } =
+            subscription;
         Ok(Self(cluster))
     }
 }

@@ -6,11 +6,15 @@
 #[cfg(feature = "kafka")]
 pub mod client;
 #[cfg(feature = "kafka")]
+pub mod topics;
+#[cfg(feature = "kafka")]
 pub mod progress;
 #[cfg(feature = "kafka")]
-pub mod source;
+pub mod transaction;
 #[cfg(feature = "kafka")]
 pub mod sink;
+#[cfg(feature = "kafka")]
+pub mod source;
 #[cfg(not(feature = "kafka"))]
 pub mod lacking;
 
@@ -61,6 +65,29 @@ const TLS_KEYS: &[Setting] = &[
     )
     .or("true"),
 ];
+
+/// The keys of the record `create`.
+const CREATE_KEYS: &[Setting] = &[
+    Setting::new("topic", Takes::Text, "The topic.").required(),
+    Setting::new(
+        "partitions",
+        Takes::Whole { least: 1, most: 100_000 },
+        "How many partitions it is made with, and has to have.",
+    )
+    .or("12"),
+    Setting::new(
+        "replication",
+        Takes::Whole { least: 1, most: 1_000 },
+        "How many brokers have each message.",
+    )
+    .or("1"),
+];
+const CREATE: Setting = Setting::new(
+    "create",
+    Takes::Record(CREATE_KEYS),
+    "A topic that is made at the start if it is not there. One with another number of partitions is refused: keys \
+     would not stay together.",
+);
 
 const SASL: Setting =
     Setting::new("sasl", Takes::Record(SASL_KEYS), "How the broker knows the user.");
@@ -132,6 +159,15 @@ pub static KAFKA: Connector = Connector {
             "How partitions are divided; all members of a group need the same.",
         )
         .or("cooperative-sticky"),
+        Setting::new(
+            "exactly_once",
+            Takes::Flag,
+            "Whether offsets are committed in one transaction with what a sink of the same cluster, which sets this, \
+             too, has written of these messages, every `commit_interval`. The program between them must not keep \
+             events: no windows, joins or batches.",
+        )
+        .or("false"),
+        CREATE,
         SASL,
         TLS,
         RETRY_RECORD,
@@ -187,6 +223,21 @@ pub static KAFKA: Connector = Connector {
             Takes::Duration,
             "A message that is not confirmed within this time is given up. Without it nothing is given up.",
         ),
+        Setting::new(
+            "exactly_once",
+            Takes::Flag,
+            "Whether messages are written in transactions, together with the offsets of the source that they stem \
+             from, which sets this, too. Readers with `isolation.level = read_committed`, as Temblor's, see each once.",
+        )
+        .or("false"),
+        Setting::new(
+            "transaction_timeout",
+            Takes::Duration,
+            "With `exactly_once`: how long the brokers keep the transaction of a process that was killed open, and \
+             readers behind it waiting.",
+        )
+        .or("10s"),
+        CREATE,
         SASL,
         TLS,
         RETRY_RECORD,
@@ -296,6 +347,33 @@ pub struct Cluster {
     pub options: Vec<(String, String)>,
     /// The waits between attempts.
     pub retry: Retry,
+    /// Whether what is read and what is written is committed together.
+    pub exactly_once: bool,
+    /// A topic that has to be there.
+    pub create: Option<Create>,
+}
+
+/// A topic that has to be there.
+#[derive(Clone, Debug)]
+pub struct Create {
+    /// Its name.
+    pub topic: String,
+    /// How many partitions it has.
+    pub partitions: i32,
+    /// How many brokers have each message.
+    pub replication: i32,
+}
+
+impl Create {
+    fn of_settings(settings: &Settings) -> Option<Self> {
+        let record = settings.record("create")?;
+        let whole = |name| i32::try_from(record.whole(name)).unwrap_or(i32::MAX);
+        Some(Self {
+            topic: record.text("topic").to_string(),
+            partitions: whole("partitions"),
+            replication: whole("replication"),
+        })
+    }
 }
 
 /// What a source reads.
@@ -307,6 +385,10 @@ pub struct Subscription {
     pub from: Start,
     /// The field of the metadata.
     pub meta: &'static str,
+    /// Time between two commits.
+    pub commit_interval: Duration,
+    /// What transactions of this source are called.
+    pub transactions: String,
 }
 
 /// How events become messages.
@@ -390,6 +472,8 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
     let (mut options, warnings) = security(settings)?;
     options.insert(0, option("bootstrap.servers", name.clone()));
     let retry = Retry::of_settings(settings.record("retry"));
+    let exactly_once = settings.flag("exactly_once");
+    let create = Create::of_settings(settings);
     let mut built = Built { warnings, ..Built::default() };
     if what.ends == Ends::Source {
         options.extend(consumer_options(settings));
@@ -399,18 +483,41 @@ fn build(what: &Build<'_>) -> Result<Built, Wrong> {
         if from == Start::Latest {
             options.insert(1, option("auto.offset.reset", "latest"));
         }
-        let subscription = Subscription { topics, from, meta: "kafka" };
-        let cluster = Cluster { name, options, retry };
+        let subscription = Subscription {
+            topics,
+            from,
+            meta: "kafka",
+            commit_interval: settings.duration("commit_interval"),
+            transactions: transactional_id(settings),
+        };
+        if exactly_once {
+            options.push(option("enable.auto.commit", "false"));
+        }
+        let cluster = Cluster { name, options, retry, exactly_once, create };
         built.source = Some(Arc::new(Reading::new(cluster, subscription, Unpacking::of(what))?));
     } else {
         options.extend(producer_options(settings)?);
         options.extend(settings.map("options").iter().cloned());
         let errors = Feedback::new();
-        let cluster = Cluster { name, options, retry };
+        let cluster = Cluster { name, options, retry, exactly_once, create };
         let writing = Writing::new(cluster, Shape::PerEvent, Arc::clone(&errors))?;
         built.sink = Some(BuiltSink::of_events(writing, errors));
     }
     Ok(built)
+}
+
+/// With `instance` a process that starts again ends what the one before it has left open; else each has an id of
+/// its own, and the brokers end it after a time.
+fn transactional_id(settings: &Settings) -> String {
+    let own = match settings.optional_text("instance") {
+        Some(instance) => instance.to_string(),
+        None => {
+            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+            let now = now.map_or(0, |since| since.as_nanos());
+            format!("{}-{now:x}", std::process::id())
+        }
+    };
+    format!("temblor-{}-{own}", settings.text("group"))
 }
 
 fn consumer_options(settings: &Settings) -> Vec<(String, String)> {
@@ -432,15 +539,30 @@ fn producer_options(settings: &Settings) -> Result<Vec<(String, String)>, Wrong>
         return Err(Wrong::at("idempotence", "`idempotence` needs `acks = \"all\"`", help));
     }
     let timeout = settings.optional_duration("timeout").map(milliseconds);
-    Ok(vec![
+    let mut options = vec![
         option("acks", acks),
         option("enable.idempotence", idempotence.to_string()),
         option("compression.type", settings.text("compression")),
         option("linger.ms", settings.duration("linger").as_millis().to_string()),
         option("batch.size", settings.whole("batch_bytes").to_string()),
         option("message.max.bytes", settings.whole("message_bytes").to_string()),
-        option("message.timeout.ms", timeout.unwrap_or_else(|| "0".to_string())),
-    ])
+    ];
+    if !settings.flag("exactly_once") {
+        let timeout = timeout.unwrap_or_else(|| "0".to_string());
+        options.push(option("message.timeout.ms", timeout));
+        return Ok(options);
+    }
+    let help = "leave one of them out";
+    if !idempotence {
+        return Err(Wrong::at("exactly_once", "`exactly_once` needs `acks = \"all\"`", help));
+    }
+    if timeout.is_some() {
+        let message = "a transaction is given up as a whole, after `transaction_timeout`";
+        return Err(Wrong::at("timeout", message, help));
+    }
+    let timeout = milliseconds(settings.duration("transaction_timeout"));
+    options.push(option("transaction.timeout.ms", timeout));
+    Ok(options)
 }
 
 fn build_consumer(what: &Build<'_>) -> Result<Built, Wrong> {
@@ -453,8 +575,15 @@ fn build_consumer(what: &Build<'_>) -> Result<Built, Wrong> {
     ];
     options.extend(mode_options(settings.json("mode").unwrap_or("null"))?);
     let topics = settings.texts("topics").to_vec();
-    let subscription = Subscription { topics, from: Start::Earliest, meta: "kafka_consumer" };
-    let cluster = Cluster { name, options, retry: Retry::default() };
+    let subscription = Subscription {
+        topics,
+        from: Start::Earliest,
+        meta: "kafka_consumer",
+        commit_interval: Duration::ZERO,
+        transactions: String::new(),
+    };
+    let cluster =
+        Cluster { name, options, retry: Retry::default(), exactly_once: false, create: None };
     let source = Reading::new(cluster, subscription, Unpacking::of(what))?;
     Ok(Built { source: Some(Arc::new(source)), ..Built::default() })
 }
@@ -507,7 +636,8 @@ fn build_producer(what: &Build<'_>) -> Result<Built, Wrong> {
     let topic = settings.text("topic").to_string();
     let key = settings.optional_text("key").map(str::to_string);
     let errors = Feedback::new();
-    let cluster = Cluster { name, options, retry: Retry::default() };
+    let cluster =
+        Cluster { name, options, retry: Retry::default(), exactly_once: false, create: None };
     let writing = Writing::new(cluster, Shape::Tremor { topic, key }, Arc::clone(&errors))?;
     Ok(Built { sink: Some(BuiltSink::of_events(writing, errors)), ..Built::default() })
 }

@@ -147,6 +147,11 @@ impl Progress {
         partitions.iter().for_each(|partition| drop(state.tracks.remove(partition)));
     }
 
+    /// All partitions are read again from somewhere else: what is under way of them does not count any more.
+    pub fn forget_all(&self) {
+        self.lock().tracks.clear();
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

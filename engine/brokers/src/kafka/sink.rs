@@ -3,6 +3,7 @@
 //! Invariant: a parcel is confirmed when there is a report for each of its events; what Kafka refuses for good
 //! goes to `err`.
 
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,7 +21,9 @@ use temblor_wire::outbound::task_sink;
 use temblor_wire::retry;
 use tokio::sync::Semaphore;
 
-use super::client::{Complaints, config, help, is_refusal};
+use super::client::{Complaints, config, help, is_refusal, is_spoiling};
+use super::topics::{self, Lacks};
+use super::transaction::{PAIRING, Pairing};
 use super::{Cluster, Shape};
 
 /// What holds unless the program says otherwise.
@@ -34,6 +37,8 @@ const DEFAULTS: &[(&str, &str)] = &[
 ];
 /// Parcels under way, at the most.
 const PARCELS_MAX: usize = 1_024;
+/// The pause between two attempts to make a topic, where the program bounds their number.
+const ATTEMPT_MAX: Duration = Duration::from_secs(10);
 /// How long to wait for room in the producer.
 const ROOM: Duration = Duration::from_millis(2);
 
@@ -73,7 +78,7 @@ impl OpenSink for Writing {
 }
 
 /// What librdkafka calls back.
-struct Calls(Complaints);
+pub struct Calls(Complaints);
 
 impl ClientContext for Calls {
     fn error(&self, error: KafkaError, reason: &str) {
@@ -88,16 +93,16 @@ impl ProducerContext for Calls {
         if result.is_ok() {
             self.0.answered();
         }
-        ticket
-            .under_way
-            .report(ticket.event, result.as_ref().err().map(|(error, _)| error.clone()));
+        ticket.under_way.reported(&ticket, result.as_ref().err().map(|(error, _)| error.clone()));
     }
 }
 
 /// An event under way.
-struct Ticket {
+pub struct Ticket {
     under_way: Arc<UnderWay>,
     event: usize,
+    /// What its message is known by, in a transaction.
+    message: u64,
 }
 
 /// A parcel under way.
@@ -109,10 +114,27 @@ struct UnderWay {
     failed: Mutex<Option<KafkaError>>,
     name: String,
     errors: Arc<Feedback>,
+    /// The transaction that it is part of.
+    pairing: Option<Arc<Pairing<Calls>>>,
     _place: tokio::sync::OwnedSemaphorePermit,
 }
 
 impl UnderWay {
+    /// There is a report for a message. One that the broker refuses for good spoils its transaction: that is made
+    /// again, without the message.
+    fn reported(&self, ticket: &Ticket, error: Option<KafkaError>) {
+        match (&self.pairing, error) {
+            (Some(pairing), Some(error)) => {
+                if error.rdkafka_error_code().is_some_and(is_spoiling) {
+                    pairing.deny(ticket.message, format!("kafka refuses it: {error}"));
+                }
+                *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                self.count_down();
+            }
+            (_, error) => self.report(ticket.event, error),
+        }
+    }
+
     /// There is a report for an event; the parcel has ended with the last.
     fn report(&self, event: usize, error: Option<KafkaError>) {
         match error {
@@ -143,11 +165,11 @@ impl UnderWay {
             std::mem::take(&mut *self.refused.lock().unwrap_or_else(PoisonError::into_inner));
         if let Some(error) = failed {
             let help = help(error.rdkafka_error_code());
-            parcel.fail(Error::output(
-                &*self.name,
-                format!("messages were given up: {error}"),
-                help,
-            ));
+            let what = match &self.pairing {
+                Some(_) => "the transaction is made again",
+                None => "messages were given up",
+            };
+            parcel.fail(Error::output(&*self.name, format!("{what}: {error}"), help));
         } else if refused.is_empty() {
             parcel.confirm();
         } else {
@@ -170,7 +192,76 @@ impl Writing {
         self.config.create_with_context(Calls(Complaints::of_sink(self.name(), desk)))
     }
 
+    /// Writes into the transactions that the source opens and ends.
+    async fn write_exactly_once(self, outlet: Arc<Outlet>, desk: Desk) {
+        let pairing = desk.network.shared::<Pairing<Calls>>(PAIRING);
+        let (writing, for_client) = (self.clone(), desk.clone());
+        let is_first = pairing.offer(Box::new(move |id| {
+            let calls = Calls(Complaints::of_sink(writing.name(), &for_client));
+            let mut config = writing.config.clone();
+            config.set("transactional.id", id).create_with_context(calls)
+        }));
+        let places = Arc::new(Semaphore::new(PARCELS_MAX));
+        while let Some(parcel) = outlet.take().await {
+            let source = pairing.source();
+            let reason = match (is_first, source) {
+                (false, _) => "only one sink of a program takes part in transactions",
+                (true, Some(source)) if parcel.stems_from(source) => "",
+                (true, _) => {
+                    "with `exactly_once` only what the source of the transactions gives is written"
+                }
+            };
+            if !reason.is_empty() {
+                let refuse =
+                    |event| Refusal { event, reason: reason.to_string(), details: String::new() };
+                let refused: Vec<_> = (0..parcel.events().len()).map(refuse).collect();
+                parcel.confirm_except(&refused, &self.errors);
+                continue;
+            }
+            let Some(client) = pairing.client() else {
+                let reason = "the transaction has ended without these events";
+                let help =
+                    "an operator between source and sink keeps events; `exactly_once` takes none";
+                parcel.fail(Error::output(self.name(), reason, help));
+                continue;
+            };
+            let place = Arc::clone(&places).acquire_owned().await;
+            let place = place.expect("nobody closes it");
+            // The source learns by the parcel that the producer is of no use.
+            let _ = self.send(parcel, place, &client, Some(&pairing)).await;
+        }
+        let all = u32::try_from(PARCELS_MAX).expect("the bound is small");
+        let _ = places.acquire_many(all).await;
+    }
+
+    /// Makes the topic that has to be there, as long as it takes. An error when it is another one.
+    async fn make_topic(&self, desk: &Desk) -> Result<(), String> {
+        let Some(create) = &self.cluster.create else { return Ok(()) };
+        let mut retry = self.cluster.retry.clone();
+        loop {
+            let error = match topics::ensure(&self.config, create).await {
+                Ok(()) => return Ok(()),
+                Err(Lacks::Partitions(reason)) => return Err(reason),
+                Err(Lacks::Answer(error)) => error,
+            };
+            let reason = format!("the topic {} cannot be made: {error}", create.topic);
+            let help = help(error.rdkafka_error_code());
+            desk.trouble(Error::output(self.name(), reason, help));
+            let wait = retry.fail(retry::chance()).unwrap_or(ATTEMPT_MAX);
+            tokio::time::sleep(wait).await;
+        }
+    }
+
     async fn write(self, outlet: Arc<Outlet>, desk: Desk) {
+        if let Err(reason) = self.make_topic(&desk).await {
+            while let Some(parcel) = outlet.take().await {
+                parcel.fail(Error::output(self.name(), reason.clone(), ""));
+            }
+            return;
+        }
+        if self.cluster.exactly_once {
+            return self.write_exactly_once(outlet, desk).await;
+        }
         let mut retry = self.cluster.retry.clone();
         let places = Arc::new(Semaphore::new(PARCELS_MAX));
         let mut client = None;
@@ -192,7 +283,7 @@ impl Writing {
             };
             let place = Arc::clone(&places).acquire_owned().await;
             let place = place.expect("nobody closes it");
-            let fatal = self.send(parcel, place, &connected).await;
+            let fatal = self.send(parcel, place, &connected, None).await;
             match fatal {
                 None => client = Some(connected),
                 // A new producer begins a new sequence; what the old one had under way has failed.
@@ -217,6 +308,7 @@ impl Writing {
         parcel: Parcel,
         place: tokio::sync::OwnedSemaphorePermit,
         client: &Client,
+        pairing: Option<&Arc<Pairing<Calls>>>,
     ) -> Option<KafkaError> {
         let count = parcel.events().len();
         let messages: Vec<_> = (0..count).map(|index| self.message(&parcel, index)).collect();
@@ -228,6 +320,7 @@ impl Writing {
             failed: Mutex::default(),
             name: self.name(),
             errors: Arc::clone(&self.errors),
+            pairing: pairing.cloned(),
             _place: place,
         });
         let mut fatal = None;
@@ -240,7 +333,14 @@ impl Writing {
                     continue;
                 }
             };
-            let ticket = Box::new(Ticket { under_way: Arc::clone(&under_way), event });
+            let known = pairing.map_or(0, |_| message.hash(payload));
+            if let Some(reason) = pairing.and_then(|pairing| pairing.denied(known)) {
+                under_way.refuse(event, reason);
+                under_way.count_down();
+                continue;
+            }
+            let ticket =
+                Box::new(Ticket { under_way: Arc::clone(&under_way), event, message: known });
             let mut record = message.record(payload, ticket);
             loop {
                 let Err((error, back)) = client.send(record) else { break };
@@ -330,6 +430,13 @@ impl Shipment {
         shipment.timestamp = timestamp.map(|ns| ns / 1_000_000);
         shipment.headers = headers(meta.get("headers").unwrap_or(&Value::Null))?;
         Ok(shipment)
+    }
+
+    /// What the message is known by when its transaction is made again.
+    fn hash(&self, payload: &[u8]) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        (&self.topic, &self.key, self.partition, payload).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn record<'a>(

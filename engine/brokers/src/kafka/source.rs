@@ -24,6 +24,9 @@ use temblor_wire::retry::{self, Retry};
 
 use super::client::{Complaints, config, help};
 use super::progress::{Partition, Progress, Span};
+use super::sink;
+use super::topics::{self, Lacks};
+use super::transaction::{PAIRING, Pairing, Transactions};
 use super::{Cluster, Start, Subscription};
 use crate::packing::{Packing, Unpacking};
 use crate::session::{SETTLE_MAX, push_json};
@@ -48,6 +51,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const CLOSE_MAX: Duration = Duration::from_secs(3);
 /// Time between two questions to brokers that were away.
 const ASK_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the start of a run waits for brokers that are to make a topic.
+const START_MAX: Duration = Duration::from_secs(5);
+/// How long a transaction may be open before users are told.
+const KEPT_MAX: Duration = Duration::from_secs(30);
 /// How long a question to the brokers may take.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
@@ -77,6 +84,7 @@ impl Reading {
 
 impl OpenSource for Reading {
     fn open(&self, _: &[FileMark]) -> Result<Box<dyn Source>, Error> {
+        self.make_topic()?;
         Ok(Box::new(self.clone()))
     }
 }
@@ -86,6 +94,9 @@ struct Calls {
     complaints: Complaints,
     start: Start,
     progress: Arc<Progress>,
+    feed: Feed,
+    /// Commits go with what a sink writes.
+    transactions: Option<Arc<Transactions<sink::Calls>>>,
     /// The consumer is being closed: nothing is waited for any more.
     closing: AtomicBool,
 }
@@ -93,6 +104,10 @@ struct Calls {
 type Client = BaseConsumer<Calls>;
 
 impl Calls {
+    fn is_stopping(&self) -> bool {
+        self.feed.stop.is_asked()
+    }
+
     /// Where a group begins by time, for partitions without a commit.
     fn set_start(&self, consumer: &Client, assigned: &mut TopicPartitionList) -> KafkaResult<()> {
         let Start::Time(milliseconds) = self.start else { return Ok(()) };
@@ -123,6 +138,17 @@ impl Calls {
             .iter()
             .map(|one| (one.topic().to_string(), one.partition()))
             .collect();
+        if let Some(transactions) = &self.transactions {
+            // What stems from these messages must not get into a later transaction.
+            if !self.closing.load(Ordering::Relaxed) {
+                while !transactions.wait(PATIENCE) && !self.is_stopping() {}
+                if let Err(Some(error)) = transactions.conclude(consumer, &self.progress) {
+                    self.complaints.fail(&error);
+                }
+            }
+            transactions.revoke(&partitions);
+            return self.progress.forget(&partitions);
+        }
         if !self.closing.load(Ordering::Relaxed) && !consumer.assignment_lost() {
             self.progress.wait(&partitions, SETTLE_MAX);
         }
@@ -220,10 +246,43 @@ impl Reading {
         Error::input(self.name(), error.to_string(), help(error.rdkafka_error_code()))
     }
 
+    /// Makes the topic that has to be there. Brokers that do not answer yet are no reason not to begin.
+    fn make_topic(&self) -> Result<(), Error> {
+        let Some(create) = &self.cluster.create else { return Ok(()) };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Error::bug("kafka", error.to_string()))?;
+        let making =
+            async { tokio::time::timeout(START_MAX, topics::ensure(&self.config, create)).await };
+        match runtime.block_on(making) {
+            Ok(Err(Lacks::Partitions(reason))) => {
+                let help = "keys meet only in topics that all programs divide alike; say its number of \
+                            partitions, or take another topic";
+                Err(Error::input(self.name(), reason, help))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes part in the transactions of the run, where the program asks for that.
+    fn transactions(&self, feed: &Feed) -> Result<Option<Arc<Transactions<sink::Calls>>>, Error> {
+        if !self.cluster.exactly_once {
+            return Ok(None);
+        }
+        let pairing = feed.network.shared::<Pairing<sink::Calls>>(PAIRING);
+        let id = self.subscription.transactions.clone();
+        let joined = Transactions::join(pairing, id, feed.source);
+        let help = "declare one source and one sink with `exactly_once = true`";
+        let joined = joined.map_err(|reason| Error::input(self.name(), reason, help))?;
+        Ok(Some(Arc::new(joined)))
+    }
+
     fn session(&self, feed: &Feed) -> Result<(), Error> {
         let progress = Arc::new(Progress::default());
+        let transactions = self.transactions(feed)?;
         let calls = Calls {
             complaints: Complaints::of_source(self.name(), feed),
+            transactions: transactions.clone(),
+            feed: feed.clone(),
             start: self.subscription.from,
             progress: Arc::clone(&progress),
             closing: AtomicBool::new(false),
@@ -237,6 +296,7 @@ impl Reading {
             consumer: &consumer,
             feed,
             progress: &progress,
+            transactions: transactions.as_deref(),
             origin: Origin::named(self.name()),
             packing: Packing::new(&self.unpacking),
             spans: HashMap::new(),
@@ -244,6 +304,16 @@ impl Reading {
             asked: Instant::now(),
         };
         let ended = member.read();
+        if let Some(transactions) = &transactions {
+            if transactions.wait(SETTLE_MAX)
+                && let Err(Some(error)) = transactions.conclude(&consumer, &progress)
+            {
+                feed.trouble(self.failed(&error));
+            }
+            consumer.context().closing.store(true, Ordering::Relaxed);
+            close(consumer);
+            return ended;
+        }
         progress.wait_all(SETTLE_MAX);
         consumer.context().closing.store(true, Ordering::Relaxed);
         if let Err(error) = store(&consumer, &progress) {
@@ -284,6 +354,7 @@ struct Member<'a> {
     consumer: &'a Client,
     feed: &'a Feed,
     progress: &'a Arc<Progress>,
+    transactions: Option<&'a Transactions<sink::Calls>>,
     origin: Arc<Origin>,
     packing: Packing,
     /// What is in the packing.
@@ -296,14 +367,20 @@ struct Member<'a> {
 impl Member<'_> {
     fn read(&mut self) -> Result<(), Error> {
         while !self.feed.stop.is_asked() {
-            self.go_back()?;
+            match self.transactions {
+                Some(transactions) => self.end_transaction(transactions)?,
+                None => self.go_back()?,
+            }
             self.poll(POLL)?;
             while self.packing.taken() > 0 && !self.packing.is_full() {
-                if !self.poll(Duration::ZERO)? {
+                let has_lost = self.transactions.is_some_and(Transactions::has_lost);
+                if has_lost || !self.poll(Duration::ZERO)? {
                     break;
                 }
             }
-            self.store()?;
+            if self.transactions.is_none() {
+                self.store()?;
+            }
             if self.packing.taken() > 0 && !self.hand_over()? {
                 break;
             }
@@ -364,6 +441,14 @@ impl Member<'_> {
     /// Hands over what was taken; while there is no room, partitions are paused and the group is kept
     /// informed. Says whether the run goes on.
     fn hand_over(&mut self) -> Result<bool, Error> {
+        if let Some(transactions) = self.transactions {
+            self.leave_revoked(transactions)?;
+            if self.packing.taken() == 0 {
+                return Ok(true);
+            }
+            let starts = self.spans.values().map(|span| (&span.partition, span.first));
+            transactions.begin(starts).map_err(|error| self.reading.failed(&error))?;
+        }
         let mut spans: Vec<Span> = self.spans.drain().map(|(_, span)| span).collect();
         let arrival = self.packing.take();
         self.progress.begin(&mut spans);
@@ -381,7 +466,9 @@ impl Member<'_> {
                 Ok(Err(_)) => return Ok(false),
                 Err(_) => {
                     // What has settled meanwhile is committed all the same.
-                    self.store()?;
+                    if self.transactions.is_none() {
+                        self.store()?;
+                    }
                     if began.elapsed() < PATIENCE {
                         continue;
                     }
@@ -398,8 +485,77 @@ impl Member<'_> {
             self.pause(false);
         }
         let progress = Arc::clone(self.progress);
-        handle.spawn(async move { progress.settle(&spans, receipt.settled().await) });
+        let transactions = self.consumer.context().transactions.clone();
+        handle.spawn(async move {
+            progress.settle(&spans, receipt.settled().await);
+            transactions.iter().for_each(|one| one.settle());
+        });
         Ok(true)
+    }
+
+    /// Ends the open transaction when its time has come and nothing of it is under way; then reads again what
+    /// it did not commit.
+    fn end_transaction(&mut self, transactions: &Transactions<sink::Calls>) -> Result<(), Error> {
+        self.leave_revoked(transactions)?;
+        let interval = self.reading.subscription.commit_interval;
+        if transactions.age().is_some_and(|age| age >= interval) {
+            let (began, mut is_told) = (Instant::now(), false);
+            self.pause(true);
+            while !transactions.wait(POLL) && !self.feed.stop.is_asked() {
+                self.poll(Duration::ZERO)?;
+                if began.elapsed() > KEPT_MAX && !std::mem::replace(&mut is_told, true) {
+                    let reason = format!("a transaction has been open for {KEPT_MAX:?}");
+                    let help = "the sink's broker is away, or an operator of the program keeps events: \
+                                `exactly_once` takes no windows, joins or batches";
+                    self.feed.trouble(Error::input(self.reading.name(), reason, help));
+                }
+            }
+            self.pause(false);
+            if transactions.wait(Duration::ZERO)
+                && let Err(error) = transactions.conclude(self.consumer, self.progress)
+            {
+                self.feed.stats.add_errors("redelivery", 1);
+                if let Some(error) = error {
+                    self.consumer.context().complaints.fail(&error);
+                }
+                let wait = self.retry.fail(retry::chance()).unwrap_or(PATIENCE);
+                std::thread::sleep(wait.min(PATIENCE));
+            }
+        }
+        let back = transactions.take_back();
+        if !back.is_empty() {
+            // What was taken since lies behind these places.
+            drop(self.packing.take());
+            let mut places: HashMap<Partition, i64> =
+                self.spans.drain().map(|(partition, span)| (partition, span.first)).collect();
+            places.extend(back);
+            self.seek(places)?;
+        }
+        Ok(())
+    }
+
+    /// Leaves out what was taken of partitions that have gone since.
+    fn leave_revoked(&mut self, transactions: &Transactions<sink::Calls>) -> Result<(), Error> {
+        let revoked = transactions.take_revoked();
+        if !self.spans.keys().any(|partition| revoked.contains(partition)) {
+            return Ok(());
+        }
+        drop(self.packing.take());
+        let places = self.spans.drain().map(|(partition, span)| (partition, span.first)).collect();
+        self.seek(places)
+    }
+
+    /// Goes on reading there.
+    fn seek(&self, places: HashMap<Partition, i64>) -> Result<(), Error> {
+        let assigned = self.consumer.assignment().map_err(|error| self.reading.failed(&error))?;
+        for ((topic, partition), offset) in places {
+            if assigned.find_partition(&topic, partition).is_some() {
+                let sought =
+                    self.consumer.seek(&topic, partition, Offset::Offset(offset), ANSWER_MAX);
+                sought.map_err(|error| self.reading.failed(&error))?;
+            }
+        }
+        Ok(())
     }
 
     fn pause(&self, pause: bool) {

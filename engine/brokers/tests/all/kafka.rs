@@ -9,7 +9,7 @@ use rdkafka::consumer::{BaseConsumer, Consumer};
 use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
 use tokio::runtime::Runtime;
 
-use crate::{counted, numbered, run, start, told_once, wait_for_lines};
+use crate::{counted, ends_in_peace, numbered, outlives, run, start, wait_for_lines};
 
 /// A name that no other test has.
 fn name(text: &str) -> String {
@@ -214,23 +214,15 @@ fn a_broker_that_dies_is_waited_for() {
          sink f into file \"out.json\";
          lines |> t; k |> f"
     );
-    let mut process = start(&folder, "both.tmb", &program);
-    process.write(numbered(1000));
-    wait_for_lines(&folder, "out.json", 1000);
-    server.kill();
-    process.write("{\"n\":1000}\n");
-    process.wait_for_text("kafka://");
-    server.resume();
-    wait_for_lines(&folder, "out.json", 1001);
+    let process = start(&folder, "both.tmb", &program);
+    let process = outlives(&server, &folder, process, 1000);
     let reader = format!(
         "source k from kafka \"{address}\" with topics = \"t\", group = \"h\" end;
          sink f into file \"second.json\"; k |> f"
     );
     let second = start(&folder, "read.tmb", &reader);
     wait_for_lines(&folder, "second.json", 1001);
-    let ran = process.terminate();
-    told_once(&ran.err);
-    ran.succeeded();
+    ends_in_peace(process);
     // A member that is stopped while its broker is away does not wait for it.
     server.kill();
     let began = Instant::now();
@@ -322,4 +314,196 @@ fn sasl_users_are_known_and_strangers_are_not() {
     wait_for("the refusal", || process.err().contains("uthentication").then_some(()));
     assert!(process.status().is_none());
     process.kill();
+}
+
+/// What a reader of committed messages finds in a topic, over all partitions, up to its end.
+fn read_committed(address: &str, topic: &str, partitions: i32) -> Vec<String> {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", address).set("group.id", format!("{topic}-check"));
+    config.set("isolation.level", "read_committed").set("enable.partition.eof", "true");
+    config.set("enable.auto.commit", "false");
+    let consumer: BaseConsumer = config.create().expect("the options are known");
+    let mut list = rdkafka::TopicPartitionList::new();
+    for partition in 0..partitions {
+        list.add_partition_offset(topic, partition, rdkafka::Offset::Beginning).expect("it is new");
+    }
+    consumer.assign(&list).expect("partitions can be assigned");
+    let (mut found, mut ended) = (Vec::new(), 0);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while ended < partitions && Instant::now() < deadline {
+        match consumer.poll(Duration::from_secs(1)) {
+            Some(Ok(message)) => {
+                let text = rdkafka::Message::payload(&message).unwrap_or_default();
+                found.push(String::from_utf8_lossy(text).into_owned());
+            }
+            Some(Err(rdkafka::error::KafkaError::PartitionEOF(_))) => ended += 1,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A program between two topics, as a member of a group.
+fn between(address: &str, from: &str, to: &str, instance: &str) -> String {
+    format!(
+        "source k from kafka \"{address}\"
+           with topics = \"{from}\", group = \"{from}\", session_timeout = 6s, instance = \"{instance}\",
+                exactly_once = true end;
+         sink o into kafka \"{address}\"
+           with topic = \"{to}\", key = \"k#{{event.n % 50}}\", exactly_once = true end;
+         k |> where event.n % 3 != 0 |> o"
+    )
+}
+
+#[test]
+fn from_topic_to_topic_each_message_comes_once_though_the_process_is_killed() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, from, to) = (Folder::new(), name("once-in"), name("once-out"));
+    create(&address, &from, 4);
+    create(&address, &to, 3);
+    let count = 60_000;
+    let sink = format!(
+        "sink out into kafka \"{address}\" with topic = \"{from}\", key = \"k#{{event.n % 100}}\" end; in |> out"
+    );
+    run(&folder, &sink, &numbered(count)).succeeded();
+    let program = between(&address, &from, &to, "one");
+    let done = || committed(&address, &from, &from, 4);
+    for kill in 1..=10 {
+        let process = start(&folder, "between.tmb", &program);
+        wait_until("some of it", || done() >= (kill * count / 12) as i64);
+        process.kill();
+    }
+    // Two members go on, and one of them is killed, too.
+    let other = start(&folder, "other.tmb", &between(&address, &from, &to, "two"));
+    let process = start(&folder, "between.tmb", &program);
+    wait_until("some of it", || done() >= (11 * count / 12) as i64);
+    other.kill();
+    // Transactions of the members' own markers count as offsets of the output, not of the input.
+    wait_until("all of it", || done() == count as i64);
+    process.terminate().succeeded();
+    let found = read_committed(&address, &to, 3);
+    let lines = counted(&found.join("\n"));
+    let wanted = (0..count).filter(|n| n % 3 != 0);
+    let missing = wanted.clone().filter(|n| !lines.contains_key(&format!("{{\"n\":{n}}}"))).count();
+    let repeated = lines.values().filter(|count| **count > 1).count();
+    assert_eq!((missing, repeated, found.len()), (0, 0, wanted.count()));
+}
+
+#[test]
+fn what_a_broker_refuses_does_not_hold_up_the_transactions() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, from, to) = (Folder::new(), name("spoilt-in"), name("spoilt-out"));
+    create(&address, &from, 1);
+    create(&address, &to, 1);
+    let sink = format!("sink out into kafka \"{address}\" with topic = \"{from}\" end; in |> out");
+    run(&folder, &sink, &numbered(100)).succeeded();
+    let program = format!(
+        "source k from kafka \"{address}\" with topics = \"{from}\", group = \"{from}\", exactly_once = true end;
+         sink o into kafka \"{address}\"
+           with topic = \"{to}\", exactly_once = true, partition = (match event.n of case 7 => 9 case _ => 0 end) end;
+         sink bad into file \"bad.json\";
+         k |> o; o/err |> bad"
+    );
+    let process = start(&folder, "between.tmb", &program);
+    wait_until("all of it", || committed(&address, &from, &from, 1) == 100);
+    let ran = process.terminate();
+    assert!(ran.err.contains("the transaction is made again"), "{}", ran.err);
+    assert_eq!(read_committed(&address, &to, 1).len(), 99);
+    let bad = folder.read("bad.json");
+    assert!(bad.lines().count() == 1 && bad.contains("artition"), "{bad}");
+}
+
+#[test]
+fn transactions_need_both_ends() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, topic) = (Folder::new(), name("half"));
+    create(&address, &topic, 1);
+    let source = format!(
+        "source k from kafka \"{address}\" with topics = \"{topic}\", group = \"g\", exactly_once = true end; k |> out"
+    );
+    let mut process = start(&folder, "source.tmb", &source);
+    process.wait_for_text("needs a sink into kafka");
+    process.kill();
+    let sink = format!(
+        "sink o into kafka \"{address}\" with topic = \"{topic}\", exactly_once = true end; in |> o; o/err |> out"
+    );
+    let out = run(&folder, &sink, "{\"n\":1}\n").succeeded();
+    assert!(out.contains("only what the source of the transactions gives"), "{out}");
+}
+
+/// A program that counts by user behind an internal topic: whole tens of each user come out.
+fn counting(address: &str, from: &str, to: &str, within: &str) -> String {
+    format!(
+        "source k from kafka \"{address}\" with topics = \"{from}\", group = \"{from}\" end;
+         sink o into kafka \"{address}\" with topic = \"{to}\" end;
+         k |> partition by event.n % 200 using \"kafka://{address}\"
+                with topic = \"{within}\", group = \"{within}\", partitions = 12 end
+           |> select {{\"user\": group[0], \"n\": aggr::stats::count(), \"sum\": aggr::stats::sum(event.n)}}
+              over 10 group by event.n % 200
+           |> o"
+    )
+}
+
+/// How many partitions of a topic the members of a group have, as far as the group itself has settled on that.
+fn members(address: &str, group: &str) -> usize {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", address);
+    let consumer: BaseConsumer = config.create().expect("the options are known");
+    let found = consumer.fetch_group_list(Some(group), Duration::from_secs(30));
+    let Ok(found) = found else { return 0 };
+    let is_it = |one: &&rdkafka::groups::GroupInfo| one.name() == group && one.state() == "Stable";
+    found.groups().iter().find(is_it).map_or(0, |one| one.members().len())
+}
+
+#[test]
+fn events_of_one_key_meet_however_many_processes_there_are() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, count) = (Folder::new(), 24_000);
+    let mut results = Vec::new();
+    for processes in [1, 2, 4] {
+        let topic = |part: &str| name(&format!("meet-{processes}-{part}"));
+        let (from, to, within) = (topic("in"), topic("out"), topic("within"));
+        create(&address, &from, 12);
+        create(&address, &to, 3);
+        let program = counting(&address, &from, &to, &within);
+        let running: Vec<_> = (0..processes)
+            .map(|number| start(&folder, &format!("{processes}-{number}.tmb"), &program))
+            .collect();
+        wait_until("all members", || {
+            members(&address, &within) == processes && members(&address, &from) == processes
+        });
+        let sink = format!(
+            "sink out into kafka \"{address}\" with topic = \"{from}\", partition = event.n % 12 end; in |> out"
+        );
+        run(&folder, &sink, &numbered(count)).succeeded();
+        wait_until("all windows", || read_committed(&address, &to, 3).len() >= count / 10);
+        running.into_iter().for_each(|one| drop(one.terminate().succeeded()));
+        let mut lines = read_committed(&address, &to, 3);
+        // Which ten of a user come together depends on the order of partitions; their number does not.
+        let strip = |line: &String| line.split(",\"sum\"").next().unwrap_or_default().to_string();
+        let sums: f64 = lines
+            .iter()
+            .filter_map(|line| {
+                line.split("\"sum\":").nth(1)?.trim_end_matches('}').parse::<f64>().ok()
+            })
+            .sum();
+        lines = lines.iter().map(strip).collect();
+        lines.sort();
+        results.push((lines, sums));
+    }
+    assert_eq!(results[0].0.len(), count / 10);
+    assert!(results[1] == results[0] && results[2] == results[0]);
+}
+
+#[test]
+fn an_internal_topic_with_another_number_of_partitions_is_refused() {
+    let Some(address) = peer("KAFKA") else { return };
+    let (folder, from, within) = (Folder::new(), name("other-in"), name("other-within"));
+    create(&address, &from, 1);
+    create(&address, &within, 3);
+    let program = counting(&address, &from, &from, &within);
+    let mut process = start(&folder, "other.tmb", &program);
+    process.wait_for_text("has 3 partitions, not 12");
+    wait_until("the end", || process.status().is_some());
+    assert!(!process.status().expect("it has ended").success());
 }

@@ -13,7 +13,7 @@ mod tokens;
 
 use std::collections::BTreeMap;
 
-use temblor_testing::{Folder, Process, temblor, wait_for};
+use temblor_testing::{Folder, OwnPeer, Process, temblor, wait_for};
 
 /// Starts a program of that text, which runs until it is stopped.
 fn start(folder: &Folder, name: &str, program: &str) -> Process {
@@ -53,11 +53,29 @@ fn numbered(count: usize) -> String {
     (0..count).map(|number| format!("{{\"n\":{number}}}\n")).collect()
 }
 
-/// A broker that was killed and started again is told to be away and to be back, by the source and by the sink,
-/// not with each attempt.
-fn told_once(errors: &str) {
-    let count = |text| errors.matches(text).count();
-    let (away, back) = (count("it is tried again until it works"), count(" is back after "));
+/// Kills the broker of a program that writes its input to it and reads that again, and starts it again: what was
+/// written meanwhile gets through, and users are told.
+fn outlives(server: &OwnPeer, folder: &Folder, mut process: Process, count: usize) -> Process {
+    process.write(numbered(count));
+    wait_for_lines(folder, "out.json", count);
+    server.kill();
+    process.write(format!("{{\"n\":{count}}}\n"));
+    process.wait_for_text(AWAY);
+    server.resume();
+    wait_for_lines(folder, "out.json", count + 1);
+    process
+}
+
+/// What users are told of a broker that cannot be reached.
+const AWAY: &str = "it is tried again until it works";
+
+/// Ends a program whose broker was killed and started again: that was told by the source and by the sink, not with
+/// each attempt.
+fn ends_in_peace(process: Process) {
+    let ran = process.terminate();
+    let count = |text| ran.err.matches(text).count();
+    let (away, back) = (count(AWAY), count(" is back after "));
     // A broker that starts may refuse for another reason than that nobody listens.
-    assert!((1..=4).contains(&away) && (1..=2).contains(&back), "{errors}");
+    assert!((1..=4).contains(&away) && (1..=2).contains(&back), "{}", ran.err);
+    ran.succeeded();
 }

@@ -2,7 +2,7 @@
 
 use temblor_testing::{Folder, OwnPeer, peer, wait_until};
 
-use crate::{counted, numbered, run, start, told_once, wait_for_lines};
+use crate::{counted, ends_in_peace, numbered, outlives, run, start, wait_for_lines};
 
 /// A name that no other test has.
 fn name(text: &str) -> String {
@@ -123,18 +123,10 @@ fn a_broker_that_dies_is_waited_for() {
          sink f into file \"out.json\";
          lines |> m; s |> f"
     );
-    let mut process = start(&folder, "both.tmb", &program);
+    let process = start(&folder, "both.tmb", &program);
     // What is retained comes whenever the reader is there.
-    process.write(numbered(1));
-    wait_for_lines(&folder, "out.json", 1);
-    server.kill();
-    process.write("{\"n\":1}\n");
-    process.wait_for_text("it is tried again until it works");
-    server.resume();
-    wait_for_lines(&folder, "out.json", 2);
-    let ran = process.terminate();
-    told_once(&ran.err);
-    ran.succeeded();
+    let process = outlives(&server, &folder, process, 1);
+    ends_in_peace(process);
 }
 
 #[test]

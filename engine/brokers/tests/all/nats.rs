@@ -5,7 +5,7 @@ use async_nats::{ConnectOptions, jetstream};
 use temblor_testing::{Folder, OwnPeer, peer, wait_until};
 use tokio::runtime::Runtime;
 
-use crate::{counted, numbered, run, start, told_once, wait_for_lines};
+use crate::{counted, ends_in_peace, numbered, outlives, run, start, wait_for_lines};
 
 /// A name that no other test has, and that can be a subject, a stream and a consumer.
 fn name(text: &str) -> String {
@@ -136,17 +136,9 @@ fn a_server_that_dies_is_waited_for_and_stores_each_message_once() {
          sink f into file \"out.json\";
          lines |> n; s |> f"
     );
-    let mut process = start(&folder, "both.tmb", &program);
-    process.write(numbered(100));
-    wait_for_lines(&folder, "out.json", 100);
-    server.kill();
-    process.write("{\"n\":100}\n");
-    process.wait_for_text("it is tried again until it works");
-    server.resume();
-    wait_for_lines(&folder, "out.json", 101);
-    let ran = process.terminate();
-    told_once(&ran.err);
-    ran.succeeded();
+    let process = start(&folder, "both.tmb", &program);
+    let process = outlives(&server, &folder, process, 100);
+    ends_in_peace(process);
     // The first event was there before, and came again.
     assert_eq!(state(&address, "S", "d").0, 102);
 }

@@ -8,7 +8,7 @@ use lapin::{BasicProperties, Channel, Connection, ConnectionProperties};
 use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
 use tokio::runtime::Runtime;
 
-use crate::{counted, numbered, run, start, told_once, wait_for_lines};
+use crate::{counted, ends_in_peace, numbered, outlives, run, start, wait_for_lines};
 
 /// A client of the test's own.
 struct Client {
@@ -202,17 +202,9 @@ fn a_broker_that_dies_is_waited_for() {
          sink f into file \"out.json\";
          lines |> r; q |> f"
     );
-    let mut process = start(&folder, "both.tmb", &program);
-    process.write(numbered(100));
-    wait_for_lines(&folder, "out.json", 100);
-    server.kill();
-    process.write("{\"n\":100}\n");
-    process.wait_for_text("amqp://");
-    server.resume();
-    wait_for_lines(&folder, "out.json", 101);
-    let ran = process.terminate();
-    told_once(&ran.err);
-    ran.succeeded();
+    let process = start(&folder, "both.tmb", &program);
+    let process = outlives(&server, &folder, process, 100);
+    ends_in_peace(process);
     assert!(folder.read("out.json").contains("{\"n\":100}"));
 }
 

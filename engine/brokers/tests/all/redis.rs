@@ -3,7 +3,7 @@
 use redis::{Commands, Connection};
 use temblor_testing::{Folder, OwnPeer, peer, wait_for, wait_until};
 
-use crate::{counted, numbered, run, start, told_once, wait_for_lines};
+use crate::{counted, ends_in_peace, numbered, outlives, run, start, wait_for_lines};
 
 fn connect(address: &str) -> Connection {
     let client = redis::Client::open(format!("redis://{address}")).expect("the address is one");
@@ -141,17 +141,9 @@ fn a_server_that_dies_is_waited_for() {
          sink f into file \"out.json\";
          lines |> r; l |> f"
     );
-    let mut process = start(&folder, "both.tmb", &program);
-    process.write(numbered(10));
-    wait_for_lines(&folder, "out.json", 10);
-    server.kill();
-    process.write("{\"n\":10}\n");
-    process.wait_for_text("redis://");
-    server.resume();
-    wait_for_lines(&folder, "out.json", 11);
-    let ran = process.terminate();
-    told_once(&ran.err);
-    ran.succeeded();
+    let process = start(&folder, "both.tmb", &program);
+    let process = outlives(&server, &folder, process, 10);
+    ends_in_peace(process);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use temblor_pipeline::load::LoadOptions;
 /// The event that the examples about running programs are made for.
 const EVENT: &str = r#"{"a": 1, "b": "s", "c": [1, 2], "d": {"x": 1}}"#;
 /// Codes whose examples need modules or files, are typed into the REPL, or would be longer than a page.
-const WITHOUT_EXAMPLE: [&str; 7] = ["E0308", "E0324", "E0440", "E0441", "E0499", "E0516", "E0609"];
+const WITHOUT_EXAMPLE: [&str; 8] =
+    ["E0308", "E0324", "E0440", "E0441", "E0447", "E0499", "E0516", "E0609"];
 
 fn kind(text: &str) -> &'static str {
     if text.starts_with("define flow") {

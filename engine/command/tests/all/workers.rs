@@ -3,7 +3,9 @@
 use std::io::Write;
 
 /// Programs whose results depend on what came before.
-const PROGRAMS: [&str; 27] = [
+const PROGRAMS: [&str; 29] = [
+    r#"select {"k": group[0], "n": aggr::stats::count(), "sum": aggr::stats::sum(event.n)} over sliding 300ns every 100ns on event.n + event.k late 500ns group by event.k % 20 else late"#,
+    r#"select {"k": group[0], "n": aggr::stats::count(), "last": aggr::win::last(event.n)} over session 4ns on event.n + event.k late 900ns group by event.k % 7 else late"#,
     r#"select {"k": group[0], "n": aggr::stats::count(), "last": aggr::win::last(event.n)} over 7 group by event.k"#,
     r#"select {"k": group[0], "sum": aggr::stats::sum(event.n)} over sliding 10 every 5 group by event.k"#,
     "dedup by event.k",

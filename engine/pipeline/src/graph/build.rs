@@ -98,6 +98,10 @@ pub(super) struct Level {
     pub prefix: String,
     /// Instances that are streams.
     pub(super) streams: HashSet<String>,
+    /// The nodes of selects over event time, by the stream that they write to.
+    pub(super) timed: Vec<(String, usize)>,
+    /// Streams whose late events are read, and where that stands.
+    pub(super) late: Vec<(String, Span)>,
     /// Names of scripts, operators and pipelines that its statements create.
     pub(super) later: HashSet<String>,
     /// Ports that nothing declares, but an `else` or a `route` names.

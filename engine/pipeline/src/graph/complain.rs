@@ -127,6 +127,13 @@ pub(super) fn unknown_operator<'n>(
              lead the events of the arm into a stream",
         );
     }
+    if name == super::PARTITION {
+        let message = "`partition` needs a key and a topic";
+        return Diagnostic::error("E0505", span, message).with_help(
+            "events meet by key as `partition by event.user using \"kafka://HOST:PORT\" with topic = \"…\", \
+             group = \"…\" end`, in a chain itself and in no arm",
+        );
+    }
     complaint.with_nearest(name, known)
 }
 

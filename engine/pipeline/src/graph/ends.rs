@@ -2,7 +2,7 @@
 
 use super::build::{Builder, Instance, Level, Notation};
 use super::{Node, Step, complain};
-use crate::operator::{ERR, FULL, IN, OUT};
+use crate::operator::{ERR, FULL, IN, LATE, OUT};
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{Ident, StreamRef};
 
@@ -15,6 +15,12 @@ impl Builder<'_, '_> {
     ) -> Option<(usize, String)> {
         let port = from.port.as_ref().map(|port| port.text.as_str());
         match level.instance(&from.node.text).cloned() {
+            Some(Instance::Node(_))
+                if port == Some(LATE) && level.streams.contains(&from.node.text) =>
+            {
+                level.late.push((from.node.text.clone(), from.span));
+                Some((self.late_events(level, &from.node.text), OUT.to_string()))
+            }
             Some(Instance::Node(node)) => Some((node, port.unwrap_or(OUT).to_string())),
             Some(Instance::Input(node)) => match port {
                 None => Some((node, OUT.to_string())),

@@ -24,6 +24,7 @@ mod saving;
 mod script;
 mod select;
 mod statements;
+mod timed;
 mod trace;
 mod walk;
 mod window;
@@ -53,6 +54,8 @@ use temblor_lang::span::Span;
 
 /// The word of a step that is a process: `through "command"`. Such a step is taken apart before the graph is built.
 pub(crate) const THROUGH: &str = "through";
+/// The word of a step that sends events through a topic by key. It is taken apart before the graph is built, too.
+pub(crate) const PARTITION: &str = "partition";
 
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]

@@ -212,7 +212,8 @@ fn gather(steps: &[Step], named: &mut Vec<Ident>) {
                 matching.arms.iter().for_each(|arm| gather(&arm.steps, named));
                 matching.default.iter().for_each(|steps| gather(steps, named));
             }
-            StepKind::Into(_) | StepKind::Script(_) | StepKind::Set(_) | StepKind::Select(_) => {}
+            StepKind::Select(select) => named.extend(select.late.clone()),
+            StepKind::Into(_) | StepKind::Script(_) | StepKind::Set(_) => {}
         }
     }
 }

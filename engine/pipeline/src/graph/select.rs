@@ -3,9 +3,10 @@
 use super::build::{Builder, Level};
 use super::definitions::Namespace;
 use super::identity::Identity;
+use super::timed::Window;
 use super::{Node, Step, complain, inline};
 use crate::operator::{IN, OUT};
-use crate::operators::select::{Clauses, Dimension, Select, WindowedSelect};
+use crate::operators::select::{Clauses, Dimension, Select, TimedSelect, WindowedSelect};
 use temblor_lang::lower::Rules;
 use temblor_lang::syntax::tree::{self, DefineKind, Expr, ExprKind, Group, PathRoot};
 
@@ -19,14 +20,15 @@ impl Builder<'_, '_> {
             }
             return;
         }
-        let step = self.select_step(select, level);
+        let (step, is_timed) = self.select_step(select, level);
         self.unnamed += 1;
         let given = self.named_selects.get(&select.span);
         let name = match given {
             Some(given) => format!("{}{given}", level.prefix),
             None => format!("{}select {}", level.prefix, self.unnamed),
         };
-        let definitions = select.windows.iter().filter_map(|path| match path.segments.as_slice() {
+        let paths = select.windows.iter().map(|window| &window.path);
+        let definitions = paths.filter_map(|path| match path.segments.as_slice() {
             [name] => level.definition(Namespace::Window, &name.text),
             _ => None,
         });
@@ -41,38 +43,59 @@ impl Builder<'_, '_> {
         if let Some(from) = from {
             self.connect((from.0, &from.1), (node, IN));
         }
+        if is_timed {
+            self.note_timed(node, &select.into, level);
+        }
         if let Some(into) = into {
             self.connect((node, OUT), (into.0, &into.1));
         }
     }
 
-    fn select_step(&mut self, select: &tree::Select, level: &Level) -> Step {
+    fn select_step(&mut self, select: &tree::Select, level: &Level) -> (Step, bool) {
         let windows: Vec<_> =
-            select.windows.iter().filter_map(|path| self.window_of(path, level)).collect();
+            select.windows.iter().filter_map(|window| self.window_of(window, level)).collect();
         let clauses = self.clauses(select, level);
-        Step::Operator(if windows.is_empty() {
-            Box::new(Select::new(clauses))
-        } else {
-            Box::new(WindowedSelect::new(clauses, windows))
-        })
+        let (mut arrival, mut timed) = (Vec::new(), Vec::new());
+        for (window, used) in windows.into_iter().zip(&select.windows) {
+            match window {
+                Window::ByArrival(spec) => arrival.push(*spec),
+                Window::ByEvents(spec) => timed.push((*spec, used.span)),
+            }
+        }
+        if let (Some((_, span)), true) = (timed.first(), timed.len() + arrival.len() > 1) {
+            let message = "a window over event time stands alone, not in a row of windows";
+            let complaint = complain::bad_window(message, *span);
+            let help = "select over it first, and over the others behind that";
+            self.complain(complaint.with_help(help));
+        }
+        match (timed.pop(), arrival.is_empty()) {
+            (Some((spec, _)), _) => {
+                (Step::Operator(Box::new(TimedSelect::new(clauses, spec))), true)
+            }
+            (None, true) => (Step::Operator(Box::new(Select::new(clauses))), false),
+            (None, false) => {
+                (Step::Operator(Box::new(WindowedSelect::new(clauses, arrival))), false)
+            }
+        }
     }
 
-    fn window_of(
-        &mut self,
-        path: &tree::ModPath,
-        level: &Level,
-    ) -> Option<crate::operators::select::WindowSpec> {
+    fn window_of(&mut self, used: &tree::UsedWindow, level: &Level) -> Option<Window> {
+        let path = &used.path;
         if let [name] = path.segments.as_slice()
             && level.definition(Namespace::Window, &name.text).is_none()
             && let Some(window) = inline::window(&name.text)
         {
-            return window
+            let window = window
                 .map_err(|message| self.complain(complain::bad_window(&message, path.span)))
-                .ok();
+                .ok()?;
+            return self.timed(window, None, used, level);
         }
         let definition = self.definition(Namespace::Window, path, level)?;
         match &definition.define.kind {
-            DefineKind::Window(def) => self.window(def, &definition, level),
+            DefineKind::Window(def) => {
+                let (window, time) = self.window(def, &definition, level)?;
+                self.timed(window, time, used, level)
+            }
             _ => None,
         }
     }

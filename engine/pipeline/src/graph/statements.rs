@@ -63,6 +63,7 @@ impl Builder<'_, '_> {
             }
         }
         self.check_unused(level);
+        self.check_late(level);
     }
 
     /// What holds for chains from the first on: streams, wherever they are created, and the streams

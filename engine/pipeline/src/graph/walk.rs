@@ -237,6 +237,12 @@ impl Graph {
         for (event, error) in emitter.take_failed() {
             self.fail(node, event, &error, way, around, receiver);
         }
+        for (port, event, error) in emitter.take_sorted_out() {
+            match self.port_for(node, port) {
+                Some(port) => self.follow(node, port, event, way),
+                None => self.fail(node, event, &error, way, around, receiver),
+            }
+        }
         if emitter.len() > 1 && node.is_stateful() {
             around.arena().join_kept(emitter.len() - 1);
         }

@@ -38,7 +38,35 @@ pub static WINDOW: &[Setting] = &[
         Takes::Duration,
         "How far a sliding window moves; a number of events with `size`.",
     ),
+    ON,
+    LATE,
+    IDLE,
+    AHEAD,
 ];
+/// What a select may say behind a window: `over tumbling 1m on event.time late 10s`.
+pub(super) static EVENT_TIME: &[Setting] = &[ON, LATE, IDLE, AHEAD];
+const ON: Setting = Setting::new(
+    "on",
+    Takes::Formula,
+    "The time of an event, by which the window goes instead of the time of arrival: whole nanoseconds since \
+     1970, or a text of RFC 3339.",
+);
+const LATE: Setting = Setting::new(
+    "late",
+    Takes::Duration,
+    "With `on`: how far an event may be behind the latest that has come. A window closes that long after its end.",
+);
+const IDLE: Setting = Setting::new(
+    "idle",
+    Takes::Duration,
+    "With `on`: a source or partition that gives nothing for so long, while others do, holds no window open any \
+     more; 10s unless set.",
+);
+const AHEAD: Setting = Setting::new(
+    "ahead",
+    Takes::Duration,
+    "With `on`: an event whose time is further ahead of its arrival fails, and closes no window.",
+);
 /// Removed from tremor in earlier releases; still written, still without effect.
 static REMOVED: &[Setting] = &[
     Setting::new("eviction_period", Takes::Any, "Has no effect."),
@@ -76,14 +104,14 @@ impl Builder<'_, '_> {
         def: &WindowDef,
         definition: &Definition,
         level: &Level,
-    ) -> Option<WindowSpec> {
+    ) -> Option<(WindowSpec, Option<Settings>)> {
         let name = &definition.define.name;
         let given = self.window_settings(def, definition, level);
         let Some(kind) = self.window_kind(def, &given, definition, level) else {
             self.judge_scripts(def, definition, level);
             return None;
         };
-        Some(WindowSpec {
+        let spec = WindowSpec {
             name: Frozen::new(Value::Str(&name.text)),
             kind,
             max_groups: given.optional_whole("max_groups"),
@@ -91,7 +119,9 @@ impl Builder<'_, '_> {
             evicts: given.optional_text("eviction") == Some("lru"),
             flushes: given.flag("flush"),
             args: level.args.clone().unwrap_or_default(),
-        })
+        };
+        let is_timed = EVENT_TIME.iter().any(|row| given.says(row.name));
+        Some((spec, is_timed.then_some(given)))
     }
 
     /// The mistakes in the scripts of a window whose settings are wrong.
@@ -241,7 +271,7 @@ impl Builder<'_, '_> {
     }
 
     /// Nanoseconds from 1.
-    fn positive(&mut self, given: &Settings, name: &str) -> Option<u64> {
+    pub(super) fn positive(&mut self, given: &Settings, name: &str) -> Option<u64> {
         let nanoseconds = given.optional_nanoseconds(name)?;
         if nanoseconds == 0 {
             let span = given.span_of(name);

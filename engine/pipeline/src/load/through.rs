@@ -61,7 +61,7 @@ fn split(chain: Chain, program: &mut Program) {
             continue;
         };
         let StepKind::Operator { name, with, .. } = &step.kind else { continue };
-        let sink = free_name(program, step.span);
+        let sink = free_name(program, WORD, step.span);
         program.endpoints.push(EndpointDef {
             role: EndpointRole::Sink,
             name: sink.clone(),
@@ -94,7 +94,7 @@ fn split(chain: Chain, program: &mut Program) {
     program.query.statements.push(Statement::Chain(Chain { from, steps: before, span }));
 }
 
-fn into(place: StreamRef) -> Step {
+pub(super) fn into(place: StreamRef) -> Step {
     Step { span: place.span, name: None, kind: StepKind::Into(place) }
 }
 
@@ -106,8 +106,8 @@ fn place_of(place: &Expr) -> Option<Ident> {
 }
 
 /// A name that no endpoint has.
-fn free_name(program: &Program, span: Span) -> Ident {
+pub(super) fn free_name(program: &Program, word: &str, span: Span) -> Ident {
     let is_free = |name: &String| program.endpoints.iter().all(|one| one.name.text != *name);
-    let name = (1..).map(|number| format!("{WORD}_{number}")).find(is_free);
+    let name = (1..).map(|number| format!("{word}_{number}")).find(is_free);
     Ident { text: name.expect("there are more numbers than endpoints"), span }
 }

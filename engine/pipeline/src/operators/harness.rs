@@ -41,6 +41,21 @@ pub(super) fn formula(text: &str) -> Formula {
     formula
 }
 
+/// Compiles the target of a select over a window that groups by `group`.
+pub(super) fn formula_over(text: &str) -> Formula {
+    let registry = temblor_stdlib::registry();
+    let mut compiler = Compiler::new(registry, &NoModules);
+    let source = compiler.sources.add("target", text);
+    let parsed = parse_script(&compiler.sources, source);
+    let Some(tree::Item::Expr(expr)) = parsed.tree.items.last() else {
+        panic!("{text} is no expression")
+    };
+    let scope = Scope::with_prelude();
+    let formula = compiler.lower_grouped(expr, &scope, None, &[]);
+    assert!(compiler.diagnostics.is_empty(), "{text}: {:?}", compiler.diagnostics);
+    formula
+}
+
 /// An expression as it is written, but for words and places, which are written without quotes.
 fn binding(rows: &'static [Setting], name: &str, text: &str) -> tree::Binding {
     let row = rows.iter().find(|row| row.name == name);
@@ -175,6 +190,7 @@ fn render(
 ) -> Vec<String> {
     let mut lines: Vec<String> = out.take().map(|(port, event)| line(port, &event)).collect();
     lines.extend(out.take_failed().into_iter().map(|(_, error)| format!("err {error}")));
+    lines.extend(out.take_sorted_out().into_iter().map(|(port, event, _)| line(port, &event)));
     lines.extend(result.err().map(|error| format!("err {error}")));
     lines.extend(Some(out.take_dropped()).filter(|n| *n > 0).map(|n| format!("dropped {n}")));
     lines.extend(out.take_delay().map(|time_ns| format!("delay {time_ns}")));

@@ -134,6 +134,27 @@ pub(super) const PAGES: &[Page] = &[
         "use std::string;\nconst A = string::repeat(\"x\", 16000000);\nA",
     ),
     page(
+        "E0445",
+        "an event whose time cannot be told",
+        "The time behind `on` of a window is whole nanoseconds since 1970, or a text of RFC 3339 such as `2026-01-31T08:00:00Z`. Nothing else is taken, so that seconds are never read as nanoseconds: multiply them, or read other texts by `datetime::parse`. With `ahead`, a time further ahead of the event's arrival is refused, too, because it would close all windows up to there.",
+        "in |> select aggr::stats::count() over tumbling 1m on event.b |> out",
+        "in |> select aggr::stats::count() over tumbling 1m on event.a * 1_000_000_000 |> out",
+    ),
+    page(
+        "E0446",
+        "an event that comes too late for its window",
+        "Windows by the time of events close when the newest event of every source and partition is further than `late` behind their end. What comes after that goes to the place behind `else`, or to the port `late` of the stream that the select writes to; where nothing takes it, it fails. Wait longer by `late`, or take late events.",
+        "create stream all;\nin |> set event.t = 20 |> all;\nin |> set event.t = 5 |> all;\nall |> select aggr::stats::count() over tumbling 10ns on event.t |> out",
+        "create stream all;\nin |> set event.t = 20 |> all;\nin |> set event.t = 5 |> all;\nall |> select aggr::stats::count() over tumbling 10ns on event.t late 1m |> out",
+    ),
+    page(
+        "E0447",
+        "too many open windows",
+        "A select keeps a million windows of event time open at the most, each slide and session of each group counted. Events that would open more fail. Lower `late`, or `idle` where a partition without events holds windows open, take longer windows, or fewer groups.",
+        "in |> select aggr::stats::count() over tumbling 1ns on event.a late 1d |> out",
+        "in |> select aggr::stats::count() over tumbling 1m on event.a late 1d |> out",
+    ),
+    page(
         "E0521",
         "a definition that nothing uses",
         "It was defined but never created, so it does nothing. Create it, or remove it.",

@@ -2,9 +2,9 @@
 
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{
-    Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Expr, ExprKind, Ident,
-    ModPath, Path, PathRoot, Program, ProgramArg, Script, Step, StepKind, StringForm, StringLit,
-    StringPart,
+    Binding, Chain, ChainArm, ChainMatch, ChainSelect, EndpointDef, EndpointRole, Expr, ExprKind,
+    Ident, ModPath, Path, PathRoot, Program, ProgramArg, Script, Step, StepKind, StringForm,
+    StringLit, StringPart, UsedWindow,
 };
 use super::query::SelectClauses;
 use super::{Builder, only, parts, sole, take};
@@ -170,27 +170,54 @@ impl Builder {
     fn step_select(&mut self, pair: Pair) -> ChainSelect {
         let mut inner = parts(pair).filter(|part| part.as_rule() != Rule::step_name);
         let target = self.expr(take(&mut inner));
-        let SelectClauses { windows, filter, group, having, .. } = self.clauses(&mut inner);
-        ChainSelect { target, windows, filter, group, having }
+        let SelectClauses { windows, filter, group, having, late, .. } = self.clauses(&mut inner);
+        ChainSelect { target, windows, filter, group, having, late }
     }
 
     /// `over w1, w2`, `over [w1, w2]` or `over tumbling 10s`: a window without a definition has its
     /// own text as name.
-    pub(super) fn over(&mut self, pair: Pair) -> Vec<ModPath> {
+    pub(super) fn over(&mut self, pair: Pair) -> Vec<UsedWindow> {
         let mut windows = Vec::new();
         for part in parts(pair) {
             match part.as_rule() {
                 Rule::windows => windows.extend(self.windows(part)),
-                Rule::inline_window => {
-                    let words: Vec<_> = part.as_str().split_whitespace().collect();
-                    let span = self.span(&part);
-                    let name = Ident { text: words.join(" "), span };
-                    windows.push(ModPath { segments: vec![name], span });
-                }
-                _ => windows.push(self.mod_path(part)),
+                Rule::over_window | Rule::timed_window => windows.push(self.used_window(part)),
+                _ => {}
             }
         }
         windows
+    }
+
+    /// A window, and the time that it goes by.
+    pub(super) fn used_window(&mut self, pair: Pair) -> UsedWindow {
+        let span = self.span(&pair);
+        let mut inner = parts(pair);
+        let window = take(&mut inner);
+        let path = match window.as_rule() {
+            Rule::inline_window => {
+                let words: Vec<_> = window.as_str().split_whitespace().collect();
+                let span = self.span(&window);
+                let name = Ident { text: words.join(" "), span };
+                ModPath { segments: vec![name], span }
+            }
+            _ => self.mod_path(window),
+        };
+        let time = inner.next().map(|time| self.event_time(time)).unwrap_or_default();
+        UsedWindow { path, time, span }
+    }
+
+    /// `on event.time late 10s` is `on = event.time, late = 10s`.
+    fn event_time(&mut self, pair: Pair) -> Vec<Binding> {
+        let name = Ident { text: "on".to_string(), span: self.part(&pair, 0, "on".len()) };
+        let mut inner = parts(pair);
+        let value = self.expr(take(&mut inner));
+        let mut settings = vec![Binding { name, value }];
+        for bound in inner {
+            let mut bound = parts(bound);
+            let name = self.ident(&take(&mut bound));
+            settings.push(Binding { name, value: self.expr(take(&mut bound)) });
+        }
+        settings
     }
 
     fn step_operator(&mut self, pair: Pair) -> StepKind {

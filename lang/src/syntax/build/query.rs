@@ -3,7 +3,7 @@
 use super::super::grammar::{Pair, Rule};
 use super::super::tree::{
     ArgDecl, Binding, ConnectorDef, Create, CreateKind, Define, DefineKind, Expr, FlowDef, Group,
-    Ident, ModPath, OperatorDef, PipelineDef, Query, ScriptDef, Select, Statement, StreamRef,
+    Ident, OperatorDef, PipelineDef, Query, ScriptDef, Select, Statement, StreamRef, UsedWindow,
     WindowDef,
 };
 use super::module::{docs, with_docs};
@@ -246,7 +246,10 @@ impl Builder {
         for part in parts {
             match part.as_rule() {
                 Rule::windows => clauses.windows = self.windows(part),
-                Rule::over => clauses.windows = self.over(part),
+                Rule::over | Rule::over_time => clauses.windows = self.over(part),
+                Rule::else_place => {
+                    clauses.late = only(part, Rule::ident).next().map(|place| self.ident(&place));
+                }
                 Rule::where_clause => clauses.filter = Some(self.clause_value(part)),
                 Rule::group_by => clauses.group = Some(self.group(sole(part))),
                 Rule::having => clauses.having = Some(self.clause_value(part)),
@@ -261,8 +264,8 @@ impl Builder {
         self.expr(take(&mut inner))
     }
 
-    pub(super) fn windows(&mut self, pair: Pair) -> Vec<ModPath> {
-        only(pair, Rule::mod_path).map(|path| self.mod_path(path)).collect()
+    pub(super) fn windows(&mut self, pair: Pair) -> Vec<UsedWindow> {
+        only(pair, Rule::used_window).map(|window| self.used_window(window)).collect()
     }
 
     pub(super) fn stream(&mut self, pair: Pair) -> StreamRef {
@@ -292,10 +295,11 @@ impl Builder {
 /// What can follow the target of a select.
 #[derive(Default)]
 pub(super) struct SelectClauses<'t> {
-    pub(super) windows: Vec<ModPath>,
+    pub(super) windows: Vec<UsedWindow>,
     pub(super) filter: Option<Expr>,
     pub(super) group: Option<Group>,
     pub(super) having: Option<Expr>,
+    pub(super) late: Option<Ident>,
     into: Option<Pair<'t>>,
 }
 

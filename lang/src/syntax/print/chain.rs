@@ -6,7 +6,7 @@ use super::super::tree::{
 };
 use super::super::words::{CLAUSE_WORDS, NAME_CLAUSES, OPERATOR_WORDS};
 use super::Printer;
-use super::query::{stream, windows};
+use super::query::stream;
 use super::text::{ident, mod_path};
 
 impl Printer {
@@ -118,11 +118,15 @@ impl Printer {
                 self.put(" ");
                 self.expr(&one.target);
                 if !one.windows.is_empty() {
-                    self.put(&format!(" over {}", windows(&one.windows)));
+                    self.put(" over ");
+                    self.windows(&one.windows);
                 }
                 self.filter(one.filter.as_ref());
                 self.group(one.group.as_ref());
                 self.having(one.having.as_ref());
+                if let Some(place) = &one.late {
+                    self.put(&format!(" else {}", ident(place)));
+                }
             }
             StepKind::Operator { name, positional, clauses, with } => {
                 self.put(&operator_name(name));

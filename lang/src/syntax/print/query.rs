@@ -3,7 +3,7 @@
 use super::super::tree::{
     ArgDecl, Binding, Connect, Create, CreateKind, Define, DefineKind, Deploy, DeployFlow,
     DeployStatement, Endpoint, Expr, FlowStatement, Group, ModPath, Query, Script, ScriptDef,
-    Select, Statement, StreamRef, WindowDef,
+    Select, Statement, StreamRef, UsedWindow, WindowDef,
 };
 use super::Printer;
 use super::text::{ident, mod_path};
@@ -211,14 +211,28 @@ impl Printer {
         self.expr(&one.target);
         self.line();
         self.put(&format!("from {}", stream(&one.from)));
-        if !one.windows.is_empty() {
-            self.put(&windows(&one.windows));
-        }
+        self.windows(&one.windows);
         self.filter(one.filter.as_ref());
         self.group(one.group.as_ref());
         self.line();
         self.put(&format!("into {}", stream(&one.into)));
         self.having(one.having.as_ref());
+    }
+
+    /// `[w1, w2 on event.time late 10s]`
+    pub(super) fn windows(&mut self, windows: &[UsedWindow]) {
+        if windows.is_empty() {
+            return;
+        }
+        self.put("[");
+        self.list(windows, ", ", |printer, window| {
+            printer.put(&mod_path(&window.path));
+            for setting in &window.time {
+                printer.put(&format!(" {} ", setting.name.text));
+                printer.expr(&setting.value);
+            }
+        });
+        self.put("]");
     }
 
     pub(super) fn filter(&mut self, filter: Option<&Expr>) {
@@ -260,12 +274,6 @@ impl Printer {
             }
         }
     }
-}
-
-/// `[w1, w2]`
-pub(super) fn windows(windows: &[ModPath]) -> String {
-    let names: Vec<_> = windows.iter().map(mod_path).collect();
-    format!("[{}]", names.join(", "))
 }
 
 /// `name/port`

@@ -2,6 +2,7 @@
 
 use super::{
     Binding, Expr, Group, Ident, ModPath, Path, Pattern, Query, Script, StreamRef, StringLit,
+    UsedWindow,
 };
 use crate::span::Span;
 
@@ -152,11 +153,13 @@ pub struct ChainSelect {
     /// What is selected.
     pub target: Expr,
     /// `over w1, w2` or `over [w1, w2]`: brackets alone would be a segment of the target
-    pub windows: Vec<ModPath>,
+    pub windows: Vec<UsedWindow>,
     /// `where …`
     pub filter: Option<Expr>,
     /// `group by …`
     pub group: Option<Group>,
     /// `having …`
     pub having: Option<Expr>,
+    /// `else place` behind a window by the time of events: where what comes too late goes
+    pub late: Option<Ident>,
 }

@@ -32,6 +32,6 @@ pub use operator::{BinaryOp, UnaryOp};
 pub use patch::{PatchKind, PatchOp};
 pub use path::{Path, PathRoot, Segment};
 pub use pattern::{Arm, FieldPattern, FieldTest, Match, Pattern, PatternKind, Test};
-pub use query::{Create, CreateKind, Group, Query, Select, Statement, StreamRef};
+pub use query::{Create, CreateKind, Group, Query, Select, Statement, StreamRef, UsedWindow};
 pub use script::{ConstDef, FnBody, FnCase, FnDef, IntrinsicDef, Item, Script, Use};
 pub use string::{StringForm, StringLit, StringPart};

@@ -70,7 +70,7 @@ pub struct Select {
     /// Where events come from.
     pub from: StreamRef,
     /// `[w1, w2]`
-    pub windows: Vec<ModPath>,
+    pub windows: Vec<UsedWindow>,
     /// `where …`
     pub filter: Option<Expr>,
     /// `group by …`
@@ -79,6 +79,17 @@ pub struct Select {
     pub into: StreamRef,
     /// `having …`
     pub having: Option<Expr>,
+    /// All of it.
+    pub span: Span,
+}
+
+/// `w`, or `w on event.time late 10s`: a window that a select uses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UsedWindow {
+    /// Its name; that of a window without a definition is what it says: `tumbling 10s`.
+    pub path: ModPath,
+    /// `on`, `late` and so on with their values; none where it goes by the time of arrival.
+    pub time: Vec<Binding>,
     /// All of it.
     pub span: Span,
 }

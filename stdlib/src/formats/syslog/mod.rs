@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
             cursor.take(1);
             return Ok(None);
         }
-        time::rfc3339(cursor).map(Some)
+        time::timestamp(cursor).map(Some)
     }
 }
 

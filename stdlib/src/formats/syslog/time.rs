@@ -3,6 +3,7 @@
 
 use crate::formats::FormatError;
 use crate::formats::cursor::Cursor;
+use crate::formats::rfc3339;
 use chrono::{DateTime, Datelike, NaiveDate};
 
 const MONTHS: [&str; 12] =
@@ -11,7 +12,7 @@ const MONTHS: [&str; 12] =
 /// Reads any of the three forms.
 pub(super) fn read(cursor: &mut Cursor<'_>, ingest_ns: u64) -> Result<i64, FormatError> {
     let Some(month) = month(cursor.rest()) else {
-        return rfc3339(cursor).map_err(|error| FormatError {
+        return timestamp(cursor).map_err(|error| FormatError {
             expected: "a timestamp, such as 'Nov  5 10:11:12'",
             ..error
         });
@@ -80,40 +81,11 @@ fn instant(year: i32, month: u32, day: u32, [hour, minute, second]: [u32; 3]) ->
 }
 
 /// `2021-11-05T10:11:12.345+01:00`, up to the blank after it.
-pub(super) fn rfc3339(cursor: &mut Cursor<'_>) -> Result<i64, FormatError> {
+pub(super) fn timestamp(cursor: &mut Cursor<'_>) -> Result<i64, FormatError> {
     let expected = "a timestamp of RFC 3339, such as 2021-11-05T10:11:12Z";
     let rest = cursor.rest();
     let end = memchr::memchr(b' ', rest.as_bytes()).ok_or_else(|| cursor.expected(expected))?;
-    let time = common_rfc3339(&rest.as_bytes()[..end])
-        .or_else(|| DateTime::parse_from_rfc3339(&rest[..end]).ok()?.timestamp_nanos_opt())
-        .ok_or_else(|| cursor.expected(expected))?;
+    let time = rfc3339::parse(&rest[..end]).ok_or_else(|| cursor.expected(expected))?;
     cursor.take(end);
     Ok(time)
-}
-
-/// The common case, `2021-11-05T10:11:12.345Z`, some ten times as fast as a general parser.
-fn common_rfc3339(text: &[u8]) -> Option<i64> {
-    let (date, rest) = text.split_first_chunk::<19>()?;
-    let shape = |at: usize, byte: u8| date[at] == byte;
-    if !(shape(4, b'-') && shape(7, b'-') && shape(10, b'T') && shape(13, b':') && shape(16, b':'))
-    {
-        return None;
-    }
-    let [year, month, day] = [digits(&date[..4])?, digits(&date[5..7])?, digits(&date[8..10])?];
-    let time = [digits(&date[11..13])?, digits(&date[14..16])?, digits(&date[17..])?];
-    let rest = rest.strip_suffix(b"Z")?;
-    let fraction = match rest.split_first() {
-        None => 0,
-        Some((b'.', fraction)) if (1..=9).contains(&fraction.len()) => {
-            i64::from(digits(fraction)?) * 10_i64.pow(9 - fraction.len() as u32)
-        }
-        Some(_) => return None,
-    };
-    instant(year.cast_signed(), month, day, time)?.checked_add(fraction)
-}
-
-fn digits(text: &[u8]) -> Option<u32> {
-    text.iter().try_fold(0_u32, |number, byte| {
-        byte.is_ascii_digit().then(|| number * 10 + u32::from(byte - b'0'))
-    })
 }

@@ -16,6 +16,7 @@ define window three from tumbling with size = 3 end;
 define window second from tumbling with interval = 1000000000 end;
 define window slow from sliding with size = 4, slide = 2 end;
 define window calls from tumbling state 0 script let state = state + 1; state % 5 == 0 end;
+define window timed from sliding with interval = 40, slide = 10, on = event.n, late = 30 end;
 define operator once from stream::dedup with by = event.n % 40, within = "10s" end;
 define operator limit from stream::rate_limit with rate = 2, per = "1s", by = event.k end;
 define operator numbered from generic::counter;
@@ -30,6 +31,8 @@ select {"three": aggr::stats::sum(event.n), "all": aggr::win::collect_up_to(even
 select {"second": aggr::stats::mean(event.n), "dds": aggr::stats::dds(event.n, ["0.5"]), "var": aggr::stats::var(event.n)} from in[second] into out;
 select {"slow": aggr::stats::count(), "min": aggr::stats::min(event.n), "first": aggr::win::first(event)} from in[slow] group by event.k into out;
 select {"calls": aggr::win::last(event)} from in[calls] into out having event.calls.n > 3;
+create stream times; select {"timed": aggr::stats::count(), "k": group[0]} from in[timed] group by event.k into times;
+select event from times into out; select {"late": event.n} from times/late into out;
 select event from in into once; select {"once": event} from once into out;
 select event from in into limit; select {"limit": event} from limit into out;
 select event from in into numbered; select event from numbered into out;
@@ -110,11 +113,14 @@ fn half_a_run_and_the_rest_are_one_run() {
 /// Counts, sums and windows that do not look at the clock.
 const TIMELESS: &str = r#"
 define window three from tumbling with size = 3 end;
+define window timed from session with gap = 5, on = event.n * 1000 + event.k * 3, late = 40000 end;
 define operator once from stream::dedup with by = event.n end;
 define script sums state 0 script let state = state + event.n; {"sum": state, "n": event.n} end;
 create operator once; create script sums;
 select event from in into sums; select event from sums into out;
 select {"three": aggr::stats::sum(event.n), "k": group[0]} from in[three] group by event.k into out;
+create stream times; select {"timed": aggr::stats::count(), "k": group[0]} from in[timed] group by event.k into times;
+select event from times into out; select {"late": event.n} from times/late into out;
 select event from in into once; select {"once": event} from once into out;
 "#;
 

@@ -11,6 +11,7 @@ pub(super) use tree::{arm, emit, event, stream_at};
 use super::build::{Builder, Level, Notation};
 use super::complain;
 use super::names::{Meaning, Names, STEP_WORDS, is_step, name_of};
+use crate::operator::LATE;
 use crate::registry::Registry;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::span::Span;
@@ -350,6 +351,11 @@ impl Expander<'_> {
             having: chained.having.clone(),
             span,
         };
+        let stream = select.into.node.clone();
         self.push(Statement::Select(Box::new(select)));
+        if let Some(place) = &chained.late {
+            self.port(place);
+            self.branch(&stream, LATE, place, span);
+        }
     }
 }

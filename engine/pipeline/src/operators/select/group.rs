@@ -82,6 +82,15 @@ pub(super) fn value<'a>(dimensions: &'a [Value<'a>], arena: &'a Arena) -> Value<
     items.finish()
 }
 
+/// The dimensions of a group without their text; one dimension stands for itself.
+pub(super) fn key_of<'a>(group: Value<'a>, arena: &'a Arena) -> Option<Value<'a>> {
+    let (_, dimensions) = group.as_array(arena)?.split_last()?;
+    match dimensions {
+        [one] => Some(*one),
+        several => Some(Value::Array(several)),
+    }
+}
+
 impl Clauses {
     /// The dimensions of each group of the event, the leftmost dimension outermost.
     pub(super) fn groups<'a>(

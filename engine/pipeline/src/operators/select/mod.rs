@@ -2,12 +2,17 @@
 
 mod group;
 mod level;
+mod watermark;
+mod timed;
+mod windowed;
 mod saving;
 mod table;
-mod windowed;
+#[cfg(test)]
+mod timed_tests;
 
 pub use group::{Dimension, MAX_GROUPS_PER_EVENT};
 pub use level::{Slide, WindowKind, WindowSpec};
+pub use timed::{Shape, TimedSelect, TimedSpec};
 pub use windowed::WindowedSelect;
 
 use crate::event::Event;

@@ -3,20 +3,31 @@
 
 use super::group::Identity;
 use super::level::{Accumulators, Closing, Level, Panes, WindowSpec, fresh};
+use super::timed::{self, Open, Pane, Shape, TimedSelect};
+use super::watermark::Watermark;
 use super::windowed::{Group, Groups, WindowedSelect};
 use temblor_lang::builtin::CallError;
 use temblor_lang::value::{Arena, Key, Owned, Value};
 
-fn part<'a>(saved: Value<'a>, name: &str) -> Result<Value<'a>, CallError> {
+pub(super) fn part<'a>(saved: Value<'a>, name: &str) -> Result<Value<'a>, CallError> {
     saved.get(&Key::new(name)).ok_or_else(|| CallError::failed(format!("`{name}` is missing")))
 }
 
-fn whole(saved: Value<'_>, name: &str) -> Result<u64, CallError> {
+pub(super) fn whole(saved: Value<'_>, name: &str) -> Result<u64, CallError> {
     let wrong = || CallError::failed(format!("`{name}` is not a whole number"));
     part(saved, name)?.as_u64().ok_or_else(wrong)
 }
 
-fn items<'a>(saved: Value<'a>, name: &str, arena: &'a Arena) -> Result<&'a [Value<'a>], CallError> {
+pub(super) fn text<'a>(saved: Value<'a>, name: &str) -> Result<&'a str, CallError> {
+    let wrong = || CallError::failed(format!("`{name}` is not a text"));
+    part(saved, name)?.as_str().ok_or_else(wrong)
+}
+
+pub(super) fn items<'a>(
+    saved: Value<'a>,
+    name: &str,
+    arena: &'a Arena,
+) -> Result<&'a [Value<'a>], CallError> {
     let wrong = || CallError::failed(format!("`{name}` is not an array"));
     part(saved, name)?.as_array(arena).ok_or_else(wrong)
 }
@@ -154,6 +165,90 @@ impl WindowedSelect {
             hold: None,
             used: whole(saved, "used")?,
             used_ns: whole(saved, "used_ns")?,
+        })
+    }
+}
+
+impl Shape {
+    /// What a saved state must agree with.
+    fn text(self) -> String {
+        match self {
+            Shape::Panes { slide_ns, panes } => format!("{panes} of {slide_ns} ns"),
+            Shape::Session { gap_ns } => format!("session of {gap_ns} ns"),
+        }
+    }
+}
+
+impl TimedSelect {
+    fn shape<'a>(&self, arena: &'a Arena) -> Value<'a> {
+        arena.array(self.aggregates().map(|path| Value::Str(arena.str(path))))
+    }
+
+    pub(super) fn save_open<'a>(&self, state: &Open, arena: &'a Arena) -> Value<'a> {
+        let mut groups: Vec<_> = state.groups.iter().collect();
+        groups.sort_unstable_by_key(|(_, group)| group.order);
+        let groups = groups.into_iter().map(|(identity, group)| {
+            let panes = group.panes.iter().map(|pane| {
+                let mut record = arena.record_builder(3);
+                record.append("start", Value::UInt(pane.start_ns));
+                record.append("end", Value::UInt(pane.end_ns));
+                record.append("gathered", save_accumulators(&pane.accumulators, arena));
+                record.finish()
+            });
+            let panes = arena.array(panes);
+            let mut record = arena.record_builder(5);
+            record.append("identity", hash_value(*identity, arena));
+            record.append("group", group.identity.value(arena));
+            record.append("order", Value::UInt(group.order));
+            record.append("next", Value::UInt(group.next_ns));
+            record.append("windows", panes);
+            record.finish()
+        });
+        let groups = arena.array(groups);
+        let mut record = arena.record_builder(5);
+        record.append("aggregates", self.shape(arena));
+        record.append("shape", Value::Str(arena.str(&self.spec.shape.text())));
+        record.append("clock", Value::UInt(state.clock));
+        record.append("watermark", state.watermark.save(arena));
+        record.append("groups", groups);
+        record.finish()
+    }
+
+    pub(super) fn restore_open(&self, saved: Value<'_>) -> Result<Open, CallError> {
+        let arena = Arena::new();
+        if part(saved, "aggregates")? != self.shape(&arena) {
+            return Err(CallError::failed("it has other aggregates"));
+        }
+        if text(saved, "shape")? != self.spec.shape.text() {
+            return Err(CallError::failed("its windows are of another kind or length"));
+        }
+        let mut state = Open::default();
+        state.clock = whole(saved, "clock")?;
+        state.watermark = Watermark::restore(part(saved, "watermark")?, &arena)?;
+        for saved in items(saved, "groups", &arena)? {
+            let identity = hash(part(*saved, "identity")?)?;
+            state.add(identity, self.restore_group(*saved, &arena)?);
+        }
+        Ok(state)
+    }
+
+    fn restore_group<'a>(
+        &self,
+        saved: Value<'a>,
+        arena: &'a Arena,
+    ) -> Result<timed::Group, CallError> {
+        let pane = |saved: &Value<'a>| {
+            let mut accumulators = self.fresh();
+            restore_accumulators(&mut accumulators, part(*saved, "gathered")?, arena)?;
+            let (start_ns, end_ns) = (whole(*saved, "start")?, whole(*saved, "end")?);
+            Ok(Pane { start_ns, end_ns, accumulators, is_filled: true, holds: Vec::new() })
+        };
+        let panes = items(saved, "windows", arena)?.iter().map(pane);
+        Ok(timed::Group {
+            identity: Identity::restore(items(saved, "group", arena)?),
+            order: whole(saved, "order")?,
+            next_ns: whole(saved, "next")?,
+            panes: panes.collect::<Result<_, CallError>>()?,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Open groups as rows that a person can read and change: for each window of the frame when it closes
 //! and what it has gathered. A column is named after its window and what it holds.
 
+use super::group::key_of;
 use super::level::{Closing, Level};
 use super::windowed::{Group, Groups, WindowedSelect};
 use crate::row::Row;
@@ -66,15 +67,6 @@ impl WindowedSelect {
         }
         names.push(format!("{prefix}.slides"));
         names
-    }
-}
-
-/// The dimensions of a group without their text; one dimension stands for itself.
-fn key_of<'a>(group: Value<'a>, arena: &'a Arena) -> Option<Value<'a>> {
-    let (_, dimensions) = group.as_array(arena)?.split_last()?;
-    match dimensions {
-        [one] => Some(*one),
-        several => Some(Value::Array(several)),
     }
 }
 
