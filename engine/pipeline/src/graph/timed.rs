@@ -35,7 +35,8 @@ impl Builder<'_, '_> {
             (true, Some(defined)) => defined,
             (false, _) => {
                 let (scope, args) = (&level.scope, level.args.clone());
-                let reader = Reader { rows: &[EVENT_TIME], span: used.span, scope, args };
+                let (rows, span, wants_units) = (&[EVENT_TIME][..], used.span, true);
+                let reader = Reader { rows, span, scope, args, wants_units };
                 reader.bindings(&used.time, Settings::new(used.span), self.compiler)
             }
         };
