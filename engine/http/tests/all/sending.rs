@@ -185,7 +185,7 @@ in |> there"#
     let path = folder.write("program.tmb", program);
     let mut client = temblor(["run".as_ref(), path.as_os_str()]).start();
     client.write("{\"a\":1}\n");
-    wait_until("a refusal", || client.err().contains("events wait"));
+    wait_until("a refusal", || client.err().contains("it is tried again"));
     assert_eq!(server.process.out(), "");
     copy("client");
     wait_until("the event", || server.process.out() == "{\"a\":1}\n");
