@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use temblor_operate::operations::Operations;
 use temblor_pipeline::endpoint::{SinkEndpoint, SourceEndpoint, wire_sinks};
-use temblor_pipeline::graph::Graph;
+use temblor_pipeline::graph::{Graph, is_of_partition};
 use temblor_pipeline::load::{Language, Loaded};
 use temblor_pipeline::operator::ERR;
 use temblor_pipeline::pipeline::{ErrorInput, Input, Output, Pipeline};
@@ -213,7 +213,10 @@ fn inputs(
     let mut made_of = Vec::new();
     let (back, declared): (Vec<_>, Vec<_>) =
         declared.into_iter().partition(SourceEndpoint::is_feedback);
-    let sources = if declared.is_empty() { vec![args.ends.source()] } else { declared };
+    let mut sources = declared;
+    if sources.iter().all(|one| is_of_partition(&one.port)) {
+        sources.insert(0, args.ends.source());
+    }
     let mut inputs = Vec::with_capacity(sources.len());
     for source in back {
         // What nothing reads is printed and counted.

@@ -37,6 +37,7 @@ impl Walk {
             let symbol = self.symbol(&arg.name, SymbolKind::Argument, arg.span, whole);
             self.describe(symbol, &[], format!("args {}", arg.name.text));
             self.declare(symbol);
+            arg.kind.iter().for_each(|kind| self.refer(kind.span, Target::Kind(kind.text.clone())));
         }
         for endpoint in &program.endpoints {
             let word = match endpoint.role {

@@ -44,7 +44,7 @@ fn output(program: &str, workers: &str, input: &[u8]) -> String {
 }
 
 /// Operators that remember nothing, or whose results depend on the time that sinks take.
-const WITHOUT_PROGRAM: [&str; 8] = [
+const WITHOUT_PROGRAM: [&str; 11] = [
     "stream::parse",
     "stream::enrich",
     "debug::history",
@@ -53,6 +53,10 @@ const WITHOUT_PROGRAM: [&str; 8] = [
     "qos::backpressure",
     "generic::backpressure",
     "qos::percentile",
+    "syslog_ng::read",
+    "rsyslog::read",
+    // Nothing comes out of it.
+    "migrate::undecided",
 ];
 
 #[test]

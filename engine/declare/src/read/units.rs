@@ -12,14 +12,13 @@ use crate::setting::{Setting, Takes};
 /// Reports durations without a unit, also those in records and arrays of records.
 pub(super) fn look(row: &Setting, tree: &Expr, compiler: &mut Compiler<'_>) {
     match (row.takes, &tree.kind) {
-        (Takes::Duration | Takes::Offset, ExprKind::Int(number)) => {
-            if *number != 0 && is_plain(tree.span, compiler) {
-                let reason =
-                    format!("must be {}, got {number} without a unit", row.takes.describe());
-                let complaint = complain::unfit(row.name, &reason, tree.span);
-                let help = format!("write {number}s for seconds, {number}ms for milliseconds");
-                compiler.diagnostics.push(complaint.with_help(help));
-            }
+        (Takes::Duration | Takes::Offset, ExprKind::Int(number))
+            if *number != 0 && is_plain(tree.span, compiler) =>
+        {
+            let reason = format!("must be {}, got {number} without a unit", row.takes.describe());
+            let complaint = complain::unfit(row.name, &reason, tree.span);
+            let help = format!("write {number}s for seconds, {number}ms for milliseconds");
+            compiler.diagnostics.push(complaint.with_help(help));
         }
         (Takes::Record(rows), ExprKind::Record(fields)) => {
             for (name, value) in fields {

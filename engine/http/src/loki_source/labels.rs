@@ -62,27 +62,32 @@ fn quoted(text: &str) -> Option<(String, &str)> {
 
 /// What stands behind a backslash.
 fn escape(characters: &mut std::str::CharIndices<'_>, value: &mut Vec<u8>) -> Option<()> {
-    let digits = match characters.next()?.1 {
-        'a' => return Some(value.push(7)),
-        'b' => return Some(value.push(8)),
-        'f' => return Some(value.push(12)),
-        'n' => return Some(value.push(b'\n')),
-        'r' => return Some(value.push(b'\r')),
-        't' => return Some(value.push(b'\t')),
-        'v' => return Some(value.push(11)),
-        same @ ('\\' | '"' | '\'') => return Some(value.push(same as u8)),
-        'x' => 2,
-        'u' => 4,
-        'U' => 8,
+    let (byte, digits) = match characters.next()?.1 {
+        'a' => (7, 0),
+        'b' => (8, 0),
+        'f' => (12, 0),
+        'n' => (b'\n', 0),
+        'r' => (b'\r', 0),
+        't' => (b'\t', 0),
+        'v' => (11, 0),
+        same @ ('\\' | '"' | '\'') => (same as u8, 0),
+        'x' => (0, 2),
+        'u' => (0, 4),
+        'U' => (0, 8),
         _ => return None,
     };
+    if digits == 0 {
+        value.push(byte);
+        return Some(());
+    }
     let mut number = 0;
     for _ in 0..digits {
         number = number * 16 + characters.next()?.1.to_digit(16)?;
     }
     if digits == 2 {
         // A byte of UTF-8.
-        return Some(value.push(u8::try_from(number).ok()?));
+        value.push(u8::try_from(number).ok()?);
+        return Some(());
     }
     let character = char::from_u32(number)?;
     value.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());

@@ -141,13 +141,14 @@ impl Templates for Converter<'_> {
         let name = name.trim();
         if let Some((object, function)) = self.templates.get(name) {
             let mut written = of_object(object, "event")?;
-            if let Some(function) = function {
-                if written.constant.is_none() && object.text("type") != Some("path") {
-                    let path = written.code.clone();
-                    let is_path = path.starts_with("\"/");
-                    if !is_path {
-                        written.code = format!("{function}(event)");
-                    }
+            if let Some(function) = function
+                && written.constant.is_none()
+                && object.text("type") != Some("path")
+            {
+                let path = written.code.clone();
+                let is_path = path.starts_with("\"/");
+                if !is_path {
+                    written.code = format!("{function}(event)");
                 }
             }
             return Ok(written);

@@ -510,10 +510,8 @@ impl<'c> Converter<'c> {
                         let mut remarks: Vec<String> = Vec::new();
                         for input in found {
                             remarks.extend(input.remarks.iter().cloned());
-                            if self.wishes.stdin {
-                                if std::mem::replace(&mut is_stdin_written, true) {
-                                    continue;
-                                }
+                            if self.wishes.stdin && std::mem::replace(&mut is_stdin_written, true) {
+                                continue;
                             }
                             self.write_input(
                                 &name,

@@ -62,7 +62,8 @@ pub(crate) fn step(call: &Call, scene: Scene<'_>) -> Result<Parsed, String> {
     };
     let prefix = call.option_text("prefix").unwrap_or("");
     let kind = canonical(&call.name);
-    let parsed = match kind.as_str() {
+
+    match kind.as_str() {
         "json_parser" => json(call, &from, prefix),
         "kv_parser" => kv(call, &from, prefix),
         "csv_parser" => csv(call, &from, prefix),
@@ -92,8 +93,7 @@ pub(crate) fn step(call: &Call, scene: Scene<'_>) -> Result<Parsed, String> {
         "xml" | "xml_parser" => Err("XML is not read into names: `logstash::xml` reads it in its own way".to_string()),
         "group_lines" => group(call),
         other => Err(format!("there is no equivalent of the parser `{other}()`")),
-    };
-    parsed
+    }
 }
 
 /// The place that a prefix such as `.json.` names; nothing for the record itself.

@@ -140,25 +140,19 @@ impl Converter<'_> {
         let names: Vec<String> = call.texts().iter().map(|name| (*name).to_string()).collect();
         for name in names {
             match kind.as_str() {
-                "source" => {
-                    if self.knows("source", &name, call.span) {
-                        sources.push(name);
-                    }
+                "source" if self.knows("source", &name, call.span) => {
+                    sources.push(name);
                 }
-                "destination" => {
-                    if self.knows("destination", &name, call.span) {
-                        out.push(Element::Tee(self.destination_stream(&name)));
-                    }
+                "destination" if self.knows("destination", &name, call.span) => {
+                    out.push(Element::Tee(self.destination_stream(&name)));
                 }
                 "filter" => {
                     let element = self.named_filter(&name, call.span);
                     out.extend(element);
                 }
-                "parser" | "rewrite" => {
-                    if self.knows(&kind, &name, call.span) {
-                        let body = self.body(&kind, &name);
-                        self.steps(&kind, &body, call.span, out);
-                    }
+                "parser" | "rewrite" if self.knows(&kind, &name, call.span) => {
+                    let body = self.body(&kind, &name);
+                    self.steps(&kind, &body, call.span, out);
                 }
                 _ => {}
             }

@@ -3,7 +3,7 @@
 
 use super::definitions::Namespace;
 use super::meter::Metered;
-use super::{Graph, Node, Step, complain};
+use super::{Graph, Node, Step, complain, is_of_partition};
 use crate::lookup::NamedTables;
 use crate::operator::{ERR, IN, OUT};
 use crate::registry::Registry;
@@ -13,7 +13,9 @@ use std::sync::Arc;
 use temblor_lang::diagnostic::Diagnostic;
 use temblor_lang::lower::{Compiler, Scope};
 use temblor_lang::span::Span;
-use temblor_lang::syntax::tree::{Define, EndpointRole, Ident, PipelineDef, Program, Query};
+use temblor_lang::syntax::tree::{
+    Define, EndpointDef, EndpointRole, Ident, PipelineDef, Program, Query,
+};
 use temblor_lang::value::{Frozen, Value};
 
 /// Pipelines inside of pipelines, at the most.
@@ -278,8 +280,10 @@ impl<'c, 'r> Builder<'c, 'r> {
     /// Warns of statements that read from `in` where all events come from sources of other names: the command
     /// line feeds `in` only where the file declares no source.
     fn find_hungry_input(&mut self, program: &Program, level: &Level) {
-        let mut sources =
-            program.endpoints.iter().filter(|one| one.role == EndpointRole::Source).peekable();
+        let is_declared = |one: &&EndpointDef| {
+            one.role == EndpointRole::Source && !is_of_partition(&one.name.text)
+        };
+        let mut sources = program.endpoints.iter().filter(is_declared).peekable();
         let Some(first) = sources.peek().map(|one| one.name.text.clone()) else { return };
         let Some(Instance::Input(node)) = level.instance(IN) else { return };
         if sources.any(|one| one.name.text == IN) {

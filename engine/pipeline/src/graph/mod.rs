@@ -56,6 +56,16 @@ use temblor_lang::span::Span;
 pub(crate) const THROUGH: &str = "through";
 /// The word of a step that sends events through a topic by key. It is taken apart before the graph is built, too.
 pub(crate) const PARTITION: &str = "partition";
+/// What the names of sources begin with that such steps declare.
+pub(crate) const PARTITION_SOURCE: &str = "partition_from";
+
+/// Whether a source of this name is one that a step `partition` declares, not the file: the command line feeds `in` beside
+/// it.
+#[must_use]
+pub fn is_of_partition(source: &str) -> bool {
+    let number = source.strip_prefix(PARTITION_SOURCE).and_then(|rest| rest.strip_prefix('_'));
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
+}
 
 /// A pipeline that is ready to run.
 #[derive(Debug, Default)]

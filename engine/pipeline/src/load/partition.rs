@@ -6,7 +6,7 @@
 //! step, and is complained about as one.
 
 use super::through::{free_name, into};
-use crate::graph::PARTITION as WORD;
+use crate::graph::{PARTITION as WORD, PARTITION_SOURCE as SOURCE};
 use std::borrow::Cow;
 use temblor_lang::span::Span;
 use temblor_lang::syntax::tree::{
@@ -145,7 +145,7 @@ fn split(chain: Chain, program: &mut Program) {
         before.push(into(StreamRef { node: name, port: None, span: step.span }));
         let steps = std::mem::take(&mut before);
         program.query.statements.push(Statement::Chain(Chain { from, steps, span }));
-        let name = free_name(program, "partition_from", step.span);
+        let name = free_name(program, SOURCE, step.span);
         program.endpoints.push(asked.source(name.clone()));
         from = Some(StreamRef { node: name, port: None, span: step.span });
     }

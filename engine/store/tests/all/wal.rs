@@ -89,7 +89,7 @@ fn what_goes_in_comes_out_in_its_order_and_leaves_the_disk() {
     for size in ["", ", \"chunk_size\": 1024, \"max_chunks\": 64"] {
         let (folder, log) = (Folder::new(), Folder::new());
         let out = folder.file("out");
-        let path = folder.write("flow.troy", &flow(log.path(), size, &file(&out)));
+        let path = folder.write("flow.troy", flow(log.path(), size, &file(&out)));
         let ran = temblor(["run".into(), "-q".into(), path.into_os_string()]);
         let out_of_it = ran.input(events(5000)).run().succeeded();
         assert_eq!(out_of_it, "", "nothing was refused");
@@ -97,7 +97,7 @@ fn what_goes_in_comes_out_in_its_order_and_leaves_the_disk() {
             (0..5000).map(|n| format!("{{\"n\":{n},\"mark\":\"m{n}\"}}\n")).collect();
         let written = std::fs::read_to_string(&out).expect("it is written");
         assert!(written == wanted, "{} of 5000 lines", written.lines().count());
-        let again = folder.write("again.troy", &flow(log.path(), size, &file(&out)));
+        let again = folder.write("again.troy", flow(log.path(), size, &file(&out)));
         let again = temblor(["run".into(), "-q".into(), again.into_os_string()]);
         again.input("").run().succeeded();
         let left = std::fs::read_to_string(&out).expect("it is written");
@@ -110,7 +110,7 @@ fn what_was_not_delivered_comes_again_after_a_kill() {
     let (folder, log, port) = (Folder::new(), Folder::new(), free_port());
     let flow = flow(log.path(), "", &client(port));
     let mut process = start(&folder, &flow);
-    process.write(&events(1000));
+    process.write(events(1000));
     // 16 bytes of lengths, `{"n":7}` and `{"mark":"m7"}` for each of them.
     let all: u64 = (0..1000).map(|n: u64| 34 + 2 * n.to_string().len() as u64).sum();
     wait_until("all events on disk", || held_bytes(&log) >= all);
@@ -138,7 +138,7 @@ fn a_log_that_is_full_and_stuck_refuses() {
     let (folder, log) = (Folder::new(), Folder::new());
     let size = ", \"chunk_size\": 1024, \"max_chunks\": 4";
     let mut process = start(&folder, &flow(log.path(), size, &client(free_port())));
-    process.write(&events(1000));
+    process.write(events(1000));
     wait_until("a refusal", || process.out().contains("the log is full (4096 bytes)"));
     assert!(held_bytes(&log) <= 8192, "{}", held_bytes(&log));
     process.kill();

@@ -549,9 +549,10 @@ impl Operator for TimedSelect {
     }
 
     fn rows<'a>(&self, state: &Open, arena: &'a Arena) -> Option<Vec<Row<'a>>> {
-        let mut groups: Vec<_> = state.groups.iter().collect();
+        let mut groups: Vec<(u128, &Group)> =
+            state.groups.iter().map(|(identity, group)| (*identity, &**group)).collect();
         groups.sort_unstable_by_key(|(_, group)| group.order);
-        let row = |(identity, group): (&u128, &Box<Group>)| {
+        let row = |(identity, group): (u128, &Group)| {
             let ends = group.panes.front().zip(group.panes.back());
             let (from, to) = ends.map_or((0, 0), |(first, last)| (first.start_ns, last.end_ns));
             let columns = [
@@ -560,7 +561,7 @@ impl Operator for TimedSelect {
                 ("to", Value::UInt(to)),
             ];
             let key = group::key_of(group.identity.value(arena), arena);
-            Row { key, ..Row::new(*identity, &columns, arena) }
+            Row { key, ..Row::new(identity, &columns, arena) }
         };
         Some(groups.into_iter().map(row).collect())
     }
