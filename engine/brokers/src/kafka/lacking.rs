@@ -15,7 +15,7 @@ use super::{Cluster, Shape, Subscription};
 use crate::packing::Unpacking;
 
 /// What to do.
-const HELP: &str = "build it in with `cargo build --release --features kafka` (it takes gcc and make; \
+const HELP: &str = "build it in with `cargo build --release --features kafka` (it takes gcc, g++ and make; \
                     `--features kafka-tls` adds TLS and SCRAM, and takes OpenSSL's headers as well)";
 
 fn lacking(cluster: &Cluster) -> Error {
