@@ -8,6 +8,7 @@ mod complain;
 mod undecided;
 mod stamp;
 mod json;
+mod message;
 mod sender;
 mod structured;
 mod page;

@@ -1,6 +1,7 @@
 //! `rsyslog::read`: a message as rsyslog sees it, with its properties. Like its parsers it never fails: the chain is
 //! RFC 5424, then RFC 3164, in which everything may be missing.
 
+use crate::message::message;
 use crate::sender::{Sender, local_name};
 use crate::stamp::{Clock, Stamp, Years, rfc3339};
 use chrono_tz::Tz;
@@ -231,14 +232,7 @@ impl Operator for Reader {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
         let arena = around.arena();
-        let Some(text) = event.value.as_str() else {
-            let help = "give the source the codec `string`";
-            return Err(EvalError::new("E0808", "a message is a text").with_help(help));
-        };
-        if text.is_empty() {
-            out.count_drop();
-            return Ok(());
-        }
+        let Some(text) = message(event, out)? else { return Ok(()) };
         let text = escaped(text, self.form, arena);
         let sender = Sender::of(event.meta, arena, &self.local);
         let clock = Clock { now_ns: event.ingest_ns, zone: self.zone, years: Years::Past };

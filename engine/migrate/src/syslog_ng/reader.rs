@@ -1,6 +1,7 @@
 //! `syslog_ng::read`: a message as syslog-ng sees it, with the names that its configurations use. It never fails:
 //! what cannot be told apart is part of `MESSAGE`, as there.
 
+use crate::message::message;
 use crate::sender::{Sender, local_name};
 use crate::stamp::{Clock, Stamp, Years, rfc3339};
 use chrono_tz::Tz;
@@ -283,14 +284,7 @@ impl Operator for Reader {
         out: &mut Emitter<'a>,
     ) -> Result<(), EvalError> {
         let arena = around.arena();
-        let Some(text) = event.value.as_str() else {
-            let help = "give the source the codec `string`";
-            return Err(EvalError::new("E0808", "a message is a text").with_help(help));
-        };
-        if text.is_empty() {
-            out.count_drop();
-            return Ok(());
-        }
+        let Some(text) = message(event, out)? else { return Ok(()) };
         let sender = Sender::of(event.meta, arena, &self.local);
         let clock = Clock { now_ns: event.ingest_ns, zone: self.zone, years: Years::Nearest };
         let value = match self.read(text, clock) {

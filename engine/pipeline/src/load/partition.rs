@@ -5,7 +5,7 @@
 //! Invariant: what the step says is what the sink and the source are told; a step that lacks something stays a
 //! step, and is complained about as one.
 
-use super::through::{free_name, into};
+use super::through::{free_name, into, taken_apart};
 use crate::graph::{PARTITION as WORD, PARTITION_SOURCE as SOURCE};
 use std::borrow::Cow;
 use temblor_lang::span::Span;
@@ -28,22 +28,7 @@ const OF_BOTH: [&str; 4] = ["sasl", "tls", "retry", "options"];
 
 /// The program without such steps, each of them a sink, a source and the chains around them.
 pub fn expanded(program: &Program) -> Cow<'_, Program> {
-    let has_step = |statement: &Statement| match statement {
-        Statement::Chain(chain) => chain.steps.iter().any(|step| Asked::of(step).is_some()),
-        _ => false,
-    };
-    if !program.query.statements.iter().any(has_step) {
-        return Cow::Borrowed(program);
-    }
-    let mut program = program.clone();
-    let statements = std::mem::take(&mut program.query.statements);
-    for statement in statements {
-        match statement {
-            Statement::Chain(chain) => split(chain, &mut program),
-            other => program.query.statements.push(other),
-        }
-    }
-    Cow::Owned(program)
+    taken_apart(program, |step| Asked::of(step).is_some(), split)
 }
 
 /// What a step says.

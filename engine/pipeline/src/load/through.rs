@@ -12,8 +12,17 @@ use temblor_lang::syntax::tree::{
 
 /// The program without such steps, each of them a sink and the chains around it.
 pub(super) fn expanded(program: &Program) -> Cow<'_, Program> {
+    taken_apart(program, |step| asked(step).is_some(), split)
+}
+
+/// The program with `split` done to its chains, if any of them has such a step.
+pub(super) fn taken_apart<'p>(
+    program: &'p Program,
+    is_asked: impl Fn(&Step) -> bool,
+    split: impl Fn(Chain, &mut Program),
+) -> Cow<'p, Program> {
     let has_step = |statement: &Statement| match statement {
-        Statement::Chain(chain) => chain.steps.iter().any(|step| asked(step).is_some()),
+        Statement::Chain(chain) => chain.steps.iter().any(&is_asked),
         _ => false,
     };
     if !program.query.statements.iter().any(has_step) {
